@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 use std::{env, fs};
 
-use aside::compress::{Call, Compressor, Input, Part, Registry};
+use aside::compress::{Compressor, Input, Invocation, Part, Registry};
 use aside_benches::timing::shortest;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -62,7 +62,7 @@ fn compressor(only: Option<&str>, budget: Option<usize>) -> Compressor {
     for id in ids.iter().filter(|id| !FILTERS.contains(&id.as_str()) || only.is_some_and(|only| only != *id)) {
         registry.remove(id);
     }
-    let compressor = Compressor::new(registry);
+    let compressor = Compressor::new(&registry);
     match budget {
         Some(budget) => compressor.budget(budget).unwrap(),
         None => compressor,
@@ -87,7 +87,7 @@ fn lines(texts: &[Vec<u8>]) -> usize {
 fn compress(compressor: &Compressor, texts: &[Vec<u8>]) -> usize {
     // `grep` is what `paths` is for.
     let input = Input::of_command("grep -rn x .");
-    let call = Call::new("bash", &input);
+    let call = Invocation::new("bash", &input);
     texts.iter().map(|text| black_box(compressor.compress(&call, &[Part::Text(text)])).report.after).sum()
 }
 
@@ -95,7 +95,7 @@ fn runs() -> Vec<(String, Compressor)> {
     let mut runs = vec![
         ("all".to_owned(), compressor(None, None)),
         ("all, 10 kB".to_owned(), compressor(None, Some(10_000))),
-        ("none".to_owned(), Compressor::new(Registry::empty())),
+        ("none".to_owned(), Compressor::new(&Registry::empty())),
     ];
     runs.extend(FILTERS.iter().map(|id| {
         let budget = (*id == "budget").then_some(10_000);

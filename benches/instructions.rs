@@ -15,9 +15,9 @@
 use std::hint::black_box;
 
 use aside::call_writer::{self, CallWriter};
-use aside::compress::{Call, Compressor, Input, Part, Registry};
+use aside::compress::{Compressor, Input, Invocation, Part, Registry};
 use aside::sse::{self, Body, Formats, Rewriter};
-use aside::{Dialect, Event, JoinOptions, OnMarker, Scanner, ScannerOptions};
+use aside::{Dialect, Event, JoinOptions, Markers, Scanner, ScannerOptions};
 use aside_benches::calls::PLACES;
 use aside_benches::frames::{self, SERVERS};
 use aside_benches::many;
@@ -109,7 +109,7 @@ fn growing() {
     for name in Dialect::names() {
         let dialect = Dialect::find(name).expect("a name of the catalogue");
         let text = |thinking: &str, content: &str| {
-            let escape = JoinOptions::new().markers(OnMarker::Escape);
+            let escape = JoinOptions::new().markers(Markers::Escape);
             let text = dialect.join(thinking.as_bytes(), content.as_bytes(), &escape).expect("markers are escaped");
             String::from_utf8(text).expect("all parts are UTF-8")
         };
@@ -142,17 +142,17 @@ fn in_calls() {
     for place in PLACES.iter().filter(|place| place.name != "thinking") {
         for times in [1, 8] {
             let (toml, text) = place.call(times * CALL_BYTES);
-            let dialect = Dialect::from_toml(toml).expect("a dialect of the tests");
+            let dialect = Dialect::load(toml).expect("a dialect of the tests");
             for writes in [false, true] {
                 let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).expect("memory");
-                let mut writer = CallWriter::new(call_writer::Options::default());
+                let mut writer = CallWriter::new(&dialect, call_writer::Options::new());
                 let mut written = 0;
                 counted(&mut || {
                     let mut hear = |event: Event<'_>| {
                         written += black_box(event.bytes).len();
                         if writes {
-                            let delta = |delta: call_writer::Delta<'_>| written += black_box(delta.arguments).len();
-                            writer.event(&dialect, &event, delta).expect("memory for what is held");
+                            let delta = |delta: call_writer::CallDelta<'_>| written += black_box(delta.arguments).len();
+                            writer.event(&event, delta).expect("memory for what is held");
                         }
                     };
                     text.as_bytes()
@@ -209,8 +209,8 @@ fn results(kind: &str) {
     let mut compressor = None;
     for which in ["first", "second"] {
         let mut compress = || {
-            let compressor = compressor.get_or_insert_with(|| Compressor::new(Registry::new()));
-            let result = compressor.compress(&Call::new("bash", &input), &[Part::Text(text.as_bytes())]);
+            let compressor = compressor.get_or_insert_with(|| Compressor::new(&Registry::new()));
+            let result = compressor.compress(&Invocation::new("bash", &input), &[Part::Text(text.as_bytes())]);
             black_box(result).report.after
         };
         counted(&mut compress);
@@ -231,13 +231,13 @@ const TOOLS: [(&str, &str, &str); 5] = [
 ];
 
 fn results_of_tools() {
-    let compressor = Compressor::new(Registry::new());
+    let compressor = Compressor::new(&Registry::new());
     for (name, command, line) in TOOLS {
         let text: String =
             (0..OUTPUT / line.len()).map(|number| line.replace('#', &(number * 7 + 1000).to_string())).collect();
         let input = Input::of_command(command);
         let mut compress = || {
-            let result = compressor.compress(&Call::new("bash", &input), &[Part::Text(text.as_bytes())]);
+            let result = compressor.compress(&Invocation::new("bash", &input), &[Part::Text(text.as_bytes())]);
             black_box(result).report.after
         };
         compress();

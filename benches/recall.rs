@@ -8,7 +8,7 @@
 
 use std::{fs, ops::Range, path::Path};
 
-use aside::compress::{Call, Change, Compressor, Input, Outcome, Part, Registry};
+use aside::compress::{Change, Compressor, Input, Invocation, Outcome, Part, Registry};
 use aside_benches::logs::{self, Log};
 
 const BUDGETS: [usize; 4] = [4_000, 10_000, 20_000, 30_000];
@@ -104,9 +104,9 @@ fn lines(log: &Log) -> Vec<Range<usize>> {
 
 /// A line is left if no byte of it was left out: a copy further up does not count, nor do the two ends of a long line.
 fn aside(log: &Log, budget: usize) -> Vec<bool> {
-    let compressor = Compressor::new(Registry::new()).budget(budget).expect("budgets are large");
+    let compressor = Compressor::new(&Registry::new()).budget(budget).expect("budgets are large");
     let input = Input::of_command(&log.command);
-    let result = compressor.compress(&Call::new("terminal", &input), &[Part::Text(&log.text)]);
+    let result = compressor.compress(&Invocation::new("terminal", &input), &[Part::Text(&log.text)]);
     assert!(result.report.failed.is_empty(), "{}: {:?}", log.name, result.report.failed);
     let lines = lines(log);
     let Outcome::Text(text) = &result.parts[0] else { return vec![true; lines.len()] };

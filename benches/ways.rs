@@ -36,18 +36,20 @@ struct CEvent {
     kind_channel_cause_rule: [u32; 4],
     offset: u64,
     len: u64,
-    rest: [u32; 8],
+    rest: [u32; 12],
 }
 
 #[repr(C)]
-struct Fed {
+struct EventArray {
+    size: usize,
+    events: *mut CEvent,
+    event_size: usize,
+    capacity: usize,
     count: usize,
     consumed: usize,
     offset: u64,
-    held: *const c_char,
-    held_len: usize,
-    attributes: *const c_char,
-    attributes_len: usize,
+    held: [usize; 2],
+    attributes: [usize; 2],
 }
 
 #[repr(C)]
@@ -64,29 +66,15 @@ type Callback = unsafe extern "C" fn(*mut c_void, *const CEvent, *const c_char) 
 
 unsafe extern "C" {
     fn aside_dialect_find(name: *const c_char, len: usize) -> *const c_void;
-    fn aside_dialect_load(toml: *const c_char, len: usize, out: *mut *mut c_void) -> i32;
+    fn aside_dialect_load(toml: *const c_char, len: usize) -> *mut c_void;
     fn aside_dialect_free(dialect: *mut c_void);
     fn aside_scanner_new(dialect: *const c_void, options: *const c_void) -> *mut c_void;
     fn aside_scanner_free(scanner: *mut c_void);
     fn aside_scanner_feed(s: *mut c_void, buf: *const c_char, len: usize, callback: Callback, user: *mut c_void)
     -> i32;
     fn aside_scanner_finish(s: *mut c_void, callback: Callback, user: *mut c_void) -> i32;
-    fn aside_scanner_feed_into(
-        s: *mut c_void,
-        buf: *const c_char,
-        len: usize,
-        events: *mut CEvent,
-        capacity: usize,
-        event_size: usize,
-        out: *mut Fed,
-    ) -> i32;
-    fn aside_scanner_finish_into(
-        s: *mut c_void,
-        events: *mut CEvent,
-        capacity: usize,
-        event_size: usize,
-        out: *mut Fed,
-    ) -> i32;
+    fn aside_scanner_feed_into(s: *mut c_void, buf: *const c_char, len: usize, array: *mut EventArray) -> i32;
+    fn aside_scanner_finish_into(s: *mut c_void, array: *mut EventArray) -> i32;
 }
 
 unsafe extern "C" fn look(user: *mut c_void, event: *const CEvent, _: *const c_char) -> i32 {
@@ -118,7 +106,6 @@ fn callback(dialect: &str, workload: &Workload) -> usize {
 fn array(dialect: &str, workload: &Workload) -> usize {
     const MORE: i32 = 2;
     const ROOM: usize = 32;
-    const SIZE: usize = size_of::<CEvent>();
     let mut bytes = 0u64;
     // Not inlined, as a callback is not.
     let look: Callback = black_box(look);
@@ -128,10 +115,18 @@ fn array(dialect: &str, workload: &Workload) -> usize {
             unsafe { look((&raw mut bytes).cast(), event, ptr::null()) };
         }
     };
-    let mut events = [CEvent { kind_channel_cause_rule: [0; 4], offset: 0, len: 0, rest: [0; 8] }; ROOM];
-    let empty = ptr::null();
-    let mut fed =
-        Fed { count: 0, consumed: 0, offset: 0, held: empty, held_len: 0, attributes: empty, attributes_len: 0 };
+    let mut events = [CEvent { kind_channel_cause_rule: [0; 4], offset: 0, len: 0, rest: [0; 12] }; ROOM];
+    let mut array = EventArray {
+        size: size_of::<EventArray>(),
+        events: events.as_mut_ptr(),
+        event_size: size_of::<CEvent>(),
+        capacity: ROOM,
+        count: 0,
+        consumed: 0,
+        offset: 0,
+        held: [0; 2],
+        attributes: [0; 2],
+    };
     // SAFETY: as the header asks: array and outputs are as large as said, and each scanner is freed once.
     unsafe {
         let dialect = aside_dialect_find(dialect.as_ptr().cast(), dialect.len());
@@ -140,19 +135,18 @@ fn array(dialect: &str, workload: &Workload) -> usize {
             for mut chunk in message.chunks() {
                 loop {
                     let (buf, len) = (chunk.as_ptr().cast(), chunk.len());
-                    let status =
-                        aside_scanner_feed_into(scanner, buf, len, events.as_mut_ptr(), ROOM, SIZE, &raw mut fed);
-                    read(&events[..fed.count]);
+                    let status = aside_scanner_feed_into(scanner, buf, len, &raw mut array);
+                    read(std::slice::from_raw_parts(array.events, array.count));
                     if status != MORE {
                         break;
                     }
-                    chunk = &chunk[fed.consumed..];
+                    chunk = &chunk[array.consumed..];
                 }
             }
-            while aside_scanner_finish_into(scanner, events.as_mut_ptr(), ROOM, SIZE, &raw mut fed) == MORE {
-                read(&events[..fed.count]);
+            while aside_scanner_finish_into(scanner, &raw mut array) == MORE {
+                read(std::slice::from_raw_parts(array.events, array.count));
             }
-            read(&events[..fed.count]);
+            read(std::slice::from_raw_parts(array.events, array.count));
             aside_scanner_free(scanner);
         }
     }
@@ -181,10 +175,9 @@ impl Handle {
         let size = size_of::<COptions>();
         let options =
             COptions { size, start: [0; 2], numbers: [0; 2], budget: [0; 3], calls: calls.into(), rest: [0; 2] };
-        let mut dialect = ptr::null_mut();
         // SAFETY: text and length belong together, the options are as large as they say, and a scanner outlives its dialect.
         let handle = unsafe {
-            aside_dialect_load(toml.as_ptr().cast(), toml.len(), &raw mut dialect);
+            let dialect = aside_dialect_load(toml.as_ptr().cast(), toml.len());
             let handle = aside_scanner_new(dialect, (&raw const options).cast());
             aside_dialect_free(dialect);
             handle

@@ -3,8 +3,9 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(FILES include/aside.h include/aside_compress.h bindings/cpp/include/aside.hpp
-    bindings/cpp/include/aside_compress.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES include/aside.h include/aside_compress.h include/aside_unstable.h
+    include/aside_cdef.h include/aside_unstable_cdef.h
+    bindings/cpp/include/aside.hpp bindings/cpp/include/aside_compress.hpp DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES LICENSE-APACHE LICENSE-MIT DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES $<TARGET_FILE:aside_static> DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(PROGRAMS $<TARGET_FILE:aside_shared> DESTINATION "${CMAKE_INSTALL_LIBDIR}" RENAME ${ASIDE_FILE_NAME})

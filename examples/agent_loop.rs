@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 use std::time::SystemTime;
 use std::{env, io};
 
-use aside::compress::{Call, Compressor, Input, LastRun, Outcome, Part, Registry};
+use aside::compress::{Compressor, Input, Invocation, LastRun, Outcome, Part, Registry};
 
 /// The most bytes that the model reads of one result.
 const BUDGET: usize = 2_000;
@@ -18,7 +18,7 @@ const BUDGET: usize = 2_000;
 fn main() -> ExitCode {
     let mut registry = Registry::new();
     registry.add_cache(Box::new(LastRun::new(1 << 20)));
-    let compressor = Compressor::new(registry).budget(BUDGET).expect("it is large enough");
+    let compressor = Compressor::new(&registry).budget(BUDGET).expect("it is large enough");
     for command in env::args().skip(1) {
         match run(&compressor, &command) {
             Ok(text) => println!("$ {command}\n{text}"),
@@ -37,7 +37,7 @@ fn run(compressor: &Compressor, command: &str) -> io::Result<String> {
     let input = serde_json::json!({ "command": command, "exit_code": code }).to_string();
     let input = Input::from_json(&input).map_err(io::Error::other)?;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
-    let result = compressor.compress(&Call::new("bash", &input).now(now), &[Part::Text(&output)]);
+    let result = compressor.compress(&Invocation::new("bash", &input).now(now), &[Part::Text(&output)]);
     for failed in &result.report.failed {
         eprintln!("agent_loop: {} was skipped: {}", failed.filter, failed.reason);
     }
@@ -51,7 +51,7 @@ fn run(compressor: &Compressor, command: &str) -> io::Result<String> {
     let ending = code.map_or("killed by a signal".to_owned(), |code| format!("exit {code}"));
     let line_end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     let report = &result.report;
-    Ok(format!("{text}{line_end}({ending}, {} of {} characters)", report.after, report.before))
+    Ok(format!("{text}{line_end}({ending}, {} of {} characters)", report.after_units, report.before_units))
 }
 
 /// Returns what a command printed, both streams together as a terminal shows them, and its exit code.

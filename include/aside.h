@@ -76,8 +76,8 @@
  * constants are added, never changed; structs that a caller fills begin with their size, so that they can grow. Ignore
  * numbers that you do not know (kinds of events, statuses): a later library may add some.
  *
- * Constants are enumerators, each with a type of fixed width after its `enum`. Without its lines that begin with `#`, and
- * without what stands in `#ifdef __cplusplus`, this header is plain C declarations, as Python's cffi and LuaJIT read them.
+ * Constants are enumerators, each with a type of fixed width after its `enum`. `aside_cdef.h` has the declarations of this
+ * header and of `aside_compress.h` alone, as Python's cffi and LuaJIT read them.
  */
 
 #ifndef ASIDE_H
@@ -128,7 +128,7 @@ void aside_version_0_1_0(void);
  * Threads: any thread may call these functions at any time; each has a status and a message of its own.
  * ========================================================================== */
 
-/** The values of `aside_status`. */
+/** What a function returns: the values of `aside_status`. */
 enum {
     /** Done. */
     ASIDE_OK = 0,
@@ -138,8 +138,8 @@ enum {
      */
     ASIDE_STOPPED = 1,
     /**
-     * A pause: the event array is full, or `attributes` has grown to its limit. What is in `*out` is valid. Call again with
-     * what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it. From
+     * A pause: the event array is full, or `attributes` has grown to its limit. What is in `*out` is valid. Call again
+     * with what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it. From
      * `aside_request_model()`: more of the body is needed.
      */
     ASIDE_MORE = 2,
@@ -148,8 +148,8 @@ enum {
     /** A pointer that is needed is NULL. */
     ASIDE_ERROR_NULL = -1001,
     /**
-     * A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's, or no
-     * array of tokens can be where they are said to be.
+     * A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's,
+     * or no array of tokens can be where they are said to be.
      */
     ASIDE_ERROR_LENGTH = -1002,
     /** No dialect of that name is built in (the message names the nearest ones), or known for that model or template. */
@@ -161,14 +161,15 @@ enum {
     /** A `size` field, an `event_size` or a `capacity` cannot be right. */
     ASIDE_ERROR_SIZE = -1006,
     /**
-     * The scanner, rewriter, call writer, registry, compressor or stream is in use: it was called from its own callback, or from
-     * two threads at the same time where that is not allowed (of a scanner, only as far as seeing that costs nothing). Nothing
-     * has changed.
+     * The scanner, rewriter, call writer, registry, compressor or stream is in use: it was called from its own
+     * callback, or, as far as that can be detected, from two threads at the same time where that is not allowed.
+     * Nothing has changed.
      */
     ASIDE_ERROR_BUSY = -1007,
     /**
-     * Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a start
-     * that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool after its end.
+     * Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a
+     * start that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool
+     * after its end.
      */
     ASIDE_ERROR_ORDER = -1008,
     /**
@@ -179,24 +180,26 @@ enum {
     /** An index is not below the count. */
     ASIDE_ERROR_RANGE = -1010,
     /**
-     * A defect of the library, caught at the boundary. The scanner returns this forever; it can only be freed. (A library that
-     * was built with `panic = "abort"` ends the process instead.)
+     * A defect of the library, caught at the boundary. The scanner returns this forever; it can only be freed. (A
+     * library that was built with `panic = "abort"` ends the process instead.)
      */
     ASIDE_ERROR_PANIC = -1011,
     /**
-     * A text cannot be joined or escaped. The message says which part and which byte of it would be read as something else,
-     * or what the dialect lacks.
+     * A text cannot be joined or escaped. The message says which part and which byte of it would be read as something
+     * else, or what the dialect lacks.
      */
     ASIDE_ERROR_JOIN = -1012,
     /** The text of a filter file has an error, or does not pass its own tests. The message names line and key. */
     ASIDE_ERROR_FILTER = -1013,
     /** The text is not the one that the report is about. */
     ASIDE_ERROR_ORIGINAL = -1014,
+    /** Several dialects fit a template equally well. The message names them. */
+    ASIDE_ERROR_AMBIGUOUS = -1015,
 };
 
 /**
- * What a function returns: 0 is done, above 0 is a pause and not an error, below 0 is a failure. Failures are far from
- * any value of `errno`. `aside_last_error()` has the message of a failure, `aside_status_text()` the general sentence.
+ * 0 is done, above 0 is a pause and not an error, below 0 is a failure. Failures are far from any value of `errno`.
+ * `aside_last_error()` has the message of a failure, `aside_status_text()` the general sentence.
  */
 typedef int32_t aside_status;
 
@@ -213,7 +216,7 @@ typedef int32_t aside_status;
 const char *aside_last_error(void);
 
 /**
- * Returns the status of the last failure in this thread: why a function returned NULL or 0. `ASIDE_OK` if nothing has
+ * Returns the status of the last failure in this thread: why a function returned NULL. `ASIDE_OK` if nothing has
  * failed.
  */
 aside_status aside_last_status(void);
@@ -241,6 +244,31 @@ typedef struct aside_call_writer aside_call_writer;
 typedef struct aside_rewriter aside_rewriter;
 
 /* ========================================================================== *
+ * Texts and memory
+ *
+ * Threads: any thread may call these functions at any time.
+ * ========================================================================== */
+
+/**
+ * A range of bytes. In what the library fills, `at` is never NULL and has no NUL after the last byte; in what a caller
+ * passes, `at` may be NULL if `len` is 0. This struct never changes.
+ */
+typedef struct aside_bytes {
+    /** The first byte. */
+    const char *at;
+    /** How many there are. */
+    size_t len;
+} aside_bytes;
+
+/**
+ * Frees memory that a function of this library returned for `aside_free()`, such as `aside_strip()`. Does nothing for
+ * NULL. Free no such memory with `free()`: the library may have a heap of its own.
+ *
+ * Threads: any thread may call this at any time.
+ */
+void aside_free(void *memory);
+
+/* ========================================================================== *
  * Simple calls: a whole text at once
  *
  * Threads: any thread may call these functions at any time, with the same dialect too.
@@ -256,8 +284,7 @@ typedef struct aside_rewriter aside_rewriter;
  * Memory: the first call for a dialect loads it; if memory runs out while it is loaded, the process ends. A dialect
  * that `aside_dialect_preload()` has loaded takes none, and neither does a name that is not known.
  */
-const struct aside_dialect *aside_dialect_find(const char *name,
-                                               size_t len);
+const struct aside_dialect *aside_dialect_find(const char *name, size_t len);
 
 /**
  * Finds the built-in dialect that a model writes, by the model's name: on a hub, in a registry or an interface, or a
@@ -274,25 +301,29 @@ const struct aside_dialect *aside_dialect_find(const char *name,
  *
  * Memory: as for `aside_dialect_find()`.
  */
-const struct aside_dialect *aside_dialect_find_for_model(const char *model,
-                                                         size_t len);
+const struct aside_dialect *aside_dialect_find_for_model(const char *model, size_t len);
 
 /**
- * Writes the content of a whole text to `*out`: what a reader is meant to see, with ASCII white space trimmed at both
- * ends. `text` has `len` bytes.
+ * Returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends. `text`
+ * has `len` bytes.
  *
- * `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
- * Both are written on success only.
- *
- * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+ * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
+ * `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_PANIC`.
+ * `*out_len` is written on success only.
  */
-aside_status aside_strip(const struct aside_dialect *dialect,
-                         const char *text,
-                         size_t len,
-                         char **out,
-                         size_t *out_len);
+char *aside_strip(const struct aside_dialect *dialect, const char *text, size_t len, size_t *out_len);
 
-/** The values of `aside_start`: where a stream starts. */
+/** A tool call for `aside_join()`. Its texts are UTF-8. Later versions may add fields at the end. */
+typedef struct aside_join_call {
+    /** The name of the tool. */
+    struct aside_bytes name;
+    /** The arguments: a JSON object. */
+    struct aside_bytes arguments;
+    /** The call's id, which is written where the dialect has a place for one. `at` is NULL: none. */
+    struct aside_bytes id;
+} aside_join_call;
+
+/** Where a stream starts: the values of `aside_start`. */
 enum {
     /** As the dialect says. */
     ASIDE_START_DEFAULT = 0,
@@ -311,7 +342,7 @@ enum {
 /** An `ASIDE_START_` value. */
 typedef uint32_t aside_start;
 
-/** The values of `aside_markers`: what `aside_join()` does if a part contains a marker. */
+/** What a join does if a part contains a marker: the values of `aside_markers`. */
 enum {
     /** The call fails with `ASIDE_ERROR_JOIN`. */
     ASIDE_MARKERS_REFUSE = 0,
@@ -322,75 +353,54 @@ enum {
 /** An `ASIDE_MARKERS_` value. */
 typedef uint32_t aside_markers;
 
+/** What `aside_join()` joins. Set all of it to zero, then `size`; later versions may add fields at the end. */
+typedef struct aside_join_options {
+    /** `sizeof(aside_join_options)` of the caller's header. */
+    size_t size;
+    /**
+     * The thinking; any bytes are allowed. Without thinking no block for it is written, unless the text starts inside one.
+     */
+    struct aside_bytes thinking;
+    /** The content; any bytes are allowed. */
+    struct aside_bytes content;
+    /** The tool calls after the content. NULL if there are none. */
+    const struct aside_join_call *calls;
+    /** How many there are. */
+    size_t call_count;
+    /** `sizeof(aside_join_call)` of the caller's header, if there are calls. */
+    size_t call_size;
+    /**
+     * What is open where the text begins; give the same start to the scanner that splits the text:
+     * `ASIDE_START_DEFAULT`, `ASIDE_START_CONTENT`, `ASIDE_START_HEADER`, or `ASIDE_START_THINKING`, for which no opener
+     * is written.
+     */
+    aside_start start;
+    /**
+     * What to do if a part contains what would be read as a marker: `ASIDE_MARKERS_REFUSE` or `ASIDE_MARKERS_ESCAPE`.
+     * Escaping changes a part only where it must, as `aside_escape()` does; where that is not enough, U+200B is put
+     * before and after the part, and thinking in a code fence gets its lines of fences broken and a line end. The text
+     * then splits back into the escaped parts.
+     */
+    aside_markers markers;
+} aside_join_options;
+
 /**
- * Joins thinking and content into one text, as a model of the dialect writes them: the text splits back into the same
- * bytes. `thinking` has `thinking_len` bytes and `content` has `content_len`; any bytes are allowed. Without thinking
- * no block for it is written, unless the text starts inside one.
+ * Joins thinking, content and the tool calls after them into one text, as a model of the dialect writes them: the text
+ * splits back into the same bytes. A scanner with `options.calls` reads the calls back as they are; types are not in the
+ * text of all dialects, so a call writer that has the tools makes the same arguments. Calls are never escaped: where a
+ * value holds the text that ends it, no text means the call.
  *
- * `start` is what is open where the text begins, and must be given to the scanner that splits it:
- * `ASIDE_START_DEFAULT`, `ASIDE_START_CONTENT`, `ASIDE_START_HEADER`, or `ASIDE_START_THINKING`, for which no opener
- * is written. `markers` says what to do if a part contains what would be read as a marker: `ASIDE_MARKERS_REFUSE` or
- * `ASIDE_MARKERS_ESCAPE`. Escaping changes a part only where it must, as `aside_escape()` does; where that is not
- * enough, U+200B is put before and after the part, and thinking in a code fence gets its lines of fences broken and a
- * line end. The text then splits back into the escaped parts.
- *
- * `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
- * Both are written on success only.
- *
- * Returns `ASIDE_OK`; `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or says what the dialect
- * does not write: no text is joined from `ASIDE_START_NARRATION` and `ASIDE_START_TOOL`; `ASIDE_ERROR_OPTION`, also
- * for a start that the dialect does not have; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
- * `ASIDE_ERROR_PANIC`.
+ * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
+ * `aside_last_status()` is then `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or the call and what
+ * of it cannot be written, or says what the dialect does not write (no text is joined from `ASIDE_START_NARRATION` and
+ * `ASIDE_START_TOOL`); `ASIDE_ERROR_OPTION`, also for a start that the dialect does not have and a text of a call that
+ * is not UTF-8; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
+ * `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
  */
-aside_status aside_join(const struct aside_dialect *dialect,
-                        const char *thinking,
-                        size_t thinking_len,
-                        const char *content,
-                        size_t content_len,
-                        aside_start start,
-                        aside_markers markers,
-                        char **out,
-                        size_t *out_len);
-
-/** A tool call for `aside_join_with_calls()`. Its texts are UTF-8. */
-typedef struct aside_join_call {
-    /** The name of the tool. */
-    const char *name;
-    /** The length of the name. */
-    size_t name_len;
-    /** The arguments: a JSON object. */
-    const char *arguments;
-    /** The length of the arguments. */
-    size_t arguments_len;
-    /** The call's id, which is written where the dialect has a place for one. NULL: none. */
-    const char *id;
-    /** The length of the id. */
-    size_t id_len;
-} aside_join_call;
+char *aside_join(const struct aside_dialect *dialect, const struct aside_join_options *options, size_t *out_len);
 
 /**
- * Joins thinking, content and the tool calls after them into one text, as `aside_join()`. `calls` has `count` entries; it
- * may be NULL if there are none. A scanner with `options.calls` reads the calls back as they are; types are not in the
- * text of all dialects, so a call writer that has the tools makes the same arguments. Calls are never escaped: where a value
- * holds the text that ends it, no text means the call.
- *
- * Returns as `aside_join()`; `ASIDE_ERROR_JOIN` also for a call that cannot be written: the message says which call, and
- * which part of it. `ASIDE_ERROR_OPTION` also for a text of a call that is not UTF-8.
- */
-aside_status aside_join_with_calls(const struct aside_dialect *dialect,
-                                   const char *thinking,
-                                   size_t thinking_len,
-                                   const char *content,
-                                   size_t content_len,
-                                   const struct aside_join_call *calls,
-                                   size_t count,
-                                   aside_start start,
-                                   aside_markers markers,
-                                   char **out,
-                                   size_t *out_len);
-
-/**
- * Writes a text without the dialect's markers to `*out`, for a prompt that a user's text goes into: U+200B (zero
+ * Returns a text without the dialect's markers, for a prompt that a user's text goes into: U+200B (zero
  * width space, 3 bytes) is put after the first character of each marker, turn markers included, so that it reads the
  * same and is not a marker. A marker that counts only at the first byte of a stream gets it in front, if the text
  * begins with that marker. A text that was escaped is not changed again. `text` has `len` bytes; any bytes are
@@ -399,17 +409,12 @@ aside_status aside_join_with_calls(const struct aside_dialect *dialect,
  * Escape a text whole: a marker that is put together from two texts is seen in neither. The host must keep out special
  * tokens that the dialect does not name.
  *
- * `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
- * Both are written on success only.
- *
- * Returns `ASIDE_OK`; `ASIDE_ERROR_JOIN` if the dialect has a marker that nothing can break (a single character, or
- * one that contains U+200B); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+ * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
+ * `aside_last_status()` is then `ASIDE_ERROR_JOIN` if the dialect has a marker that nothing can break (a single
+ * character, or one that contains U+200B), or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
+ * `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
  */
-aside_status aside_escape(const struct aside_dialect *dialect,
-                          const char *text,
-                          size_t len,
-                          char **out,
-                          size_t *out_len);
+char *aside_escape(const struct aside_dialect *dialect, const char *text, size_t len, size_t *out_len);
 
 /* ========================================================================== *
  * Dialects
@@ -418,68 +423,61 @@ aside_status aside_escape(const struct aside_dialect *dialect,
  * ========================================================================== */
 
 /**
- * Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers that it writes and
- * the framing around them. `text` has `len` bytes and needs no NUL.
- *
- * A library that was built with the feature `templates` renders the template, with one user message and without the
- * variables that a host may leave out; rendering is bounded in time and memory. Any other library reads the template's
- * text, and so does this one if the template cannot be rendered.
- *
- * Returns how many dialects fit equally well:
- * - 1: it is found, and `*start` becomes an `ASIDE_START_` value: where generation starts after the template's
- *   generation prompt. If several fit that differ in nothing that the template has, the first by name is found.
- * - More than 1: the template does not tell them apart, and `*start` is not written.
- * - 0: it has the markers of none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`), or another failure
- *   (`ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`).
- *
- * The first `capacity` of them, sorted by name, are written to `dialects`; like those of `aside_dialect_find()` they
- * are never freed. `dialects` may be NULL if `capacity` is 0; `start` may be NULL.
- *
- * Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects, and while the
- * template is rendered; there the process ends.
+ * What `aside_dialect_find_for_template()` found. Set all of it to zero, then `size`, and `dialects` with `capacity` if you
+ * want to see all dialects that fit; later versions may add fields at the end.
  */
-size_t aside_dialect_find_for_template(const char *text,
-                                       size_t len,
-                                       const struct aside_dialect **dialects,
-                                       size_t capacity,
-                                       aside_start *start);
+typedef struct aside_template_match {
+    /** `sizeof(aside_template_match)` of the caller's header. */
+    size_t size;
+    /**
+     * Room for `capacity` dialects; NULL if that is 0. The first `capacity` of those that fit equally well, sorted by name,
+     * are written here. Like those of `aside_dialect_find()` they are never freed.
+     */
+    const struct aside_dialect **dialects;
+    /** How many dialects there is room for. */
+    size_t capacity;
+    /** Filled: how many dialects fit equally well, also if there is room for fewer. */
+    size_t count;
+    /**
+     * Filled: where generation starts after the template's generation prompt, if one dialect is found; otherwise
+     * `ASIDE_START_DEFAULT`.
+     */
+    aside_start start;
+    /** 0. */
+    uint32_t reserved;
+} aside_template_match;
 
 /**
- * Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, and where generation starts after
- * the prompt of the request at hand. `text` has `len` bytes, `variables` has `variables_len`; neither needs a NUL.
+ * Finds the built-in dialect that a chat template (Jinja, UTF-8) is written for, by the markers that it writes and the
+ * framing around them. The template is read, never rendered. `text` has `len` bytes and needs no NUL. `found` may be
+ * NULL.
  *
- * `variables` is a JSON object: the variables that the template is rendered with for that request, such as
- * `{"enable_thinking": true, "tools": []}`; `reasoning_effort` and `messages` are others. Variables that it leaves out
- * are as in `aside_dialect_find_for_template()`. Without variables (a length of 0) this is that function.
+ * Returns the dialect, as `aside_dialect_find()`; `found->start` is then where generation starts after the template's
+ * generation prompt, with the branches that are taken by default. If several dialects fit that differ in nothing that the
+ * template has, the first by name is found.
  *
- * Returns as that function, and writes `dialects` and `start` in the same way. Returns 0 also if `variables` is not a
- * JSON object, if the template cannot be rendered with them, and if the library was built without the feature
- * `templates`: `aside_last_status()` is then `ASIDE_ERROR_OPTION`, and the message says why.
+ * NULL if there is none; `aside_last_status()` is then `ASIDE_ERROR_AMBIGUOUS` if several fit and the template does not
+ * tell them apart: the message names them, and `*found` is filled with them. `ASIDE_ERROR_UNKNOWN` if the template has the
+ * markers of none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`,
+ * `ASIDE_ERROR_MEMORY`. `*found` is not written after these.
  *
- * Memory: if it runs out here, the process ends.
+ * Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects; there the process ends.
  */
-size_t aside_dialect_find_for_template_with(const char *text,
-                                            size_t len,
-                                            const char *variables,
-                                            size_t variables_len,
-                                            const struct aside_dialect **dialects,
-                                            size_t capacity,
-                                            aside_start *start);
+const struct aside_dialect *aside_dialect_find_for_template(const char *text,
+                                                            size_t len,
+                                                            struct aside_template_match *found);
 
 /**
  * Makes a dialect from the text of a dialect file (TOML, UTF-8). `toml` has `len` bytes and needs no NUL; it is not
  * used after the call.
  *
- * `*out` is the new dialect, which the caller owns: `aside_dialect_free()`. It is written on success only.
- *
- * Returns `ASIDE_OK`; `ASIDE_ERROR_DIALECT` with a message that names line and key; `ASIDE_ERROR_NULL`,
- * `ASIDE_ERROR_LENGTH`; `ASIDE_ERROR_MEMORY` if there is no memory for the handle.
+ * Returns a dialect that the caller owns: `aside_dialect_free()`. NULL if that fails; `aside_last_status()` is then
+ * `ASIDE_ERROR_DIALECT` with a message that names line and key; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`;
+ * `ASIDE_ERROR_MEMORY` if there is no memory for the handle.
  *
  * Memory: if it runs out while the text is read, the process ends.
  */
-aside_status aside_dialect_load(const char *toml,
-                                size_t len,
-                                struct aside_dialect **out);
+struct aside_dialect *aside_dialect_load(const char *toml, size_t len);
 
 /**
  * Frees a dialect from `aside_dialect_load()`. Scanners that were made from it go on: they keep what they need. Does
@@ -501,8 +499,7 @@ void aside_dialect_free(struct aside_dialect *dialect);
  * Memory: all built-in dialects take some 20 MB, and half a second to load; if memory runs out while they are loaded,
  * the process ends.
  */
-aside_status aside_dialect_preload(const char *names,
-                                   size_t len);
+aside_status aside_dialect_preload(const char *names, size_t len);
 
 /**
  * Returns the name of a dialect, UTF-8, with a NUL at its end. `*len` becomes its length without the NUL; `len` may be
@@ -510,8 +507,7 @@ aside_status aside_dialect_preload(const char *names,
  *
  * The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL.
  */
-const char *aside_dialect_name(const struct aside_dialect *dialect,
-                               size_t *len);
+const char *aside_dialect_name(const struct aside_dialect *dialect, size_t *len);
 
 /**
  * Returns where a stream of this dialect starts if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`: another
@@ -531,9 +527,7 @@ size_t aside_dialect_max_hold(const struct aside_dialect *dialect);
  * The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
  * rule (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
  */
-const char *aside_dialect_family(const struct aside_dialect *dialect,
-                                 uint32_t rule,
-                                 size_t *len);
+const char *aside_dialect_family(const struct aside_dialect *dialect, uint32_t rule, size_t *len);
 
 /**
  * Returns what an `ASIDE_KIND_OPEN` event's rule and tag stand for, as the dialect's file has it: the literal, the tag's
@@ -543,22 +537,15 @@ const char *aside_dialect_family(const struct aside_dialect *dialect,
  * The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
  * rule or tag (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
  */
-const char *aside_dialect_opener(const struct aside_dialect *dialect,
-                                 uint32_t rule,
-                                 uint32_t tag,
-                                 size_t *len);
-
-/** Returns how many dialects are built in. */
-size_t aside_dialect_count(void);
+const char *aside_dialect_opener(const struct aside_dialect *dialect, uint32_t rule, uint32_t tag, size_t *len);
 
 /**
  * Returns the name of the built-in dialect number `index`, in sorted order, from 0: UTF-8 with a NUL at its end.
  * `*len` becomes its length without the NUL; `len` may be NULL.
  *
- * The memory lives as long as the library. NULL if `index` is not below `aside_dialect_count()`.
+ * The memory lives as long as the library. NULL past the last one: the list ends there, and nothing has failed.
  */
-const char *aside_dialect_name_at(size_t index,
-                                  size_t *len);
+const char *aside_dialect_name_at(size_t index, size_t *len);
 
 /* ========================================================================== *
  * Scanners
@@ -566,7 +553,7 @@ const char *aside_dialect_name_at(size_t index,
  * Threads: one at a time for one scanner, in this section and those about scanners after it.
  * ========================================================================== */
 
-/** The values of `aside_calls_in_thinking`: what becomes of a tool call that begins inside the thinking. */
+/** What becomes of a tool call that begins inside the thinking: the values of `aside_calls_in_thinking`. */
 enum {
     /** As the dialect says: the call ends the thinking, interrupts it, or is text of it. */
     ASIDE_CALLS_IN_THINKING_DIALECT = 0,
@@ -577,13 +564,15 @@ enum {
 /** An `ASIDE_CALLS_IN_THINKING_` value. */
 typedef uint32_t aside_calls_in_thinking;
 
-/** The values of `aside_stray_close`: what becomes of a closer of the thinking without an opener. */
+/**
+ * What becomes of a closer of the thinking that has no opener and comes after content: the values of `aside_stray_close`.
+ */
 enum {
     /** As the dialect says. */
     ASIDE_STRAY_CLOSE_DIALECT = 0,
     /**
-     * A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does not
-     * think.
+     * A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does
+     * not think.
      */
     ASIDE_STRAY_CLOSE_TEXT = 1,
 };
@@ -591,7 +580,7 @@ enum {
 /** An `ASIDE_STRAY_CLOSE_` value. */
 typedef uint32_t aside_stray_close;
 
-/** The values of `aside_budget_unit`: what a budget counts. */
+/** What a budget counts: the values of `aside_budget_unit`. */
 enum {
     /** Bytes. */
     ASIDE_BUDGET_UNIT_BYTES = 0,
@@ -599,10 +588,10 @@ enum {
     ASIDE_BUDGET_UNIT_CHARACTERS = 1,
 };
 
-/** `ASIDE_BUDGET_UNIT_BYTES` or `ASIDE_BUDGET_UNIT_CHARACTERS`. */
+/** An `ASIDE_BUDGET_UNIT_` value. */
 typedef uint32_t aside_budget_unit;
 
-/** The values of `aside_budget_scope`: what has a budget. */
+/** What a budget applies to: the values of `aside_budget_scope`. */
 enum {
     /** Each thinking span has the whole budget. */
     ASIDE_BUDGET_SCOPE_SPAN = 0,
@@ -610,7 +599,7 @@ enum {
     ASIDE_BUDGET_SCOPE_STREAM = 1,
 };
 
-/** `ASIDE_BUDGET_SCOPE_SPAN` or `ASIDE_BUDGET_SCOPE_STREAM`. */
+/** An `ASIDE_BUDGET_SCOPE_` value. */
 typedef uint32_t aside_budget_scope;
 
 /** Options of a scanner. Set all of it to zero, then `size`; later versions may add fields at the end. */
@@ -656,8 +645,7 @@ typedef struct aside_scanner_options {
  *
  * Threads: any thread may call this at any time.
  */
-struct aside_scanner *aside_scanner_new(const struct aside_dialect *dialect,
-                                        const struct aside_scanner_options *options);
+struct aside_scanner *aside_scanner_new(const struct aside_dialect *dialect, const struct aside_scanner_options *options);
 
 /**
  * Frees a scanner and all memory that C has borrowed from it. Does nothing for NULL. Bytes that are held back are
@@ -697,7 +685,7 @@ aside_status aside_scanner_start_from_prompt(struct aside_scanner *scanner,
  * Scanners: events
  * ========================================================================== */
 
-/** The values of `aside_kind`: what an event reports. */
+/** What an event reports: the values of `aside_kind`. */
 enum {
     /** A span begins. The bytes are its opening marker; there are none if the stream starts inside the span. */
     ASIDE_KIND_OPEN = 1,
@@ -715,20 +703,16 @@ enum {
      */
     ASIDE_KIND_RECLASSIFY = 6,
     /**
-     * The thinking exceeds `options.budget` here. It has no bytes of the stream and stands between two characters. It comes
+     * The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters. It comes
      * once for each span or stream, as `options.budget_scope` says.
      */
     ASIDE_KIND_BUDGET = 7,
     /**
-     * A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls are
-     * written. The bytes are what begins the call, if the opener of its span was not that. `text_at` is the number of the
-     * call in the stream, `rule` the span, and `tag` the number of the `[[span.call]]` in it.
+     * A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls
+     * are written. The bytes are what begins the call, if the opener of its span was not that.
      */
     ASIDE_KIND_CALL = 8,
-    /**
-     * The name of the call, whole. If `len` is 0, the name is the value of a header's field: `value_len` bytes, handed over
-     * as those of an attribute are.
-     */
+    /** The name of the call, whole. If it has no bytes, the name is the value of a header's field. */
     ASIDE_KIND_CALL_NAME = 9,
     /** An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name between them. */
     ASIDE_KIND_CALL_ID = 10,
@@ -740,20 +724,18 @@ enum {
     ASIDE_KIND_CALL_VALUE = 13,
     /** The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none. */
     ASIDE_KIND_CALL_VALUE_END = 14,
-    /**
-     * The call ends. The bytes are its last marker, if it has one. `cause` says why, and `text_at` is as for `ASIDE_KIND_CALL`.
-     */
+    /** The call ends. The bytes are its last marker, if it has one. */
     ASIDE_KIND_CALL_END = 15,
 };
 
-/** An `ASIDE_KIND_OPEN`, `ASIDE_KIND_TEXT`, … value. */
+/** An `ASIDE_KIND_` value. */
 typedef uint32_t aside_kind;
 
-/** The values of `aside_channel`. */
+/** What a stretch of a stream is meant for: the values of `aside_channel`. */
 enum {
     /** What the reader is meant to see. */
     ASIDE_CHANNEL_CONTENT = 0,
-    /** What the model thinks (`reasoning`, `reasoning_content` in some interfaces). */
+    /** What the model thinks. Some interfaces call it `reasoning` or `reasoning_content`. */
     ASIDE_CHANNEL_THINKING = 1,
     /** What the model says about what it is doing. */
     ASIDE_CHANNEL_NARRATION = 2,
@@ -761,10 +743,10 @@ enum {
     ASIDE_CHANNEL_TOOL = 3,
 };
 
-/** An `ASIDE_CHANNEL_CONTENT`, `ASIDE_CHANNEL_THINKING`, … value. */
+/** An `ASIDE_CHANNEL_` value. */
 typedef uint32_t aside_channel;
 
-/** The values of `aside_cause`: why a span ended. */
+/** Why a span or a call ended: the values of `aside_cause`. */
 enum {
     /** The closing marker came. */
     ASIDE_CAUSE_MARKER = 0,
@@ -782,8 +764,8 @@ enum {
 typedef uint32_t aside_cause;
 
 /**
- * One event: 64 bytes without a pointer. Every byte of the stream is in exactly one event; joined in order, the events
- * are the stream.
+ * One event: 80 bytes without a pointer. Every byte of the stream is in exactly one event; joined in order, the events
+ * are the stream. Later versions may add fields at the end.
  */
 typedef struct aside_event {
     /** What it reports. Ignore values that you do not know: later versions may add some. */
@@ -797,9 +779,7 @@ typedef struct aside_event {
      * header.
      */
     uint32_t rule;
-    /**
-     * Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_KIND_ATTRIBUTE`, where the marker is.
-     */
+    /** Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_KIND_ATTRIBUTE`, where the marker is. */
     uint64_t offset;
     /** How many bytes. For `ASIDE_KIND_ATTRIBUTE`, 0. */
     uint64_t len;
@@ -809,9 +789,8 @@ typedef struct aside_event {
      */
     uint32_t tag;
     /**
-     * For `ASIDE_KIND_ATTRIBUTE` in an event array, where its name begins in `aside_fed.attributes`; so for an
-     * `ASIDE_KIND_CALL_NAME` that has `value_len`. For `ASIDE_KIND_CALL` and `ASIDE_KIND_CALL_END`, the number of the call in the
-     * stream, from 0. Otherwise 0.
+     * In an event array: for `ASIDE_KIND_ATTRIBUTE`, and for an `ASIDE_KIND_CALL_NAME` that has `value_len`, where the name
+     * begins in `aside_event_array.attributes`. Otherwise 0.
      */
     uint32_t text_at;
     /** For `ASIDE_KIND_ATTRIBUTE`, the length of its name. */
@@ -829,6 +808,19 @@ typedef struct aside_event {
     uint32_t raw_value_at;
     /** Its length there. */
     uint32_t raw_value_len;
+    /** For `ASIDE_KIND_CALL` and `ASIDE_KIND_CALL_END`, the number of the call in the stream, from 0. Otherwise 0. */
+    uint32_t call;
+    /**
+     * How many tokens begin inside the event's bytes, of those that were fed with `aside_scanner_feed_tokens()`. A token that
+     * begins in one event and ends in another belongs to the first, so that each token with bytes is in exactly one event.
+     * Bytes that were fed without tokens have none.
+     */
+    uint32_t tokens;
+    /**
+     * How many tokens of the stream begin before the event: the next event has `first_token + tokens`. For
+     * `ASIDE_KIND_ATTRIBUTE`, those of its marker are among them.
+     */
+    uint64_t first_token;
 } aside_event;
 
 /**
@@ -875,9 +867,7 @@ aside_status aside_scanner_feed(struct aside_scanner *scanner,
  * Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again until it returns `ASIDE_OK`: a feed in
  * between fails with `ASIDE_ERROR_ORDER`.
  */
-aside_status aside_scanner_finish(struct aside_scanner *scanner,
-                                  aside_event_fn callback,
-                                  void *user);
+aside_status aside_scanner_finish(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /**
  * Releases what is held back as text of its channel, and keeps the state: the stream goes on. For a host that must
@@ -885,9 +875,7 @@ aside_status aside_scanner_finish(struct aside_scanner *scanner,
  *
  * Returns as `aside_scanner_feed()`.
  */
-aside_status aside_scanner_flush(struct aside_scanner *scanner,
-                                 aside_event_fn callback,
-                                 void *user);
+aside_status aside_scanner_flush(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /**
  * Closes the thinking that is open: releases what is held back as text, and ends the span with `ASIDE_CAUSE_FORCED`.
@@ -898,9 +886,7 @@ aside_status aside_scanner_flush(struct aside_scanner *scanner,
  * Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
  * the close has not been delivered.
  */
-aside_status aside_scanner_force_close(struct aside_scanner *scanner,
-                                       aside_event_fn callback,
-                                       void *user);
+aside_status aside_scanner_force_close(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /** A token of the model, as the caller's tokenizer knows it. A token of zero bytes counts nowhere. */
 typedef struct aside_token {
@@ -913,8 +899,8 @@ typedef struct aside_token {
 /**
  * Feeds bytes whose tokens are known, as `aside_scanner_feed()`: `tokens` has `count` of them, and their lengths add
  * up to `len`. Markers that a dialect calls special then count only if a special token begins them, so that a marker
- * typed as ordinary text stays text, and `aside_scanner_counts()` counts the tokens of each channel. Feeds with and
- * without tokens may be mixed.
+ * typed as ordinary text stays text; `first_token` and `tokens` of each event say which tokens begin in it, and
+ * `aside_scanner_counts()` counts the tokens of each channel. Feeds with and without tokens may be mixed.
  *
  * Returns as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed then.
  * After `ASIDE_STOPPED` call it again with what is left of the buffer and the tokens that are not wholly done, the
@@ -989,6 +975,11 @@ typedef struct aside_counts {
     uint64_t spans;
     /** Tokens whose first byte is text of the channel, of those from `aside_scanner_feed_tokens()`. */
     uint64_t tokens;
+    /**
+     * For `ASIDE_CHANNEL_THINKING`, whole thoughts that were lost since the scanner was made or reset, because 1,024 others
+     * had not been taken. 0 for other channels, and without `options.collect`.
+     */
+    uint64_t lost_thoughts;
 } aside_counts;
 
 /**
@@ -1003,38 +994,22 @@ typedef struct aside_counts {
  * Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel),
  * `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_scanner_counts(const struct aside_scanner *scanner,
-                                  aside_channel channel,
-                                  struct aside_counts *counts);
+aside_status aside_scanner_counts(const struct aside_scanner *scanner, aside_channel channel, struct aside_counts *counts);
 
 /* ========================================================================== *
  * Scanners: whole thoughts
  * ========================================================================== */
 
-/** An attribute of a thought. */
-typedef struct aside_attribute {
-    /** Its name. Never NULL, no NUL at its end. */
-    const char *name;
-    /** The length of the name. */
-    size_t name_len;
-    /** Its decoded value. Never NULL, no NUL at its end. */
-    const char *value;
-    /** The length of the value. */
-    size_t value_len;
-} aside_attribute;
-
 /**
- * A whole thought. Set `size` before each call; later versions may add fields at the end. The pointers lead to memory
- * of the scanner, valid until the next `aside_scanner_take_thought()`, `aside_scanner_reset()` or
- * `aside_scanner_free()` of this scanner. Feeding does not change it.
+ * A whole thought. Set `size` before each call; later versions may add fields at the end. Its texts are memory of the
+ * scanner, valid until the next `aside_scanner_take_thought()`, `aside_scanner_reset()` or `aside_scanner_free()` of this
+ * scanner. Feeding does not change them.
  */
 typedef struct aside_thought {
     /** `sizeof(aside_thought)` of the caller's header. */
     size_t size;
-    /** The text. Never NULL, no NUL at its end. */
-    const char *text;
-    /** The length of the text. */
-    size_t text_len;
+    /** The text. */
+    struct aside_bytes text;
     /** The offset in the stream of the marker that opened it. */
     uint64_t offset;
     /** Why it ended. `ASIDE_CAUSE_END_OF_STREAM`: it was cut off. */
@@ -1045,35 +1020,50 @@ typedef struct aside_thought {
     uint32_t has_thought_type;
     /** 1 if the marker had a confidence, otherwise 0. */
     uint32_t has_confidence;
-    /** The type. Never NULL, no NUL at its end. */
-    const char *thought_type;
-    /** The length of the type. */
-    size_t thought_type_len;
+    /** The type; empty if there is none. */
+    struct aside_bytes thought_type;
     /** The confidence, from 0 to 1; 0 if there is none. */
     double confidence;
-    /** The marker's attributes, in order. Never NULL. */
-    const struct aside_attribute *attributes;
-    /** How many there are. */
+    /** How many attributes the marker had: `aside_scanner_thought_attribute()` returns each. */
     size_t attribute_count;
 } aside_thought;
 
 /**
  * Takes the oldest thought that has ended and was not taken yet, from a scanner that was made with `options.collect`.
- * Set `thought->size` to `sizeof(aside_thought)` before. The memory that `*thought` leads to belongs to the scanner;
- * `aside_thought` says how long it is valid.
+ * Set `thought->size` to `sizeof(aside_thought)` before. The texts of `*thought` belong to the scanner; `aside_thought`
+ * says how long they are valid.
  *
  * Returns `ASIDE_OK` with `*thought` filled; `ASIDE_NONE` if there is none (`*thought` is not written, and the one
  * taken before is no longer valid); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`,
  * `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_scanner_take_thought(struct aside_scanner *scanner,
-                                        struct aside_thought *thought);
+aside_status aside_scanner_take_thought(struct aside_scanner *scanner, struct aside_thought *thought);
 
 /**
- * Returns how many thoughts were lost since the start or the last reset, because 1,024 were waiting. 0 as
- * `aside_scanner_consumed()`.
+ * An attribute of a thought. Set `size` before each call; later versions may add fields at the end. Its texts are valid
+ * as long as those of the thought.
  */
-uint64_t aside_scanner_lost_thoughts(const struct aside_scanner *scanner);
+typedef struct aside_attribute {
+    /** `sizeof(aside_attribute)` of the caller's header. */
+    size_t size;
+    /** Its name. */
+    struct aside_bytes name;
+    /** Its decoded value. */
+    struct aside_bytes value;
+} aside_attribute;
+
+/**
+ * Fills `*attribute` with an attribute of the thought that `aside_scanner_take_thought()` took last: the one with this
+ * `index`, in the order of the marker, from 0. Set `attribute->size` to `sizeof(aside_attribute)` before.
+ *
+ * Returns `ASIDE_OK` with `*attribute` filled; `ASIDE_ERROR_RANGE` if `index` is not below `attribute_count` of that
+ * thought, or if no thought is taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+ *
+ * Memory: none is allocated.
+ */
+aside_status aside_scanner_thought_attribute(const struct aside_scanner *scanner,
+                                             size_t index,
+                                             struct aside_attribute *attribute);
 
 /* ========================================================================== *
  * Call writers: tool calls as JSON for a client
@@ -1088,15 +1078,11 @@ typedef struct aside_call_writer_options {
     /**
      * The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`,
      * or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are told, and their schemas say of
-     * which type each argument is. `[]`: no call is told. NULL: every call is told, and nothing is known of its arguments.
+     * which type each argument is. `[]`: no call is told. `at` is NULL: every call is told, and nothing is known of its arguments.
      */
-    const char *tools;
-    /** The length of `tools`. */
-    size_t tools_len;
-    /** Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. NULL: `call_`. */
-    const char *id_prefix;
-    /** The length of `id_prefix`. */
-    size_t id_prefix_len;
+    struct aside_bytes tools;
+    /** Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. `at` is NULL: `call_`. */
+    struct aside_bytes id_prefix;
     /**
      * The most bytes of a call that are held because they cannot leave yet: arguments until the name has come, a value
      * until its type is known. 0: 1 MiB.
@@ -1111,39 +1097,29 @@ typedef struct aside_call_writer_options {
 
 /**
  * The next part of a tool call for a client. Set `size` before the first call; later versions may add fields at the end.
- * All texts are UTF-8. The pointers are never NULL and lead to memory of the writer, valid until the next call with it.
+ * All texts are UTF-8, in memory of the writer that is valid until the next call with it.
  */
 typedef struct aside_call_delta {
     /** `sizeof(aside_call_delta)` of the caller's header. */
     size_t size;
-    /**
-     * The number of the call in the stream, from 0: `text_at` of its `ASIDE_KIND_CALL`. Calls that are not told count too.
-     */
+    /** The number of the call in the stream, from 0: `call` of its `ASIDE_KIND_CALL`. Calls that are not told count too. */
     uint64_t call;
     /** The number of the call among those that are told, from 0: `index` of OpenAI's `tool_calls`. */
     uint64_t index;
-    /** In the first delta of a call its id, otherwise empty. No NUL at its end. */
-    const char *id;
-    /** The length of the id. */
-    size_t id_len;
-    /** In the first delta of a call its name, otherwise empty. No NUL at its end. */
-    const char *name;
-    /** The length of the name. */
-    size_t name_len;
+    /** In the first delta of a call its id, otherwise empty. */
+    struct aside_bytes id;
+    /** In the first delta of a call its name, otherwise empty. */
+    struct aside_bytes name;
     /**
-     * The next part of the arguments, perhaps empty. No NUL at its end. The parts of all deltas, joined, are JSON if the
-     * call is whole. If the model writes arguments as JSON, they are as it wrote them: JSON only if it made no mistake.
+     * The next part of the arguments, perhaps empty. The parts of all deltas, joined, are JSON if the call is whole. If the
+     * model writes arguments as JSON, they are as it wrote them: JSON only if it made no mistake.
      */
-    const char *arguments;
-    /** The length of this part. */
-    size_t arguments_len;
+    struct aside_bytes arguments;
     /**
      * In the last delta, an id that the model wrote after the first delta had left; otherwise empty. It counts only for a
-     * client that gets whole answers. No NUL at its end.
+     * client that gets whole answers.
      */
-    const char *late_id;
-    /** The length of the late id. */
-    size_t late_id_len;
+    struct aside_bytes late_id;
     /** 1: the first delta of the call. Otherwise 0. */
     uint32_t is_first;
     /** 1: the last delta of the call. Otherwise 0. */
@@ -1182,7 +1158,7 @@ void aside_call_writer_free(struct aside_call_writer *writer);
 
 /**
  * Feeds the next event of the scanner. `event` and `bytes` are what an `aside_event_fn` is called with, and are not used
- * after the call. Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that
+ * after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 68, so that it has `call`. Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that
  * belong to no call change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
  *
  * Returns `ASIDE_OK` with `*delta` filled: send it to the client. `ASIDE_NONE`: there is nothing to send yet, and
@@ -1199,6 +1175,7 @@ void aside_call_writer_free(struct aside_call_writer *writer);
  */
 aside_status aside_call_writer_feed(struct aside_call_writer *writer,
                                     const struct aside_event *event,
+                                    size_t event_size,
                                     const char *bytes,
                                     struct aside_call_delta *delta);
 
@@ -1212,12 +1189,12 @@ aside_status aside_call_writer_feed(struct aside_call_writer *writer,
 aside_status aside_call_writer_reset(struct aside_call_writer *writer);
 
 /* ========================================================================== *
- * Rewriters: event streams with the thinking in a field of its own
+ * Rewriters: event streams with the thinking in a separate field
  *
  * Threads: one at a time for one rewriter.
  * ========================================================================== */
 
-/** The values of `aside_field`: what the field for the thinking is called. */
+/** The name of the field for the thinking: the values of `aside_field`. */
 enum {
     /** `reasoning_content`. */
     ASIDE_FIELD_REASONING_CONTENT = 0,
@@ -1230,7 +1207,7 @@ enum {
 /** An `ASIDE_FIELD_` value. */
 typedef uint32_t aside_field;
 
-/** The values of `aside_body`: what comes in. */
+/** What comes into a rewriter: the values of `aside_body`. */
 enum {
     /** The first byte that is not white space decides. JSON begins with `{`, an event stream never does. */
     ASIDE_BODY_UNKNOWN = 0,
@@ -1238,14 +1215,14 @@ enum {
     ASIDE_BODY_EVENTS = 1,
     /** One JSON object, `application/json`. */
     ASIDE_BODY_JSON = 2,
-    /** JSON objects, each on a line of its own, `application/x-ndjson`: Ollama's streams. */
+    /** JSON objects, each on a separate line, `application/x-ndjson`: Ollama's streams. */
     ASIDE_BODY_LINES = 3,
 };
 
 /** An `ASIDE_BODY_` value. */
 typedef uint32_t aside_body;
 
-/** The bits of `aside_formats`: the formats of answers, each with the end of its path. */
+/** A set of formats of answers, each with the end of its path: the bits of `aside_formats`. */
 enum {
     /** Chat completions of OpenAI, `/chat/completions`. */
     ASIDE_FORMAT_CHAT = 1,
@@ -1257,14 +1234,17 @@ enum {
     ASIDE_FORMAT_MESSAGES = 8,
     /** Ollama's own, `/api/chat` and `/api/generate`. */
     ASIDE_FORMAT_OLLAMA = 16,
-    /** All of them. */
-    ASIDE_FORMAT_ALL = 31,
+    /**
+     * All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
+     * format is accepted.
+     */
+    ASIDE_FORMAT_ALL = 2147483647,
 };
 
 /** `ASIDE_FORMAT_` bits. */
 typedef uint32_t aside_formats;
 
-/** The values of `aside_responses_as`: what the thinking becomes in OpenAI Responses. */
+/** What the thinking becomes in the items of OpenAI Responses: the values of `aside_responses_as`. */
 enum {
     /** The content of a reasoning item, as `reasoning_text`: right for clients that send items back. */
     ASIDE_RESPONSES_AS_REASONING_TEXT = 0,
@@ -1298,12 +1278,10 @@ typedef struct aside_rewriter_options {
      */
     uint32_t calls;
     /**
-     * With `calls`, the request's `tools`, as for a call writer: calls of other tools stay in the text. `[]`: all do. NULL:
-     * none does. Not used after the call.
+     * With `calls`, the request's `tools`, a JSON array as for a call writer: calls of other tools stay in the text. With
+     * `[]`, all calls do; with `tools.at` NULL, none does. Not used after the call.
      */
-    const char *tools;
-    /** The length of `tools`. */
-    size_t tools_len;
+    struct aside_bytes tools;
     /**
      * In a stream, the most bytes of a choice's text that are held until it is clear whether a call is for the client, and
      * the most of a value that are held until its type is clear. 0: 1 MiB. In all choices together, at most 4 MiB of text
@@ -1312,10 +1290,7 @@ typedef struct aside_rewriter_options {
     uint64_t max_held;
     /** What becomes of a tool call that begins inside the thinking. */
     aside_calls_in_thinking calls_in_thinking;
-    /**
-     * The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: chat
-     * completions alone.
-     */
+    /** The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: all. */
     aside_formats formats;
     /** What the thinking becomes in the items of OpenAI Responses. */
     aside_responses_as responses_as;
@@ -1344,8 +1319,8 @@ typedef struct aside_rewriter_options {
 /**
  * Makes a rewriter. The bytes of an answer go in: an event stream, lines of JSON, or a JSON body, in one of
  * `options.formats`. The same bytes come out, with the thinking moved out of the content to where that format has it: a
- * field, an item or a block of its own; and with `options.calls` the tool calls to where it has those. `options` may be
- * NULL: chat completions, `reasoning_content`, and the start that the dialect says. Neither is used after the call: the
+ * separate field, item or block; and with `options.calls` the tool calls to where it has those. `options` may be
+ * NULL: all formats, `reasoning_content`, and the start that the dialect says. Neither is used after the call: the
  * dialect may be freed before the rewriter.
  *
  * Returns a rewriter that the caller owns: `aside_rewriter_free()`. NULL if that fails; `aside_last_status()` is then
@@ -1356,8 +1331,7 @@ typedef struct aside_rewriter_options {
  *
  * Threads: any thread may call this at any time.
  */
-struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect,
-                                          const struct aside_rewriter_options *options);
+struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect, const struct aside_rewriter_options *options);
 
 /**
  * Frees a rewriter and its output. Does nothing for NULL. Bytes that are held back are lost: call `aside_rewriter_finish()`
@@ -1368,23 +1342,17 @@ struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect,
 void aside_rewriter_free(struct aside_rewriter *rewriter);
 
 /**
- * Sets where the next stream starts, before its first byte: what is open at the first byte of each choice's text, an
- * `ASIDE_START_` value. For a host that learns it from the request: one rewriter then serves a model with thinking on
- * and off. Finishing or resetting the rewriter restores its own start.
+ * Sets by which dialect the next stream is read, and where it starts, before its first byte. `dialect` may be NULL: the
+ * rewriter's own. `start` is an `ASIDE_START_` value, what is open at the first byte of each choice's text;
+ * `ASIDE_START_DEFAULT` is the dialect's own start, whatever `options.start` is. For hosts that learn the model, or
+ * whether it thinks, from the request, and for what `aside_dialect_find_for_template()` finds. Finishing or resetting the
+ * rewriter restores its own dialect and start. The dialect may be freed after the call.
+ *
+ * A dialect that could not be found is NULL too: check for that before this call.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have),
  * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
- */
-aside_status aside_rewriter_start_at(struct aside_rewriter *rewriter,
-                                     aside_start start);
-
-/**
- * Reads the next stream by another dialect, and sets where it starts, before its first byte: an `ASIDE_START_` value;
- * `ASIDE_START_DEFAULT` is that dialect's own start. For what `aside_dialect_find_for_template()` finds. Finishing or
- * resetting the rewriter restores its own dialect and start. The dialect may be freed after the call.
- *
- * Returns as `aside_rewriter_start_at()`.
  *
  * Threads: other threads may be using the dialect.
  */
@@ -1403,9 +1371,7 @@ aside_status aside_rewriter_use_dialect(struct aside_rewriter *rewriter,
  *
  * Memory: if it runs out while `tools` is read, the process ends.
  */
-aside_status aside_rewriter_use_tools(struct aside_rewriter *rewriter,
-                                      const char *tools,
-                                      size_t len);
+aside_status aside_rewriter_use_tools(struct aside_rewriter *rewriter, const char *tools, size_t len);
 
 /**
  * Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that
@@ -1426,12 +1392,11 @@ aside_status aside_rewriter_start_from_prompt(struct aside_rewriter *rewriter,
                                               aside_start *start);
 
 /**
- * Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes
- * to send on: all events or lines that are whole, perhaps none. `buf` may be NULL if `len` is 0, and is not used after the
- * call; it must not be memory of the rewriter.
+ * Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes the bytes to send on:
+ * all events or lines that are whole, perhaps none. `buf` may be NULL if `len` is 0, and is not used after the call; it
+ * must not be memory of the rewriter.
  *
- * `*out` is never NULL and has no NUL at its end; it is memory of the rewriter, valid until the next call with it.
- * Both are written on success only.
+ * `*out` is memory of the rewriter, valid until the next call with it. It is written on success only.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY` (nothing has changed after these);
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read pass unchanged;
@@ -1439,25 +1404,19 @@ aside_status aside_rewriter_start_from_prompt(struct aside_rewriter *rewriter,
  *
  * Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for
  * chunks that one event becomes; by what is held back of each of at most 128 choices, up to twice
- * `aside_dialect_max_hold()`. `*out` may be 150 times as long as the input, if each event has many choices and a long
+ * `aside_dialect_max_hold()`. The output may be 150 times as long as the input, if each event has many choices and a long
  * `id`.
  */
-aside_status aside_rewriter_feed(struct aside_rewriter *rewriter,
-                                 const char *buf,
-                                 size_t len,
-                                 const char **out,
-                                 size_t *out_len);
+aside_status aside_rewriter_feed(struct aside_rewriter *rewriter, const char *buf, size_t len, struct aside_bytes *out);
 
 /**
  * Ends the stream. `*out` becomes what was held back: an event without the blank line after it, text that might have
- * become a marker. The rewriter is then reset, except for what `aside_rewriter_get_stats()`, `aside_rewriter_too_long()` and
- * `aside_rewriter_encoded()` tell, and the next feed begins a new stream.
+ * become a marker. The rewriter is then reset, except for what `aside_rewriter_get_stats()` reports, and the next feed begins
+ * a new stream.
  *
  * Returns as `aside_rewriter_feed()`.
  */
-aside_status aside_rewriter_finish(struct aside_rewriter *rewriter,
-                                   const char **out,
-                                   size_t *out_len);
+aside_status aside_rewriter_finish(struct aside_rewriter *rewriter, struct aside_bytes *out);
 
 /**
  * Resets the rewriter: drops what is held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that C
@@ -1466,21 +1425,6 @@ aside_status aside_rewriter_finish(struct aside_rewriter *rewriter,
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
 aside_status aside_rewriter_reset(struct aside_rewriter *rewriter);
-
-/**
- * Returns how many events and bodies passed unread since the start or the last reset, because they were longer than
- * `options.max_event`. Returns 0 and sets a message for NULL, after `ASIDE_ERROR_PANIC`, and while a call is under
- * way.
- */
-uint64_t aside_rewriter_too_long(const struct aside_rewriter *rewriter);
-
-/**
- * Returns whether the stream passes unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or
- * Brotli), or in another encoding than UTF-8. 1 or 0; after the end of a stream this is its value, until another
- * begins. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed. Returns 0 and sets a
- * message for NULL, after `ASIDE_ERROR_PANIC`, and while a call is under way.
- */
-int32_t aside_rewriter_encoded(const struct aside_rewriter *rewriter);
 
 /**
  * What a rewriter has counted, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at the
@@ -1509,25 +1453,29 @@ typedef struct aside_rewriter_stats {
     uint64_t thinking_bytes;
     /** Bytes of text that were sent as content. */
     uint64_t content_bytes;
-    /**
-     * Bytes of text, and of an unfinished event or body, that are held now: `aside_rewriter_finish()` would return them.
-     */
+    /** Bytes of text, and of an unfinished event or body, that are held now: `aside_rewriter_finish()` would return them. */
     uint64_t held;
     /** Texts whose thinking the server splits itself. */
     uint64_t split_by_server;
+    /**
+     * 1 if the stream passes unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or Brotli), or in
+     * another encoding than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed. After
+     * the end of a stream, this is about that stream, until another begins. Otherwise 0.
+     */
+    uint32_t encoded;
+    /** 0. */
+    uint32_t reserved;
 } aside_rewriter_stats;
 
 /**
  * Fills `*stats` with what the rewriter has counted since it was made or last reset, and with how much it holds now. Set
- * `stats->size` to `sizeof(aside_rewriter_stats)` before.
+ * `stats->size` to `sizeof(aside_rewriter_stats)` before. It works after `ASIDE_ERROR_MEMORY` too.
  *
- * Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After
- * `ASIDE_ERROR_MEMORY` it still tells.
+ * Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  *
  * Memory: it allocates nothing.
  */
-aside_status aside_rewriter_get_stats(const struct aside_rewriter *rewriter,
-                                      struct aside_rewriter_stats *stats);
+aside_status aside_rewriter_get_stats(const struct aside_rewriter *rewriter, struct aside_rewriter_stats *stats);
 
 /* ========================================================================== *
  * Which answers are for a rewriter
@@ -1536,34 +1484,44 @@ aside_status aside_rewriter_get_stats(const struct aside_rewriter *rewriter,
  * ========================================================================== */
 
 /**
- * Finds whether an answer is for a rewriter, and what its body is, before the body comes. `status` is the answer's;
- * `content_type` and `content_encoding` are the values of these headers as they came, NULL and 0 where there is none.
- * `path` is that of the request, with or without a query; if it is empty or NULL, any path fits. `formats` has
- * `ASIDE_FORMAT_` bits, as `options.formats`.
+ * What HTTP says of a request and its answer, as far as it is known. Set all of it to zero, then `size`; later versions may
+ * add fields at the end. Texts are as they came; `len` is 0 where there is none.
+ */
+typedef struct aside_exchange {
+    /** `sizeof(aside_exchange)` of the caller's header. */
+    size_t size;
+    /** The status of the answer: 200, say. */
+    uint32_t status;
+    /** The formats that the rewriter reads, as `options.formats` of it: `ASIDE_FORMAT_` bits. 0: all. */
+    aside_formats formats;
+    /** The method of the request. */
+    struct aside_bytes method;
+    /** The path of the request, with or without a query. If it is empty, it is not known, and any path fits. */
+    struct aside_bytes path;
+    /** The value of the answer's `Content-Type`. */
+    struct aside_bytes content_type;
+    /** The value of the answer's `Content-Encoding`. */
+    struct aside_bytes content_encoding;
+} aside_exchange;
+
+/**
+ * Finds whether an answer is for a rewriter, and what its body is, before the body comes. `exchange->method` is not read.
  *
  * An answer is for a rewriter if its status is 200; its encoding is absent, blank or `identity`; its media type is
  * `text/event-stream`, `application/json`, `application/x-ndjson` or `application/jsonl`, with any parameters; and its
  * path ends in `/chat/completions`, `/completions`, `/responses`, `/messages`, `/api/chat` or `/api/generate`, of which
- * the longest that fits is of one of `formats`.
+ * the longest that fits is of one of `exchange->formats`.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_BODY_` value for `options.body` to `*body`. The host then removes the headers
  * `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`, feeds the body, and calls `aside_rewriter_finish()`
- * at its end. Returns `ASIDE_NONE` if the answer is to pass as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
- * `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
+ * at its end. Returns `ASIDE_NONE` if the answer is to pass as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+ * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
  *
  * Memory: it allocates nothing.
  */
-aside_status aside_rewriter_wants(uint32_t status,
-                                  const char *path,
-                                  size_t path_len,
-                                  const char *content_type,
-                                  size_t content_type_len,
-                                  const char *content_encoding,
-                                  size_t content_encoding_len,
-                                  aside_formats formats,
-                                  aside_body *body);
+aside_status aside_rewriter_wants(const struct aside_exchange *exchange, aside_body *body);
 
-/** The values of `aside_hint`: what a host does with a request. */
+/** What a host does with a request: the values of `aside_hint`. */
 enum {
     /** Send `Accept-Encoding: identity` to the server: no compressed answer can be read. */
     ASIDE_HINT_IDENTITY = 1,
@@ -1573,21 +1531,16 @@ enum {
 typedef uint32_t aside_hint;
 
 /**
- * Finds what a host does with a request whose answer may be for a rewriter. `method` is its method; `path` and `formats`
- * are as for `aside_rewriter_wants()`.
+ * Finds what a host does with a request whose answer may be for a rewriter. Of `*exchange`, only `method`, `path` and
+ * `formats` are read: the answer has not come yet.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
- * is: it is not a `POST`, or its path is another; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an
- * unknown bit, `ASIDE_ERROR_PANIC`.
+ * is: it is not a `POST`, or its path is another; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
+ * `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
  *
  * Memory: it allocates nothing.
  */
-aside_status aside_request_hint(const char *path,
-                                size_t path_len,
-                                const char *method,
-                                size_t method_len,
-                                aside_formats formats,
-                                aside_hint *hint);
+aside_status aside_request_hint(const struct aside_exchange *exchange, aside_hint *hint);
 
 /**
  * Finds the model that a request asks for, to choose a dialect by: the first member `model` of the JSON object that
@@ -1601,11 +1554,7 @@ aside_status aside_request_hint(const char *path,
  *
  * Memory: it allocates nothing.
  */
-aside_status aside_request_model(const char *body,
-                                 size_t len,
-                                 char *model,
-                                 size_t room,
-                                 size_t *model_len);
+aside_status aside_request_model(const char *body, size_t len, char *model, size_t room, size_t *model_len);
 
 /* ========================================================================== *
  * For authors of bindings: scanners without a callback
@@ -1615,14 +1564,26 @@ aside_status aside_request_model(const char *body,
  * ========================================================================== */
 
 /**
- * What a call with an event array reports next to the events. Filled by the library, on success and on `ASIDE_MORE`
- * only.
+ * The array that a call fills with events, and what it reports next to them. Set all of it to zero, then `size`, `events`,
+ * `event_size` and `capacity`, once for all calls; later versions may add fields at the end. The fields after `capacity`
+ * are filled by the library, on success and on `ASIDE_MORE` only.
  *
  * The bytes of an event begin at `buf[event.offset - offset]`, and there are `event.len` of them. If `event.offset` is
  * below `offset`, the event begins in bytes that an earlier call had held back: these are the last ones of `held`. The
  * rest of it, if any, is at the start of `buf`.
  */
-typedef struct aside_fed {
+typedef struct aside_event_array {
+    /** `sizeof(aside_event_array)` of the caller's header. */
+    size_t size;
+    /** Room for `capacity` events, which begin `event_size` bytes after each other. The library never keeps it. */
+    struct aside_event *events;
+    /**
+     * `sizeof(aside_event)` of the caller's header: at least 32. A library of another version fills what both know, and
+     * zeroes the rest.
+     */
+    size_t event_size;
+    /** How many events there is room for, at least 1. */
+    size_t capacity;
     /** How many events were written. */
     size_t count;
     /** How many bytes of `buf` are done: they are fed, and must not be fed again. */
@@ -1630,63 +1591,47 @@ typedef struct aside_fed {
     /** The offset in the stream of `buf[0]`. */
     uint64_t offset;
     /**
-     * The bytes directly before `buf[0]` that had been held back. Never NULL; memory of the scanner, valid until the
-     * next call with this scanner. After `aside_scanner_start_from_prompt()` it may begin with bytes of the prompt,
-     * which are in no event.
+     * The bytes directly before `buf[0]` that had been held back: memory of the scanner, valid until the next call with
+     * this scanner. After `aside_scanner_start_from_prompt()` they may begin with bytes of the prompt, which are in no
+     * event.
      */
-    const char *held;
-    /** Its length. */
-    size_t held_len;
+    struct aside_bytes held;
     /**
-     * Names and decoded values of the attributes, at `event.text_at`. Never NULL; memory of the scanner, valid until
-     * the next call with this scanner.
+     * Names and decoded values of the attributes, at `event.text_at`: memory of the scanner, valid until the next call
+     * with this scanner.
      */
-    const char *attributes;
-    /** Its length. */
-    size_t attributes_len;
-} aside_fed;
+    struct aside_bytes attributes;
+} aside_event_array;
 
 /**
- * Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `events`, which has
- * room for `capacity` (at least 1) of `event_size` bytes each. `event_size` is `sizeof(aside_event)` of the caller's
- * header; a library of another version fills what both know, and zeroes the rest. Events have no pointers: `aside_fed`
- * says where their bytes are.
+ * Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `array->events`, and
+ * next to them what the host needs to find their bytes. Events have no pointers.
  *
- * Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `out->attributes` has reached 64 KiB
+ * Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `array->attributes` has reached 64 KiB
  * (it is longer if the last attribute is); take the events, then call again with what is left of `buf`,
- * `out->consumed` bytes further on (if nothing is left, with `len` 0). Below 0 as `aside_scanner_feed()`, and
- * `ASIDE_ERROR_SIZE`; `*out` is not written then, the contents of `events` mean nothing, and
- * `aside_scanner_consumed()` returns how far it came.
+ * `array->consumed` bytes further on (if nothing is left, with `len` 0). Below 0 as `aside_scanner_feed()`, and
+ * `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` for an array with a field that this version does not know; no field of
+ * `array` is written then, the contents of `array->events` mean nothing, and `aside_scanner_consumed()` returns how many
+ * bytes are done.
  *
  * Memory: none is allocated, except for collecting, headers, and tags with attributes.
  */
 aside_status aside_scanner_feed_into(struct aside_scanner *scanner,
                                      const char *buf,
                                      size_t len,
-                                     struct aside_event *events,
-                                     size_t capacity,
-                                     size_t event_size,
-                                     struct aside_fed *out);
+                                     struct aside_event_array *array);
 
 /**
  * Finishes as `aside_scanner_finish()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
- * `out->held`. After `ASIDE_MORE` call it again until it returns `ASIDE_OK`.
+ * `array->held`. After `ASIDE_MORE` call it again until it returns `ASIDE_OK`.
  */
-aside_status aside_scanner_finish_into(struct aside_scanner *scanner,
-                                       struct aside_event *events,
-                                       size_t capacity,
-                                       size_t event_size,
-                                       struct aside_fed *out);
+aside_status aside_scanner_finish_into(struct aside_scanner *scanner, struct aside_event_array *array);
 
 /**
  * Flushes as `aside_scanner_flush()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
- * `out->held`.
+ * `array->held`.
  */
-aside_status aside_scanner_flush_into(struct aside_scanner *scanner,
-                                      struct aside_event *events,
-                                      size_t capacity,
-                                      size_t event_size,
-                                      struct aside_fed *out);
+aside_status aside_scanner_flush_into(struct aside_scanner *scanner, struct aside_event_array *array);
 
 /**
  * Feeds as `aside_scanner_feed_tokens()`, into an array as `aside_scanner_feed_into()`. After `ASIDE_MORE` call it
@@ -1700,26 +1645,16 @@ aside_status aside_scanner_feed_tokens_into(struct aside_scanner *scanner,
                                             size_t len,
                                             const struct aside_token *tokens,
                                             size_t count,
-                                            struct aside_event *events,
-                                            size_t capacity,
-                                            size_t event_size,
-                                            struct aside_fed *out);
+                                            struct aside_event_array *array);
 
 /**
  * Closes the thinking as `aside_scanner_force_close()`, into an array as `aside_scanner_feed_into()`. All bytes of its
- * events are in `out->held`.
+ * events are in `array->held`.
  */
-aside_status aside_scanner_force_close_into(struct aside_scanner *scanner,
-                                            struct aside_event *events,
-                                            size_t capacity,
-                                            size_t event_size,
-                                            struct aside_fed *out);
+aside_status aside_scanner_force_close_into(struct aside_scanner *scanner, struct aside_event_array *array);
 
-/** What `aside_scanner_feed_text()` and `aside_scanner_quiet()` return if there is no channel to return. */
-enum {
-    /** From `aside_scanner_feed_text()`: nothing was fed. From `aside_scanner_quiet()`: no chunk may be skipped. */
-    ASIDE_NOT_TEXT = -1,
-};
+/** From `aside_scanner_feed_text()`: nothing was fed. From `aside_scanner_quiet()`: no chunk may be skipped. */
+enum { ASIDE_NOT_TEXT = -1 };
 
 /**
  * Feeds `buf` if all of it is text of one channel and nothing else happens, as with most tokens: the cheapest way to
@@ -1732,43 +1667,7 @@ enum {
  *
  * Memory: none is allocated.
  */
-int32_t aside_scanner_feed_text(struct aside_scanner *scanner,
-                                const char *buf,
-                                size_t len);
-
-/**
- * Returns which bytes change nothing where the stream now is, so that a host for which calls are expensive need not
- * call for each token. A chunk that consists only of these bytes, all of them ASCII, is text of one channel, and
- * leaves the state as it was. The host may skip such chunks, as many as come, and adds up their lengths; each of them
- * would be one event `ASIDE_KIND_TEXT` with all its bytes. It feeds the first chunk with another byte, and asks again: any
- * feed may change the bytes.
- *
- * `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know
- * of skipped chunks until `aside_scanner_skip()` has told it their total length.
- *
- * Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` if every
- * chunk has to be fed, and nothing is written: before the first byte, with bytes held back or events pending, with a
- * budget for this channel, in text that is collected, after tokens were fed, and if something is wrong.
- *
- * Memory: none is allocated.
- */
-int32_t aside_scanner_quiet(const struct aside_scanner *scanner,
-                            uint64_t *bytes);
-
-/**
- * Tells the scanner that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts go on as if
- * they had been fed. Call it before any other call for this scanner, except for `aside_scanner_feed_text()` and
- * `aside_scanner_quiet()`, and for those that return what is held and take thoughts.
- *
- * Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` if no such chunk can have been skipped, and for
- * more bytes than any stream has; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
- * After an error nothing has changed. Only the host knows whether the bytes were in the set, and were reported as text
- * of that channel.
- *
- * Memory: none is allocated.
- */
-aside_status aside_scanner_skip(struct aside_scanner *scanner,
-                                uint64_t len);
+int32_t aside_scanner_feed_text(struct aside_scanner *scanner, const char *buf, size_t len);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -7,9 +7,9 @@
  * say nothing are left out, and lines that report a failure are kept. A marker line stands for what was left out, a banner
  * says which filters ran, and a report has every byte of the original, so that a host can show what is not there.
  *
- * In order of use: a registry collects filters and caches; a compressor is made from it; `aside_compress()` takes a whole
- * result, `aside_tool_stream_feed()` one that is still being printed. What holds for aside.h holds here: texts, statuses,
- * messages, structs that begin with their size.
+ * In order of use: a registry collects filters; compressors are made from it; `aside_compress()` takes a whole result,
+ * `aside_tool_stream_feed()` one that is still being printed. What holds for aside.h holds here: texts, statuses, messages,
+ * structs that begin with their size. Caches and reports in full are in aside_unstable.h.
  *
  * Memory. If it runs out in these functions, the process ends. A function that names `ASIDE_ERROR_MEMORY` returns it if
  * the result object itself could not be allocated.
@@ -31,18 +31,7 @@ extern "C" {
  * Types
  * ========================================================================== */
 
-/** A range of bytes. `at` may be NULL if `len` is 0. */
-typedef struct aside_bytes {
-    /** The first byte. */
-    const char *at;
-    /** How many there are. */
-    size_t len;
-} aside_bytes;
-
-/**
- * Filters and caches for a compressor. From `aside_registry_new()`; freed by `aside_registry_free()`, or consumed by
- * `aside_compressor_new()`.
- */
+/** Filters and caches for compressors. From `aside_registry_new()`; freed by `aside_registry_free()`. */
 typedef struct aside_registry aside_registry;
 
 /**
@@ -52,8 +41,8 @@ typedef struct aside_registry aside_registry;
 typedef struct aside_compressor aside_compressor;
 
 /**
- * What came out of one call, and its report. It never changes. From `aside_compress()` or
- * `aside_tool_stream_finish()`; freed by `aside_compressed_free()`.
+ * What came out of one call or stream, and its report. It never changes. From `aside_compress()` or
+ * `aside_tool_stream_report()`; freed by `aside_compressed_free()`.
  */
 typedef struct aside_compressed aside_compressed;
 
@@ -64,16 +53,32 @@ typedef struct aside_compressed aside_compressed;
 typedef struct aside_tool_stream aside_tool_stream;
 
 /**
- * The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
- * `aside_command_line_free()`.
- */
-typedef struct aside_command_line aside_command_line;
-
-/**
  * What a callback of the host replies, next to the number that it returns: `aside_reply_write()`. It belongs to the
  * library and is valid until the callback returns.
  */
 typedef struct aside_reply aside_reply;
+
+/* ========================================================================== *
+ * Invocations: what was run
+ * ========================================================================== */
+
+/**
+ * One run of a tool, whose result is compressed. Set all of it to zero, then `size`; later versions may add fields at the
+ * end. Callbacks of the host get one from the library: there, `size` says how many bytes of it may be read.
+ */
+typedef struct aside_invocation {
+    /** `sizeof(aside_invocation)` of the caller's header; in a callback, that of the library. */
+    size_t size;
+    /** The id of the tool, UTF-8. */
+    struct aside_bytes tool_id;
+    /**
+     * The input of the tool: JSON, UTF-8. That of a terminal tool has `command`, and may have `cwd` and `exit_code`. If
+     * empty: null. In a callback its keys are sorted and it has no white space: equal inputs are equal bytes.
+     */
+    struct aside_bytes input;
+    /** The time in seconds since 1970, for caches and filters of the host. The library has no clock of its own. */
+    uint64_t now;
+} aside_invocation;
 
 /* ========================================================================== *
  * Registries: what a compressor is made of
@@ -84,15 +89,15 @@ typedef struct aside_reply aside_reply;
 /**
  * Makes a registry with every built-in filter (`built_in` 1), or with nothing (0). It has no cache.
  *
- * Returns a registry that the caller owns, until `aside_compressor_new()` consumes it: `aside_registry_free()`. NULL
- * if that fails; `aside_last_status()` is then `ASIDE_ERROR_OPTION` (`built_in` is neither) or `ASIDE_ERROR_MEMORY`.
+ * Returns a registry that the caller owns: `aside_registry_free()`. NULL if that fails; `aside_last_status()` is then
+ * `ASIDE_ERROR_OPTION` (`built_in` is neither) or `ASIDE_ERROR_MEMORY`.
  *
  * Threads: any thread may call this at any time.
  */
 struct aside_registry *aside_registry_new(uint32_t built_in);
 
 /**
- * Frees a registry that no compressor has consumed. Does nothing for NULL.
+ * Frees a registry. Does nothing for NULL. Compressors that were made from it keep what they need.
  *
  * Threads: no other thread may be using it.
  */
@@ -100,76 +105,33 @@ void aside_registry_free(struct aside_registry *registry);
 
 /**
  * Adds a filter from the text of a filter file (TOML, UTF-8). It replaces one of the same id. Its tests are read but
- * not run: that is `aside_filter_check()`.
+ * not run: `aside_filter_check()` of aside_unstable.h does that.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names line and key; `ASIDE_ERROR_NULL`,
  * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_registry_add_toml(struct aside_registry *registry,
-                                     const char *toml,
-                                     size_t len);
-
-/**
- * Adds the library's own cache, `last-run`: the last result of each call, in at most `size` bytes. An entry counts its
- * tool id, input and text, and 256 bytes more. The entries that were recorded first are dropped for new ones.
- *
- * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
- */
-aside_status aside_registry_add_last_run(struct aside_registry *registry,
-                                         size_t size);
-
-/**
- * Adds the filter `minify-json`, the only one for text that is protected.
- *
- * Returns as `aside_registry_add_last_run()`.
- */
-aside_status aside_registry_minify_json(struct aside_registry *registry);
-
-/**
- * Removes the filter or cache of this id.
- *
- * Returns `ASIDE_OK`; `ASIDE_NONE` if there is none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION`,
- * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
- */
-aside_status aside_registry_remove(struct aside_registry *registry,
-                                   const char *id,
-                                   size_t len);
-
-/**
- * Reads a filter file and runs its own tests, of which it must have one of each kind.
- *
- * Returns as `aside_registry_add_toml()`.
- *
- * Threads: any thread may call this at any time.
- */
-aside_status aside_filter_check(const char *toml, size_t len);
+aside_status aside_registry_add_toml(struct aside_registry *registry, const char *toml, size_t len);
 
 /* ========================================================================== *
- * Registries: filters and caches of the host
+ * Registries: filters of the host
  *
  * Threads: one at a time for one registry. The callbacks run in the threads that compress.
  * ========================================================================== */
 
 /**
- * Says whether a host's filter is for this call: return 1 or 0; below 0 for a failure, as for `apply`. `input` is
- * JSON, UTF-8.
+ * Says whether a host's filter is for the result of an invocation: return 1 or 0; below 0 for a failure, as for `apply`.
+ * `*invocation` is valid until the callback returns, in each of these callbacks.
  */
-typedef int32_t (*aside_matches_fn)(void *user,
-                                    const char *tool_id,
-                                    size_t tool_id_len,
-                                    const char *input,
-                                    size_t input_len,
-                                    struct aside_reply *reply);
+typedef int32_t (*aside_matches_fn)(void *user, const struct aside_invocation *invocation, struct aside_reply *reply);
 
 /**
  * Makes a text shorter. Return 1 with the shorter text in `reply`; 0 if there is nothing to do; below 0 for a failure,
- * with its reason in `reply`: the report has it, and the other filters go on.
+ * with its reason in `reply`: the report has it, and the other filters are used all the same.
  */
 typedef int32_t (*aside_apply_fn)(void *user,
+                                  const struct aside_invocation *invocation,
                                   const char *text,
                                   size_t text_len,
-                                  const char *input,
-                                  size_t input_len,
                                   struct aside_reply *reply);
 
 /**
@@ -179,10 +141,10 @@ typedef int32_t (*aside_apply_fn)(void *user,
 typedef void (*aside_release_fn)(void *user);
 
 /**
- * A filter of the host. Set all of it to zero, then `size`. It promises only that a text which it calls compressed is
- * shorter; that is checked. Its callbacks run in the threads that compress, several at the same time if the host does
- * so. They may use the library, except for the compressor that called them: that returns `ASIDE_ERROR_BUSY`. No C++
- * exception and no `longjmp` may leave them, nor may their thread end in them.
+ * A filter of the host. Set all of it to zero, then `size`; later versions may add fields at the end. It promises only
+ * that a text which it calls compressed is shorter; that is checked. Its callbacks run in the threads that compress,
+ * several at the same time if the host does so. They may use the library, except for the compressor that called them:
+ * that returns `ASIDE_ERROR_BUSY`. No C++ exception and no `longjmp` may leave them, nor may their thread end in them.
  */
 typedef struct aside_filter {
     /** `sizeof(aside_filter)` of the caller's header. */
@@ -193,7 +155,7 @@ typedef struct aside_filter {
     const struct aside_bytes *tool_ids;
     /** How many there are. 0: all tools. */
     size_t tool_id_count;
-    /** Says whether it is for a call. NULL: always. */
+    /** Says whether it is for the result of an invocation. NULL: always. */
     aside_matches_fn matches;
     /** Makes a text shorter. Not NULL. */
     aside_apply_fn apply;
@@ -211,77 +173,7 @@ typedef struct aside_filter {
  * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After a
  * failure `release` is not called.
  */
-aside_status aside_registry_add_filter(struct aside_registry *registry,
-                                       const struct aside_filter *filter);
-
-/**
- * Sees every call of a cache's tools, before any cache looks it up. `input` is JSON with sorted keys and no white
- * space: equal inputs are equal bytes. Return 0; below 0 for a failure, with its reason in `reply`.
- */
-typedef int32_t (*aside_observe_fn)(void *user,
-                                    const char *tool_id,
-                                    size_t tool_id_len,
-                                    const char *input,
-                                    size_t input_len,
-                                    struct aside_reply *reply);
-
-/**
- * Looks up the recorded result of a call. Return 1 with its raw text in `reply` and its time in `*timestamp`; 0 if
- * there is none; below 0 for a failure, with its reason in `reply`.
- */
-typedef int32_t (*aside_lookup_fn)(void *user,
-                                   const char *tool_id,
-                                   size_t tool_id_len,
-                                   const char *input,
-                                   size_t input_len,
-                                   struct aside_reply *reply,
-                                   uint64_t *timestamp);
-
-/**
- * Records a result: its raw text parts, joined with line feeds. Return 0; below 0 for a failure, with its reason in
- * `reply`.
- */
-typedef int32_t (*aside_record_fn)(void *user,
-                                   const char *tool_id,
-                                   size_t tool_id_len,
-                                   const char *input,
-                                   size_t input_len,
-                                   const char *text,
-                                   size_t text_len,
-                                   uint64_t now,
-                                   struct aside_reply *reply);
-
-/**
- * A cache of the host: it remembers results. It is trusted only if the fresh text is the recorded one. Set all of it
- * to zero, then `size`. What `aside_filter` says of callbacks holds for these too.
- */
-typedef struct aside_cache {
-    /** `sizeof(aside_cache)` of the caller's header. */
-    size_t size;
-    /** Its name in reports, as for a filter. */
-    struct aside_bytes id;
-    /** Ids of the tools whose results it is for. */
-    const struct aside_bytes *tool_ids;
-    /** How many there are. 0: all tools. */
-    size_t tool_id_count;
-    /** Sees every call. May be NULL. */
-    aside_observe_fn observe;
-    /** Returns a recorded result. Not NULL. */
-    aside_lookup_fn lookup;
-    /** Records one. Not NULL. */
-    aside_record_fn record;
-    /** May be NULL. */
-    aside_release_fn release;
-    /** Passed to each callback. */
-    void *user;
-} aside_cache;
-
-/**
- * Adds a cache of the host. It replaces one of the same id. What is used after the call, and what is returned: as for
- * `aside_registry_add_filter()`.
- */
-aside_status aside_registry_add_cache(struct aside_registry *registry,
-                                      const struct aside_cache *cache);
+aside_status aside_registry_add_filter(struct aside_registry *registry, const struct aside_filter *filter);
 
 /**
  * Appends to what a callback replies: the shorter text, the recorded text, or the reason of a failure.
@@ -290,9 +182,7 @@ aside_status aside_registry_add_cache(struct aside_registry *registry,
  *
  * Threads: only the one in which the callback runs.
  */
-aside_status aside_reply_write(struct aside_reply *reply,
-                               const char *buf,
-                               size_t len);
+aside_status aside_reply_write(struct aside_reply *reply, const char *buf, size_t len);
 
 /* ========================================================================== *
  * Compressors: whole results
@@ -300,23 +190,15 @@ aside_status aside_reply_write(struct aside_reply *reply,
  * Threads: any thread may call these functions at any time, with the same compressor or result too.
  * ========================================================================== */
 
-/** Limits, in UTF-16 code units and in bytes. */
-enum {
-    /** Texts shorter than this, in UTF-16 code units, are never changed. */
-    ASIDE_MIN_COMPRESSIBLE_LENGTH = 1024,
-    /** The smallest budget of a compressor, in bytes. */
-    ASIDE_MIN_BUDGET = 1024,
-};
-
 /** Options of a compressor. Set all of it to zero, then `size`; later versions may add fields at the end. */
 typedef struct aside_compressor_options {
     /** `sizeof(aside_compressor_options)` of the caller's header. */
     size_t size;
     /**
      * The largest number of bytes that the text parts of a result may have together, banners and markers included; at
-     * least `ASIDE_MIN_BUDGET`. 0: no budget. Text that is never changed stays whole in any case, and each other text
-     * part has at least `ASIDE_MIN_BUDGET` for itself: 100 of them may have 100 KiB, however small the budget is. The
-     * built-in filter `budget` keeps to it: without that filter, only a stream that outgrows its memory does.
+     * least 1,024 (`aside_min_budget()` of aside_unstable.h). 0: no budget. Text that is never changed stays whole in any
+     * case, and each other text part has at least 1,024 bytes for itself: 100 of them may have 100 KiB, however small the
+     * budget is. The built-in filter `budget` keeps to it: without that filter, only a stream that outgrows its memory does.
      */
     uint64_t budget;
     /** The banner's last sentence, UTF-8: how a user of this host switches compression off. If empty: a general one. */
@@ -331,17 +213,18 @@ typedef struct aside_compressor_options {
 } aside_compressor_options;
 
 /**
- * Makes a compressor of a registry, which it consumes: `registry` must not be used after that, nor freed. `options`
- * may be NULL: no budget, and no limit to a text.
+ * Makes a compressor with the filters and caches that a registry has now. The registry stays the caller's: it may be
+ * freed at once, or be changed and make other compressors. They share its caches and the host's callbacks, whose
+ * `release` is called when the last of registry, compressors and their streams is freed. `options` may be NULL: no
+ * budget, and no limit to a text.
  *
- * Returns a compressor that the caller owns: `aside_compressor_free()`. NULL if that fails, and the registry is still
- * the caller's; `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
- * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_OPTION` (a budget that is too small, or a sentence that is not
- * UTF-8).
+ * Returns a compressor that the caller owns: `aside_compressor_free()`. NULL if that fails; `aside_last_status()` is then
+ * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` (a budget that
+ * is too small, or a sentence that is not UTF-8) or `ASIDE_ERROR_MEMORY`.
  *
  * Threads: no other thread may be using the registry.
  */
-struct aside_compressor *aside_compressor_new(struct aside_registry *registry,
+struct aside_compressor *aside_compressor_new(const struct aside_registry *registry,
                                               const struct aside_compressor_options *options);
 
 /**
@@ -353,49 +236,72 @@ struct aside_compressor *aside_compressor_new(struct aside_registry *registry,
  */
 void aside_compressor_free(struct aside_compressor *compressor);
 
-/** One tool call whose result is compressed. Set all of it to zero, then `size`. */
-typedef struct aside_invocation {
-    /** `sizeof(aside_invocation)` of the caller's header. */
-    size_t size;
-    /** The tool's id, UTF-8. */
-    struct aside_bytes tool_id;
-    /**
-     * What the tool was called with: JSON. That of a terminal tool has `command`, and may have `cwd` and `exit_code`.
-     * If empty: null.
-     */
-    struct aside_bytes input;
-    /** The time in seconds since 1970, for caches. The library has no clock of its own. */
-    uint64_t now;
-} aside_invocation;
-
 /**
  * Compresses the parts of one tool's result: `count` texts, in order. A part whose `at` is NULL is not text, and is
- * skipped. Neither `*call` nor the parts are used after the call.
+ * skipped. Neither `*invocation` nor the parts are used after the call.
  *
- * `*out` becomes the outcome of each part, and a report, which the caller owns: `aside_compressed_free()`. It is
- * written on success only. Failures of filters and caches are in the report and do not fail the call.
- *
- * Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for an id that is not UTF-8 or an input that is not JSON;
- * `ASIDE_ERROR_BUSY` inside a callback of the same compressor; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
- * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+ * Returns the outcome of each part and a report, which the caller owns: `aside_compressed_free()`. Failures of filters
+ * and caches are in the report and do not fail the call. NULL if the call fails; `aside_last_status()` is then
+ * `ASIDE_ERROR_OPTION` for an id that is not UTF-8 or an input that is not JSON; `ASIDE_ERROR_BUSY` inside a callback of
+ * the same compressor; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY` or
+ * `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_compress(const struct aside_compressor *compressor,
-                            const struct aside_invocation *call,
-                            const struct aside_bytes *parts,
-                            size_t count,
-                            struct aside_compressed **out);
+struct aside_compressed *aside_compress(const struct aside_compressor *compressor,
+                                        const struct aside_invocation *invocation,
+                                        const struct aside_bytes *parts,
+                                        size_t count);
 
 /**
- * Shows what becomes of the part number `index`. `*text` and `*len` are written if it changes: memory of
- * `compressed`, valid as long as that is, without a NUL at its end. A length of 0 means that the part is removed,
- * because another one says the same.
+ * Shows what becomes of the part number `index`. `*text` is written if it changes: memory of `compressed`, valid as long
+ * as that is. If it is empty, the part is removed, because another one says the same.
  *
  * Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
  */
-aside_status aside_compressed_part(const struct aside_compressed *compressed,
-                                   size_t index,
-                                   const char **text,
-                                   size_t *len);
+aside_status aside_compressed_part(const struct aside_compressed *compressed, size_t index, struct aside_bytes *text);
+
+/**
+ * What was done in one call or stream. Set `size` before the call; later versions may add fields at the end. The pointers
+ * lead to memory of the `aside_compressed`, valid as long as that is.
+ */
+typedef struct aside_report {
+    /** `sizeof(aside_report)` of the caller's header. */
+    size_t size;
+    /** Bytes of the text parts before. */
+    uint64_t before;
+    /** Bytes of the text parts after, banners included. */
+    uint64_t after;
+    /** UTF-16 code units of the text parts before, as banners have them. */
+    uint64_t before_units;
+    /** UTF-16 code units of the text parts after, banners included. */
+    uint64_t after_units;
+    /** The ids of the filters that changed something, in the order of their first change. */
+    const struct aside_bytes *filters;
+    /** How many there are. */
+    size_t filter_count;
+    /** How many filters and caches failed: `aside_compressed_failed()` of aside_unstable.h names them. */
+    size_t failed_count;
+    /**
+     * How many parts filters changed: `aside_compressed_part_report()` of aside_unstable.h describes them. 0 for a stream
+     * that outgrew its memory.
+     */
+    size_t part_count;
+    /** The cache that had the same output; empty if none had. */
+    struct aside_bytes hit;
+    /**
+     * 1 if text of a machine format, or text that was compressed before, was cut, because it did not fit into the budget;
+     * otherwise 0.
+     */
+    uint32_t cut_protected;
+    /** 1 if the command failed, by the `exit_code` of its input, and what is left says only that it passed; otherwise 0. */
+    uint32_t unexplained;
+} aside_report;
+
+/**
+ * Fills `*report` with what was done. Set `report->size` before.
+ *
+ * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
+ */
+aside_status aside_compressed_report(const struct aside_compressed *compressed, struct aside_report *report);
 
 /**
  * Frees what came out of a call, and all memory that C has borrowed from it. Does nothing for NULL.
@@ -405,138 +311,18 @@ aside_status aside_compressed_part(const struct aside_compressed *compressed,
 void aside_compressed_free(struct aside_compressed *compressed);
 
 /* ========================================================================== *
- * Reports: what was done
- *
- * Threads: any thread may call these functions at any time, with the same result too.
- * ========================================================================== */
-
-/** The values of `aside_change`: what became of a stretch. */
-enum {
-    /** It is in the result, byte for byte. */
-    ASIDE_CHANGE_KEPT = 0,
-    /** Other bytes stand for it. */
-    ASIDE_CHANGE_REPLACED = 1,
-    /** It is not in the result; a marker line may stand for it. */
-    ASIDE_CHANGE_LEFT_OUT = 2,
-};
-
-/** `ASIDE_CHANGE_KEPT`, `ASIDE_CHANGE_REPLACED` or `ASIDE_CHANGE_LEFT_OUT`. */
-typedef uint32_t aside_change;
-
-/** What a stretch has in place of a filter's index. */
-enum {
-    /** No filter: the stretch was kept. */
-    ASIDE_NO_FILTER = -1,
-};
-
-/** A stretch of an original. All of them, joined in order, are the original. */
-typedef struct aside_stretch {
-    /** Its offset in the original. */
-    uint64_t start;
-    /** Its length. */
-    uint64_t len;
-    /** XXH3 (64 bits, seed 0) of its bytes. */
-    uint64_t hash;
-    /** What became of it: an `aside_change` value. */
-    aside_change change;
-    /** The filter that changed it: an index into `report.filters`. `ASIDE_NO_FILTER` if it was kept. */
-    int32_t filter;
-} aside_stretch;
-
-/** What became of a text part that filters changed. */
-typedef struct aside_part_report {
-    /** The part's index in the result that came in. */
-    size_t part;
-    /** Bytes of the original. */
-    uint64_t len;
-    /** XXH3 (64 bits, seed 0) of the original. */
-    uint64_t hash;
-    /** The stretches of the original. */
-    const struct aside_stretch *stretches;
-    /** How many there are. */
-    size_t stretch_count;
-} aside_part_report;
-
-/** A filter or cache that failed in a call and was skipped. */
-typedef struct aside_failed {
-    /** Its id. */
-    struct aside_bytes id;
-    /** What went wrong. */
-    struct aside_bytes reason;
-} aside_failed;
-
-/**
- * What one call did. Set `size` before. The pointers lead to memory of the `aside_compressed`, valid as long as that
- * is; later versions may add fields at the end.
- */
-typedef struct aside_report {
-    /** `sizeof(aside_report)` of the caller's header. */
-    size_t size;
-    /** The text parts' length before, in UTF-16 code units. */
-    uint64_t before;
-    /** And after, banners included. */
-    uint64_t after;
-    /** The filters that changed something, in the order of their first change. */
-    const struct aside_bytes *filters;
-    /** How many there are. */
-    size_t filter_count;
-    /** Filters and caches that failed. */
-    const struct aside_failed *failed;
-    /** How many there are. */
-    size_t failed_count;
-    /** The parts that filters changed. None for a stream that outgrew its memory. */
-    const struct aside_part_report *parts;
-    /** How many there are. */
-    size_t part_count;
-    /** The cache that had the same output; empty if none had. */
-    struct aside_bytes hit;
-    /**
-     * 1 if text of a machine format, or text that was compressed before, was cut, because it did not fit into the budget;
-     * otherwise 0.
-     */
-    uint32_t cut_protected;
-    /**
-     * 1 if the command failed, by the `exit_code` of its input, and what is left says only that it passed; otherwise 0.
-     */
-    uint32_t unexplained;
-} aside_report;
-
-/**
- * Fills `*report` with what was done. Set `report->size` before.
- *
- * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
- */
-aside_status aside_compressed_report(const struct aside_compressed *compressed,
-                                     struct aside_report *report);
-
-/**
- * Finds `len` bytes at `start` of a part's original, to show what was left out. `original` is the text of
- * the part number `part` as it came in: `original_len` bytes. `*out` becomes a pointer into it.
- *
- * Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if this is another text, or no filter changed that part;
- * `ASIDE_ERROR_RANGE`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`.
- */
-aside_status aside_compressed_slice(const struct aside_compressed *compressed,
-                                    size_t part,
-                                    const char *original,
-                                    size_t original_len,
-                                    uint64_t start,
-                                    uint64_t len,
-                                    const char **out);
-
-/* ========================================================================== *
  * Tool streams: results that are still being printed
  *
  * Threads: one at a time for one stream.
  * ========================================================================== */
 
 /**
- * Makes a stream for one tool's output, with `memory` bytes for it: at least four times the budget, and at least
+ * Makes a stream for the output of one run of a tool, with `memory` bytes for it: at least four times the budget, and at least
  * 4,096. If the text fits into that, the result is that of one call, without a banner, and comes at the end. A longer
  * text without a budget is put out while it comes, without its repeats; with a budget it is put out at the end: head,
  * tail and error regions.
  *
- * The stream holds at most 2.5 times `memory` between its calls, and the length of `*out`; inside a call 128 KiB and
+ * The stream holds at most 2.5 times `memory` between its calls, and its last output; inside a call 128 KiB and
  * usually 5 times `memory`, at most 26 times, if all lines are of one or two bytes.
  *
  * Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL if that fails; `aside_last_status()` is then
@@ -547,7 +333,7 @@ aside_status aside_compressed_slice(const struct aside_compressed *compressed,
  * Threads: any thread may call this at any time.
  */
 struct aside_tool_stream *aside_tool_stream_new(const struct aside_compressor *compressor,
-                                                const struct aside_invocation *call,
+                                                const struct aside_invocation *invocation,
                                                 size_t memory);
 
 /**
@@ -559,18 +345,14 @@ struct aside_tool_stream *aside_tool_stream_new(const struct aside_compressor *c
 void aside_tool_stream_free(struct aside_tool_stream *stream);
 
 /**
- * Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes what is decided, `*out_len` bytes, often
- * none: memory of the stream, valid until its next call. `buf` is not used after the call; it must not be memory of
- * the stream.
+ * Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes what is decided, often nothing: memory of the
+ * stream, valid until its next call. It is written on success only. `buf` is not used after the call; it must not be
+ * memory of the stream.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`,
  * `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_tool_stream_feed(struct aside_tool_stream *stream,
-                                    const char *buf,
-                                    size_t len,
-                                    const char **out,
-                                    size_t *out_len);
+aside_status aside_tool_stream_feed(struct aside_tool_stream *stream, const char *buf, size_t len, struct aside_bytes *out);
 
 /**
  * Sets the exit code of the command, which is known when the command has ended: after the last byte, before
@@ -578,100 +360,25 @@ aside_status aside_tool_stream_feed(struct aside_tool_stream *stream,
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_tool_stream_set_exit_code(struct aside_tool_stream *stream,
-                                             int64_t code);
+aside_status aside_tool_stream_set_exit_code(struct aside_tool_stream *stream, int64_t code);
 
 /**
- * Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. `*report` becomes what
- * was done, without parts of its own: `aside_compressed_report()`, `aside_compressed_slice()`,
- * `aside_compressed_free()`; `report` may be NULL. The stream takes no more text after that.
+ * Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. The stream takes no more text
+ * after that; `aside_tool_stream_report()` returns what was done.
  *
- * Returns as `aside_tool_stream_feed()`, or `ASIDE_ERROR_MEMORY` if the report could not be allocated: then nothing is
- * written.
+ * Returns as `aside_tool_stream_feed()`.
  */
-aside_status aside_tool_stream_finish(struct aside_tool_stream *stream,
-                                      const char **out,
-                                      size_t *out_len,
-                                      struct aside_compressed **report);
-
-/* ========================================================================== *
- * Parts of the compressor, for hosts that choose for themselves
- *
- * Threads: any thread may call these functions at any time, with the same command line too.
- * ========================================================================== */
+aside_status aside_tool_stream_finish(struct aside_tool_stream *stream, struct aside_bytes *out);
 
 /**
- * Returns whether a text is of a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
- * read.
- */
-int32_t aside_is_protected(const char *text,
-                           size_t len);
-
-/**
- * Writes the first line of a compressed text to `*out`, without a line end: by which filters, from how many UTF-16
- * code units to how many.
+ * Takes the report of a stream that is finished. Call it at most once.
  *
- * `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
- * Both are written on success only.
- *
- * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (an id that is not UTF-8),
- * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+ * Returns what was done, without parts, which the caller owns: `aside_compressed_report()`, `aside_compressed_free()`. It
+ * may be freed after the stream. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_ORDER` before the end of
+ * the output and after a report that was taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or
+ * `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_format_banner(const struct aside_bytes *filter_ids,
-                                 size_t count,
-                                 uint64_t before,
-                                 uint64_t after,
-                                 char **out,
-                                 size_t *out_len);
-
-/** A command of a command line. Its texts are UTF-8. */
-typedef struct aside_command {
-    /** The program, without its folder and version: `git`; `pytest` of `python -m pytest`, `gradle` of `./gradlew`. */
-    struct aside_bytes name;
-    /**
-     * The first argument that is neither an option nor an option's value: `diff` of `git -C dir diff`; the script of
-     * `npm run`. Empty if there is none.
-     */
-    struct aside_bytes subcommand;
-    /** All words after the program, without their quotes. */
-    const struct aside_bytes *words;
-    /** How many there are. */
-    size_t word_count;
-    /**
-     * 1 if its output is seen. 0 for `cd` and the like, and if it goes to a file or into a program that writes
-     * something of its own.
-     */
-    uint32_t prints;
-    /** 1 if its output goes through `head`, `grep` and the like, so that it may be only a part. Otherwise 0. */
-    uint32_t piped;
-} aside_command;
-
-/**
- * Parses a command line as a shell would, for hosts that choose filters by it as the library does. Nothing is run.
- * `line` has `len` bytes of UTF-8.
- *
- * Returns the commands, which the caller owns: `aside_command_line_free()`. NULL if that fails; `aside_last_status()`
- * is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (not UTF-8) or `ASIDE_ERROR_MEMORY`.
- */
-struct aside_command_line *aside_command_line_parse(const char *line,
-                                                    size_t len);
-
-/**
- * Returns the commands of a line, in order; for a shell with `-c` those that it runs. Wrappers (`sudo`, `timeout`,
- * `npx` …), assignments and redirections are not among them. There are none if the line is better left alone: with
- * `case`, or with shells in shells more than eight deep.
- *
- * Returns the first of `*count` commands: memory of `line`, valid as long as that is. NULL if `line` or `count` is.
- */
-const struct aside_command *aside_command_line_commands(const struct aside_command_line *line,
-                                                        size_t *count);
-
-/**
- * Frees a command line and its commands. Does nothing for NULL.
- *
- * Threads: no other thread may be using it.
- */
-void aside_command_line_free(struct aside_command_line *line);
+struct aside_compressed *aside_tool_stream_report(struct aside_tool_stream *stream);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -18,7 +18,7 @@ const LONGEST_MESSAGE: usize = 4096;
 /// Why a dialect file or a filter file cannot be used.
 ///
 /// ```
-/// let error = aside::Dialect::from_toml("name = 3").unwrap_err();
+/// let error = aside::Dialect::load("name = 3").unwrap_err();
 /// assert_eq!((error.line(), error.key()), (Some(1), "name"));
 /// assert_eq!(error.to_string(), format!("line 1, name: {}", error.message()));
 /// ```

@@ -16,7 +16,7 @@
 //! ```
 //! use aside::{Channel, Dialect, Kind, Scanner};
 //!
-//! // By the name of a model; `Dialect::find` takes that of a dialect, `Dialect::from_toml` a file of your own.
+//! // By the name of a model; `Dialect::find` takes that of a dialect, `Dialect::load` a file of your own.
 //! let dialect = Dialect::find_for_model("Qwen/Qwen3-32B")?;
 //! let mut scanner = Scanner::new(&dialect);
 //!
@@ -57,7 +57,7 @@
 //! |---|---|---|
 //! | `c-api` | yes | the C interface; without it the crate builds for targets that have no C, such as WebAssembly |
 //! | `compress` | yes | the module `compress`; without it there are no regular expressions among the dependencies |
-//! | `templates` | no | chat templates are rendered to find their dialect and start; without it their text is read |
+//! | `templates` | no | `Dialect::find_for_rendered_template`, which renders a chat template with the variables of a request |
 
 #![deny(unsafe_code, missing_docs, missing_debug_implementations)]
 // What Clippy says of interfaces.
@@ -91,7 +91,7 @@ mod utf8;
 pub use channel::{Channel, Start, UnknownStart};
 pub use dialect::{Dialect, KnownModel, UnknownDialect, UnknownModel};
 pub use file_error::FileError;
-pub use join::{CallFault, CallPart, JoinCall, JoinError, JoinOptions, OnMarker};
+pub use join::{CallFault, CallPart, JoinCall, JoinError, JoinOptions, Markers};
 pub use scanner::{
     Attribute, Budget, BudgetScope, BudgetUnit, CallsInThinking, Cause, Counts, Error, Event, Events, Kind, Scanner,
     ScannerOptions, StrayClose, Thought, Token,

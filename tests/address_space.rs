@@ -71,7 +71,7 @@ fn child() {
         unsafe {
             handles[index] = c::aside_dialect_find_for_model(model.as_ptr(), model.len());
             if handles[index].is_null() {
-                let message = CStr::from_ptr(c::aside_last_error()).to_bytes();
+                let message = CStr::from_ptr(c::aside_last_error().cast()).to_bytes();
                 let len = message.len().min(255);
                 messages[index][..len].copy_from_slice(&message[..len]);
             }

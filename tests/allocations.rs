@@ -396,8 +396,7 @@ fn refused_memory_is_an_error_of_whole_texts() {
     assert!(refused(JoinError::OutOfMemory, || dialect.join(b"a", b"b", &options)) > 0);
 }
 
-/// The path that reads a template and does not run it. The first call loads the dialects.
-#[cfg(not(feature = "templates"))]
+/// The first call loads the dialects.
 #[test]
 fn refused_memory_is_an_error_of_a_template() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/field/templates");
@@ -470,7 +469,7 @@ fn refused_memory_is_an_error_of_an_event_stream_with_calls() {
     let tools = r#"[{"name":"f","parameters":{"properties":{"x":{"type":"integer"}}}},{"name":"g"}]"#;
     let tools = std::sync::Arc::new(Tools::read(tools).unwrap());
     for (toml, text) in CALLS {
-        let dialect = Dialect::from_toml(toml).unwrap();
+        let dialect = Dialect::load(toml).unwrap();
         let text = serde_json::Value::from(text);
         let choice =
             |part: &str| format!("{{\"id\":\"c\",\"choices\":[{{\"index\":0,\"{part}\":{{\"content\":{text}}}}}]}}");
@@ -562,7 +561,7 @@ fn lookups_of_loaded_dialects_allocate_nothing() {
 
 /// A C call's message.
 fn said() -> String {
-    unsafe { CStr::from_ptr(c::aside_last_error()) }.to_str().unwrap().to_owned()
+    unsafe { CStr::from_ptr(c::aside_last_error().cast()) }.to_str().unwrap().to_owned()
 }
 
 #[test]
@@ -637,14 +636,15 @@ fn lookups_in_c_allocate_nothing_after_preload() {
 /// A proxy asks for every request and answer.
 #[test]
 fn the_gate_and_the_counts_allocate_nothing() {
-    use sse::{Formats, RequestModel, Response};
+    use sse::{Exchange, RequestModel};
     let body = r#"{"a":[{"b":"\u00e9"}],"mod\u0065l":"Qwen\/Qwen3"}"#;
-    let response = Response::new(200).path("/v1/messages?a").content_type(" Text/Event-Stream;a").content_encoding(" ");
+    let exchange = Exchange::new().status(200).method("POST").path("/v1/messages?a");
+    let exchange = exchange.content_type(" Text/Event-Stream;a").content_encoding(" ");
     let mut room = [0; 64];
     let (found, count) = counted(|| {
-        let hint = sse::request_hint("/v1/messages?a", "POST", Formats::ALL);
+        let hint = sse::request_hint(&exchange);
         let more = sse::request_model(&body[..20], &mut [0; 64]) == RequestModel::More;
-        (hint, more, sse::wants(&response, Formats::ALL), sse::request_model(body, &mut room))
+        (hint, more, sse::wants(&exchange), sse::request_model(body, &mut room))
     });
     assert_eq!(count, 0);
     assert_eq!(found, (Some(sse::Hint::Identity), true, Some(sse::Body::Events), RequestModel::Found("Qwen/Qwen3")));
@@ -659,21 +659,20 @@ fn the_gate_and_the_counts_allocate_nothing() {
 fn messages_in_c_allocate_nothing() {
     let (null, none) = (std::ptr::null_mut::<std::ffi::c_void>(), std::ptr::null());
     let name = "qwen3";
-    let (dialect, mut out, mut len, mut start) =
-        (unsafe { c::aside_dialect_find(name.as_ptr(), name.len()) }, null, 0, 0);
+    let (dialect, mut len, mut start) = (unsafe { c::aside_dialect_find(name.as_ptr(), name.len()) }, 0, 0);
     let scanner = unsafe { c::aside_scanner_new(dialect, std::ptr::null()) };
-    let no_size = unsafe { std::mem::zeroed::<c::ScannerOptions>() };
-    let no_start =
-        c::ScannerOptions { size: size_of::<c::ScannerOptions>(), start: 99, ..unsafe { std::mem::zeroed() } };
+    let no_size = c::ScannerOptions { size: 0, ..c::ScannerOptions::default() };
+    let no_start = c::ScannerOptions { start: 99, ..c::ScannerOptions::default() };
     let mut events = [c::Event::default(); 2];
-    let mut fed = c::Fed::NOTHING;
+    let mut array = c::EventArray { capacity: 0, ..c::EventArray::new(&mut events) };
+    let mut attribute = c::Attribute::default();
+    let mut counts = c::Counts::default();
     let mut failing: Vec<Box<dyn FnMut() -> bool + '_>> = unsafe {
         vec![
             Box::new(|| c::aside_dialect_find(none, 0).is_null()),
             Box::new(|| c::aside_dialect_find(none, 1).is_null()),
             Box::new(|| c::aside_dialect_find_for_model(name.as_ptr(), usize::MAX).is_null()),
             Box::new(|| c::aside_dialect_preload(b"qwen3 qwne3".as_ptr(), 11) < 0),
-            Box::new(|| c::aside_dialect_name_at(usize::MAX, &mut 0).is_null()),
             Box::new(|| c::aside_dialect_opener(dialect, 77, 0, &mut 0).is_null()),
             Box::new(|| c::aside_dialect_start(null) == 0),
             Box::new(|| c::aside_scanner_new(null, std::ptr::null()).is_null()),
@@ -681,12 +680,13 @@ fn messages_in_c_allocate_nothing() {
             Box::new(|| c::aside_scanner_new(dialect, &no_start).is_null()),
             Box::new(|| c::aside_scanner_clone(null).is_null()),
             Box::new(move || c::aside_scanner_feed(scanner, none, 1, None, null) < 0),
-            Box::new(move || c::aside_scanner_feed_into(scanner, none, 0, events.as_mut_ptr(), 0, 64, &mut fed) < 0),
-            Box::new(move || c::aside_scanner_counts(scanner, 77, &mut [40, 0, 0, 0, 0]) < 0),
+            Box::new(move || c::aside_scanner_feed_into(scanner, none, 0, &mut array) < 0),
+            Box::new(move || c::aside_scanner_counts(scanner, 77, &mut counts) < 0),
+            Box::new(move || c::aside_scanner_thought_attribute(scanner, 0, &mut attribute) < 0),
             Box::new(move || c::aside_scanner_skip(scanner, 5) < 0),
             Box::new(move || c::aside_scanner_start_from_prompt(scanner, none, 1, &mut start) < 0),
             Box::new(move || c::aside_scanner_finish(null, None, null) < 0),
-            Box::new(move || c::aside_strip(null, none, 0, &mut out, &mut len) < 0),
+            Box::new(move || c::aside_strip(null, none, 0, &mut len).is_null()),
         ]
     };
     for (index, fails) in failing.iter_mut().enumerate() {
@@ -699,9 +699,12 @@ fn messages_in_c_allocate_nothing() {
     for number in 1.. {
         REFUSE.set(number);
         let trap = "a</think>b";
-        let status = unsafe { c::aside_join(dialect, trap.as_ptr(), trap.len(), none, 0, 0, 0, &mut out, &mut len) };
+        let thinking = c::Bytes::of(trap.as_bytes());
+        let options = c::JoinOptions { thinking, ..c::JoinOptions::default() };
+        let joined = unsafe { c::aside_join(dialect, &options, &mut len) };
         let is_over = REFUSE.replace(0) > 0;
-        match status {
+        assert!(joined.is_null());
+        match unsafe { c::aside_last_status() } {
             c::MEMORY => assert!(!is_over && said() == "out of memory"),
             status => assert!(is_over && status == c::JOIN && said().contains("byte 1"), "{status}: {}", said()),
         }
@@ -780,11 +783,9 @@ fn done(status: i32) -> Result<(), i32> {
 }
 
 /// Frees a text that C was given.
-fn text_of(call: impl FnOnce(*mut c::Handle, *mut usize) -> i32) -> Result<(), i32> {
-    let (mut out, mut len) = (std::ptr::null_mut(), 0);
-    done(call(&mut out, &mut len))?;
-    unsafe { c::free(out) };
-    Ok(())
+fn text_of(call: impl FnOnce(*mut usize) -> *mut u8) -> Result<(), i32> {
+    let mut len = 0;
+    Owned::new(call(&mut len).cast(), c::aside_free).map(drop)
 }
 
 /// Feeds a call writer with what a scanner reports.
@@ -795,7 +796,10 @@ struct Writing {
 
 unsafe extern "C" fn write_call(user: c::Handle, event: *const c::Event, bytes: *const u8) -> i32 {
     let writing = unsafe { &mut *user.cast::<Writing>() };
-    writing.status = unsafe { c::aside_call_writer_feed(writing.writer, event, bytes, &mut c::CallDelta::new()) };
+    writing.status = unsafe {
+        let delta = &mut c::CallDelta::default();
+        c::aside_call_writer_feed(writing.writer, event, size_of::<c::Event>(), bytes, delta)
+    };
     i32::from(writing.status < 0)
 }
 
@@ -812,12 +816,13 @@ unsafe fn write_calls(scanner: c::Handle, writer: c::Handle, text: &str) -> Resu
 }
 
 /// Feeds into an array of one event until all is done.
-fn drain(mut call: impl FnMut(usize, *mut c::Event, *mut c::Fed) -> i32) -> Result<(), i32> {
-    let (mut event, mut fed, mut consumed) = (c::Event::default(), c::Fed::NOTHING, 0);
+fn drain(mut call: impl FnMut(usize, *mut c::EventArray) -> i32) -> Result<(), i32> {
+    let (mut events, mut consumed) = ([c::Event::default()], 0);
+    let mut array = c::EventArray::new(&mut events);
     loop {
-        let status = call(consumed, &mut event, &mut fed);
+        let status = call(consumed, &mut array);
         done(status)?;
-        consumed += fed.consumed;
+        consumed += array.consumed;
         if status == c::OK {
             return Ok(());
         }
@@ -836,24 +841,12 @@ fn refused_memory_is_a_status_of_each_function_in_c() {
     let none = std::ptr::null_mut::<std::ffi::c_void>();
     let find = |name: &str| unsafe { c::aside_dialect_find(name.as_ptr(), name.len()) };
     let (qwen3, tags) = (find("qwen3"), find("thinking-tags"));
-    let zeroed = || unsafe { std::mem::zeroed::<c::ScannerOptions>() };
-    let options = c::ScannerOptions { size: size_of::<c::ScannerOptions>(), collect: 1 << 20, calls: 1, ..zeroed() };
-    let writer_options = c::CallWriterOptions {
-        size: size_of::<c::CallWriterOptions>(),
-        id_prefix: b"id_".as_ptr(),
-        id_prefix_len: 3,
-        ..unsafe { std::mem::zeroed() }
-    };
-    let sse_options = c::RewriterOptions {
-        size: size_of::<c::RewriterOptions>(),
-        calls: 1,
-        formats: c::FORMAT_ALL,
-        repair: 1,
-        promote_empty: 1,
-        ..unsafe { std::mem::zeroed() }
-    };
+    let options = c::ScannerOptions { collect: 1 << 20, calls: 1, ..c::ScannerOptions::default() };
+    let writer_options = c::CallWriterOptions { id_prefix: c::Bytes::of(b"id_"), ..c::CallWriterOptions::default() };
+    let rewriter_options =
+        c::RewriterOptions { calls: 1, repair: 1, promote_empty: 1, ..c::RewriterOptions::default() };
     let scanner = |dialect| unsafe { Owned::new(c::aside_scanner_new(dialect, &options), c::aside_scanner_free) };
-    let (size, without_id) = (size_of::<c::Event>(), CALL.replace('7', ""));
+    let without_id = CALL.replace('7', "");
     let all: Vec<(&str, Work<'_>)> = vec![
         (
             "a scanner and its clone",
@@ -869,9 +862,7 @@ fn refused_memory_is_a_status_of_each_function_in_c() {
                     done(c::aside_scanner_flush(scanner.0, Some(ignore), none))?;
                     done(c::aside_scanner_force_close(scanner.0, Some(ignore), none))?;
                     done(c::aside_scanner_finish(scanner.0, Some(ignore), none))?;
-                    let mut thought = std::mem::zeroed::<c::Thought>();
-                    thought.size = size_of::<c::Thought>();
-                    done(c::aside_scanner_take_thought(scanner.0, &mut thought))?;
+                    done(c::aside_scanner_take_thought(scanner.0, &mut c::Thought::default()))?;
                 }
                 Ok(())
             }),
@@ -880,18 +871,17 @@ fn refused_memory_is_a_status_of_each_function_in_c() {
             "a scanner into an array",
             Box::new(|| unsafe {
                 let scanner = scanner(tags)?;
-                drain(|from, event, fed| {
-                    let (text, len) = (TAGS[from..].as_ptr(), TAGS.len() - from);
-                    c::aside_scanner_feed_into(scanner.0, text, len, event, 1, size, fed)
+                drain(|from, array| {
+                    c::aside_scanner_feed_into(scanner.0, TAGS[from..].as_ptr(), TAGS.len() - from, array)
                 })?;
-                drain(|from, event, fed| {
+                drain(|from, array| {
                     let tokens = c::Token { len: (TAGS.len() - from) as u32, special: 0 };
                     let (text, len) = (TAGS[from..].as_ptr(), TAGS.len() - from);
-                    c::aside_scanner_feed_tokens_into(scanner.0, text, len, &tokens, 1, event, 1, size, fed)
+                    c::aside_scanner_feed_tokens_into(scanner.0, text, len, &tokens, 1, array)
                 })?;
-                drain(|_, event, fed| c::aside_scanner_flush_into(scanner.0, event, 1, size, fed))?;
-                drain(|_, event, fed| c::aside_scanner_force_close_into(scanner.0, event, 1, size, fed))?;
-                drain(|_, event, fed| c::aside_scanner_finish_into(scanner.0, event, 1, size, fed))
+                drain(|_, array| c::aside_scanner_flush_into(scanner.0, array))?;
+                drain(|_, array| c::aside_scanner_force_close_into(scanner.0, array))?;
+                drain(|_, array| c::aside_scanner_finish_into(scanner.0, array))
             }),
         ),
         (
@@ -914,52 +904,48 @@ fn refused_memory_is_a_status_of_each_function_in_c() {
         (
             "a rewriter",
             Box::new(|| unsafe {
-                let sse = Owned::new(c::aside_rewriter_new(qwen3, &sse_options), c::aside_rewriter_free)?;
-                let (mut out, mut len) = (std::ptr::null(), 0);
-                done(c::aside_rewriter_start_at(sse.0, c::START_CONTENT))?;
-                done(c::aside_rewriter_use_dialect(sse.0, tags, c::START_DEFAULT))?;
-                done(c::aside_rewriter_use_tools(sse.0, std::ptr::null(), 0))?;
-                done(c::aside_rewriter_start_from_prompt(sse.0, b"<think>".as_ptr(), 7, std::ptr::null_mut()))?;
+                let rewriter = c::aside_rewriter_new(qwen3, &rewriter_options);
+                let rewriter = Owned::new(rewriter, c::aside_rewriter_free)?.0;
+                let mut out = c::Bytes::default();
+                done(c::aside_rewriter_use_dialect(rewriter, none, c::START_CONTENT))?;
+                done(c::aside_rewriter_use_dialect(rewriter, tags, c::START_DEFAULT))?;
+                done(c::aside_rewriter_use_tools(rewriter, std::ptr::null(), 0))?;
+                done(c::aside_rewriter_start_from_prompt(rewriter, b"<think>".as_ptr(), 7, std::ptr::null_mut()))?;
                 for (_, answer) in ANSWERS {
-                    done(c::aside_rewriter_feed(sse.0, answer.as_ptr(), answer.len(), &mut out, &mut len))?;
-                    done(c::aside_rewriter_finish(sse.0, &mut out, &mut len))?;
+                    done(c::aside_rewriter_feed(rewriter, answer.as_ptr(), answer.len(), &mut out))?;
+                    done(c::aside_rewriter_finish(rewriter, &mut out))?;
                 }
                 Ok(())
             }),
         ),
         (
             "a text without markers",
-            Box::new(|| text_of(|out, len| unsafe { c::aside_strip(qwen3, CALL.as_ptr(), CALL.len(), out, len) })),
+            Box::new(|| text_of(|len| unsafe { c::aside_strip(qwen3, CALL.as_ptr(), CALL.len(), len) })),
         ),
         (
             "a text with broken markers",
-            Box::new(|| text_of(|out, len| unsafe { c::aside_escape(qwen3, CALL.as_ptr(), CALL.len(), out, len) })),
+            Box::new(|| text_of(|len| unsafe { c::aside_escape(qwen3, CALL.as_ptr(), CALL.len(), len) })),
         ),
         (
             "a joined text",
             Box::new(|| {
-                let escape = c::MARKERS_ESCAPE;
-                text_of(|out, len| unsafe {
-                    c::aside_join(qwen3, CALL.as_ptr(), 3, CALL.as_ptr(), CALL.len(), 0, escape, out, len)
-                })
+                let (thinking, content) = (c::Bytes::of(&CALL.as_bytes()[..3]), c::Bytes::of(CALL.as_bytes()));
+                let markers = c::MARKERS_ESCAPE;
+                let options = c::JoinOptions { thinking, content, markers, ..c::JoinOptions::default() };
+                text_of(|len| unsafe { c::aside_join(qwen3, &options, len) })
             }),
         ),
         (
             "a joined text with calls",
             Box::new(|| {
-                let arguments = "{\"a\": [1, \"b\"]}";
-                let call = c::JoinCall {
-                    name: b"f".as_ptr(),
-                    name_len: 1,
-                    arguments: arguments.as_ptr(),
-                    arguments_len: arguments.len(),
-                    id: std::ptr::null(),
-                    id_len: 0,
-                };
-                let text = b"a".as_ptr();
-                text_of(|out, len| unsafe {
-                    c::aside_join_with_calls(qwen3, text, 1, text, 1, &call, 1, 0, 0, out, len)
-                })
+                let arguments = c::Bytes::of(b"{\"a\": [1, \"b\"]}");
+                let call = c::JoinCall { name: c::Bytes::of(b"f"), arguments, ..c::JoinCall::default() };
+                let text = c::Bytes::of(b"a");
+                let call_size = size_of::<c::JoinCall>();
+                let (calls, call_count) = (&raw const call, 1);
+                let parts = c::JoinOptions { thinking: text, content: text, ..c::JoinOptions::default() };
+                let options = c::JoinOptions { calls, call_count, call_size, ..parts };
+                text_of(|len| unsafe { c::aside_join(qwen3, &options, len) })
             }),
         ),
     ];
@@ -967,20 +953,12 @@ fn refused_memory_is_a_status_of_each_function_in_c() {
         let points = refused(c::MEMORY, work);
         assert!(points > 0, "{name}");
     }
-    // Where templates are rendered, that ends the process.
-    #[cfg(not(feature = "templates"))]
-    {
-        let template = "{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}</think><tool_call>";
-        let points = refused(c::MEMORY, || unsafe {
-            let (mut found, mut start) = (std::ptr::null_mut(), 0);
-            let (text, len) = (template.as_ptr(), template.len());
-            match c::aside_dialect_find_for_template(text, len, &mut found, 1, &mut start) {
-                0 => Err(c::aside_last_status()),
-                _ => Ok(()),
-            }
-        });
-        assert!(points > 10, "{points} points");
-    }
+    let template = "{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}</think><tool_call>";
+    let points = refused(c::MEMORY, || unsafe {
+        let found = c::aside_dialect_find_for_template(template.as_ptr(), template.len(), std::ptr::null_mut());
+        if found.is_null() { Err(c::aside_last_status()) } else { Ok(()) }
+    });
+    assert!(points > 10, "{points} points");
 }
 
 /// Does `call` with its last allocations refused, one after the other, of which there are `count`: those before end the process.
@@ -1009,11 +987,7 @@ fn last_refused<S, T>(count: usize, mut set_up: impl FnMut() -> S, mut call: imp
 fn refused_memory_is_a_status_of_a_handle_in_c() {
     let toml = "name = 'a'\n[[span]]\nchannel = 'thinking'\nopen = ['<t>']\nclose = ['</t>']\n";
     // The name, the family and the opener, the two lists that these are in, and the handle.
-    let load = |_: &()| unsafe {
-        let mut dialect = std::ptr::null_mut();
-        done(c::aside_dialect_load(toml.as_ptr(), toml.len(), &mut dialect))?;
-        Owned::new(dialect, c::aside_dialect_free)
-    };
+    let load = |_: &()| unsafe { Owned::new(c::aside_dialect_load(toml.as_ptr(), toml.len()), c::aside_dialect_free) };
     last_refused(6, || (), load);
     #[cfg(feature = "compress")]
     handles_of_tool_results();
@@ -1021,7 +995,7 @@ fn refused_memory_is_a_status_of_a_handle_in_c() {
 
 #[cfg(feature = "compress")]
 fn handles_of_tool_results() {
-    use c::compress::*;
+    use c::*;
     let none = std::ptr::null();
     let registry = |built_in| unsafe { Owned::new(aside_registry_new(built_in), aside_registry_free) };
     for built_in in [0, 1] {
@@ -1034,42 +1008,32 @@ fn handles_of_tool_results() {
         |_| unsafe { Owned::new(aside_command_line_parse(line.as_ptr(), line.len()), aside_command_line_free) },
     );
 
-    // It is the first one, and the registry is still there.
-    let taken = registry(0).unwrap();
-    REFUSE.set(1);
-    assert!(unsafe { aside_compressor_new(taken.0, none) }.is_null() && REFUSE.replace(0) == 0);
-    assert_eq!(unsafe { c::aside_last_status() }, c::MEMORY);
-    let compressor = Owned::new(unsafe { aside_compressor_new(taken.0, none) }, aside_compressor_free).unwrap();
-    std::mem::forget(taken);
+    let registry = registry(0).unwrap();
+    let new = || unsafe { Owned::new(aside_compressor_new(registry.0, none), aside_compressor_free) };
+    last_refused(1, || (), |_| new());
+    let compressor = new().unwrap();
 
-    let call =
-        Invocation { size: size_of::<Invocation>(), tool_id: Bytes::new(b"bash"), input: Bytes::new(b""), now: 0 };
+    let call = Invocation { tool_id: Bytes::of(b"bash"), ..Invocation::default() };
     let text = "the same line\n".repeat(500);
-    let part = Bytes::new(text.as_bytes());
+    let part = Bytes::of(text.as_bytes());
     let stream = || unsafe { Owned::new(aside_tool_stream_new(compressor.0, &call, 4096), aside_tool_stream_free) };
     last_refused(1, || (), |_| stream());
     last_refused(
         1,
         || (),
-        |_| unsafe {
-            let mut out = std::ptr::null_mut();
-            done(aside_compress(compressor.0, &call, &part, 1, &mut out))?;
-            Owned::new(out, aside_compressed_free)
-        },
+        |_| unsafe { Owned::new(aside_compress(compressor.0, &call, &part, 1), aside_compressed_free) },
     );
     last_refused(
         1,
         || {
-            let (stream, mut out, mut len) = (stream().unwrap(), part.at, 0);
-            let status = unsafe { aside_tool_stream_feed(stream.0, part.at, part.len, &mut out, &mut len) };
-            assert_eq!(status, c::OK);
+            let (stream, mut out) = (stream().unwrap(), Bytes::default());
+            unsafe {
+                assert_eq!(aside_tool_stream_feed(stream.0, part.at, part.len, &mut out), OK);
+                assert_eq!(aside_tool_stream_finish(stream.0, &mut out), OK);
+            }
             stream
         },
-        |stream| unsafe {
-            let (mut out, mut len, mut report) = (part.at, 0, std::ptr::null_mut());
-            done(aside_tool_stream_finish(stream.0, &mut out, &mut len, &mut report))?;
-            Owned::new(report, aside_compressed_free)
-        },
+        |stream| unsafe { Owned::new(aside_tool_stream_report(stream.0), aside_compressed_free) },
     );
 }
 

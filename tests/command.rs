@@ -3,15 +3,15 @@
 
 #![cfg(feature = "compress")]
 
-use aside::compress::Invocation;
+use aside::compress::Command;
 use samples::{Random, SHELL_PIECES};
 
 /// Returns `command subcommand`, with `-` for none, and `|` after it if the output was piped on. It is empty if no
 /// program is known.
 fn resolved(line: &str) -> String {
-    Invocation::parse(line).map_or_else(String::new, |run| {
+    Command::parse(line).map_or_else(String::new, |run| {
         let piped = if run.is_piped() { " |" } else { "" };
-        format!("{} {}{piped}", run.command(), run.subcommand().unwrap_or("-"))
+        format!("{} {}{piped}", run.name(), run.subcommand().unwrap_or("-"))
     })
 }
 
@@ -202,12 +202,12 @@ fn command_lines() {
 
 /// Every command of a line: name, subcommand, and whether it prints (`!`) through a pipe (`|`).
 fn commands(line: &str) -> Vec<String> {
-    let said = |run: &Invocation| {
+    let said = |run: &Command| {
         let prints = if run.prints() { "!" } else { "" };
         let piped = if run.is_piped() { "|" } else { "" };
-        format!("{} {}{prints}{piped}", run.command(), run.subcommand().unwrap_or("-"))
+        format!("{} {}{prints}{piped}", run.name(), run.subcommand().unwrap_or("-"))
     };
-    Invocation::all(line).unwrap_or_default().iter().map(said).collect()
+    Command::all(line).unwrap_or_default().iter().map(said).collect()
 }
 
 #[test]
@@ -227,17 +227,17 @@ fn every_command_of_a_line() {
     for (line, expected) in table {
         assert_eq!(commands(line), expected, "{line}");
     }
-    let words: Vec<String> = Invocation::all("grep -e 'a b' \"c\"").unwrap()[0].words().to_vec();
+    let words: Vec<String> = Command::all("grep -e 'a b' \"c\"").unwrap()[0].words().to_vec();
     assert_eq!(words, ["-e", "a b", "c"]);
     let nested =
         |depth: usize| (0..depth).fold("ls".to_owned(), |line, _| format!("bash -c '{}'", line.replace('\'', "'\\''")));
     assert_eq!(commands(&nested(5)), ["ls -!"]);
-    assert_eq!(Invocation::all(&nested(9)), None);
+    assert_eq!(Command::all(&nested(9)), None);
 }
 
 #[test]
 fn flags_alone_with_values_and_in_bundles() {
-    let run = Invocation::parse("ls -la --color=always -- -x").unwrap();
+    let run = Command::parse("ls -la --color=always -- -x").unwrap();
     assert!(run.has_flag("-l") && run.has_flag("-a") && run.has_flag("--color"));
     assert!(!run.has_flag("-x") && !run.has_flag("--col") && !run.has_flag("-c"));
 }
@@ -247,10 +247,10 @@ fn no_line_panics() {
     let mut random = Random::announced("no_line_panics");
     for _ in 0..20_000 {
         let line: String = (0..12).map(|_| *random.pick(&SHELL_PIECES)).collect();
-        let _ = Invocation::parse(&line);
+        let _ = Command::parse(&line);
     }
     // Nor a long one, however deep it goes.
     for piece in SHELL_PIECES {
-        let _ = Invocation::parse(&piece.repeat(200_000));
+        let _ = Command::parse(&piece.repeat(200_000));
     }
 }

@@ -10,7 +10,7 @@ use aside::compress::*;
 use support::report::body;
 
 fn run(compressor: &Compressor, command: &str, text: &str) -> Compressed {
-    compressor.compress(&Call::new("bash", &Input::of_command(command)), &[Part::Text(text.as_bytes())])
+    compressor.compress(&Invocation::new("bash", &Input::of_command(command)), &[Part::Text(text.as_bytes())])
 }
 
 /// What the text becomes, banner taken off; the text itself where it stays.
@@ -28,7 +28,7 @@ fn short(compressor: &Compressor, command: &str, text: &str) -> String {
 }
 
 fn new() -> Compressor {
-    Compressor::new(Registry::new())
+    Compressor::new(&Registry::new())
 }
 
 /// Different lines, so that nothing repeats.
@@ -63,11 +63,11 @@ impl Filter for Broken {
         "broken"
     }
 
-    fn matches(&self, _: &str, _: &Input) -> Result<bool, String> {
+    fn matches(&self, _: &Invocation<'_>) -> Result<bool, String> {
         self.may("matches").map(|()| true)
     }
 
-    fn apply(&self, _: &[u8], _: &Input) -> Result<Filtered, String> {
+    fn apply(&self, _: &[u8], _: &Invocation<'_>) -> Result<Filtered, String> {
         self.may("apply").map(|()| Filtered::default())
     }
 }
@@ -77,15 +77,15 @@ impl Cache for Broken {
         "broken"
     }
 
-    fn observe(&self, _: &str, _: &Input) -> Result<(), String> {
+    fn observe(&self, _: &Invocation<'_>) -> Result<(), String> {
         self.may("observe")
     }
 
-    fn lookup(&self, _: &str, _: &Input) -> Result<Option<Hit>, String> {
+    fn lookup(&self, _: &Invocation<'_>) -> Result<Option<Hit>, String> {
         self.may("lookup").map(|()| None)
     }
 
-    fn record(&self, _: &str, _: &Input, _: &[u8], _: u64) -> Result<(), String> {
+    fn record(&self, _: &Invocation<'_>, _: &[u8]) -> Result<(), String> {
         self.may("record")
     }
 }
@@ -97,7 +97,7 @@ impl Filter for Host {
         self.0
     }
 
-    fn apply(&self, text: &[u8], _: &Input) -> Result<Filtered, String> {
+    fn apply(&self, text: &[u8], _: &Invocation<'_>) -> Result<Filtered, String> {
         (self.1)(text)
     }
 }
@@ -110,18 +110,18 @@ impl Cache for Asked {
         self.0
     }
 
-    fn observe(&self, _: &str, _: &Input) -> Result<(), String> {
+    fn observe(&self, _: &Invocation<'_>) -> Result<(), String> {
         self.1.lock().unwrap().push(format!("{} observes", self.0));
         Ok(())
     }
 
-    fn lookup(&self, _: &str, _: &Input) -> Result<Option<Hit>, String> {
+    fn lookup(&self, _: &Invocation<'_>) -> Result<Option<Hit>, String> {
         self.1.lock().unwrap().push(format!("{} looks up", self.0));
         Ok(self.2.clone())
     }
 
-    fn record(&self, _: &str, _: &Input, text: &[u8], now: u64) -> Result<(), String> {
-        self.1.lock().unwrap().push(format!("{} records {} at {now}", self.0, text.len()));
+    fn record(&self, invocation: &Invocation<'_>, text: &[u8]) -> Result<(), String> {
+        self.1.lock().unwrap().push(format!("{} records {} at {}", self.0, text.len(), invocation.now));
         Ok(())
     }
 }
@@ -130,9 +130,9 @@ impl Cache for Asked {
 fn a_cache_hit_replaces_the_fresh_output_unseen() {
     let mut registry = Registry::new();
     registry.add_cache(Box::new(LastRun::new(1 << 20)));
-    let compressor = Compressor::new(registry);
+    let compressor = Compressor::new(&registry);
     let input = Input::of_command("cargo test");
-    let call = |now| Call::new("bash", &input).now(now);
+    let call = |now| Invocation::new("bash", &input).now(now);
     let (first, second) = (lines(100, "before the edit"), lines(100, "after the edit"));
     assert_eq!(compressor.compress(&call(1), &[Part::Text(first.as_bytes())]).parts, [Outcome::Same]);
     let edited = compressor.compress(&call(2), &[Part::Text(second.as_bytes())]);
@@ -142,7 +142,57 @@ fn a_cache_hit_replaces_the_fresh_output_unseen() {
     let Outcome::Text(line) = &again.parts[1] else { panic!("{again:?}") };
     assert!(line.starts_with(b"Same output as last run (1970-01-01T00:00:02Z)"), "{line:?}");
     assert_eq!(again.parts[0], Outcome::Same);
-    assert_eq!(again.report.after, line.len());
+    assert_eq!((again.report.after, again.report.after_units), (line.len(), line.len()));
+}
+
+#[test]
+fn compressors_of_one_registry_have_what_it_had_and_share_its_caches() {
+    let mut registry = Registry::empty();
+    registry.add_cache(Box::new(LastRun::new(1 << 20)));
+    let before = Compressor::new(&registry);
+    registry.add_filter(Box::new(Host("half", |text| Ok(Filtered::shorter(&text[..text.len() / 2])))));
+    let after = Compressor::new(&registry);
+    registry.remove("half");
+    drop(registry);
+    let text = lines(100, "some words here");
+    let result = run(&after, "x", &text);
+    assert_eq!((result.report.filters, result.report.hit), (vec!["half".to_owned()], None));
+    let result = run(&before, "x", &text);
+    assert_eq!((result.report.filters, result.report.hit.as_deref()), (vec![], Some("last-run")));
+}
+
+/// A filter that writes down what it is called for.
+struct Noted(Arc<Mutex<Vec<String>>>);
+
+impl Filter for Noted {
+    fn id(&self) -> &str {
+        "noted"
+    }
+
+    fn matches(&self, invocation: &Invocation<'_>) -> Result<bool, String> {
+        let Invocation { tool_id, input, now, .. } = invocation;
+        self.0.lock().unwrap().push(format!("{tool_id} {} {now}", input.json()));
+        Ok(true)
+    }
+
+    fn apply(&self, _: &[u8], invocation: &Invocation<'_>) -> Result<Filtered, String> {
+        self.matches(invocation).map(|_| Filtered::unchanged())
+    }
+}
+
+#[test]
+fn a_filter_of_the_host_gets_the_invocation_whole_or_as_a_stream() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let mut registry = Registry::empty();
+    registry.add_filter(Box::new(Noted(seen.clone())));
+    let compressor = Arc::new(Compressor::new(&registry));
+    let input = Input::from_json(r#"{"z": 1, "command": "x"}"#).unwrap();
+    let text = lines(100, "some words here");
+    let _ = compressor.compress(&Invocation::new("bash", &input).now(7), &[Part::Text(text.as_bytes())]);
+    let mut stream = ToolStream::new(compressor, "bash", input, 4096).unwrap().now(7);
+    stream.feed(text.as_bytes(), |_| {});
+    stream.finish(|_| {});
+    assert_eq!(*seen.lock().unwrap(), [r#"bash {"command":"x","z":1} 7"#; 4]);
 }
 
 #[test]
@@ -151,7 +201,7 @@ fn never_worse_forgets_the_banner() {
     registry.add_filter(Box::new(Host("a-little", |text| Ok(Filtered::shorter(text[..text.len() - 20].to_vec())))));
     let text = lines(60, "some words here");
     assert!(text.len() > 1103);
-    let result = run(&Compressor::new(registry), "x", &text);
+    let result = run(&Compressor::new(&registry), "x", &text);
     assert_eq!(result.parts, [Outcome::Same]);
     assert_eq!((result.report.after, result.report.filters.len()), (result.report.before, 0));
 }
@@ -342,7 +392,7 @@ fn caches_observe_before_any_looks_up() {
     registry.add_cache(Box::new(Asked("one", said.clone(), hit("other"))));
     registry.add_cache(Box::new(Asked("two", said.clone(), hit(&text))));
     registry.add_cache(Box::new(Asked("three", said.clone(), hit(&text))));
-    let result = run(&Compressor::new(registry), "x", &text);
+    let result = run(&Compressor::new(&registry), "x", &text);
     assert_eq!(result.report.hit.as_deref(), Some("two"));
     let record = format!("records {} at 0", text.len());
     let expected =
@@ -358,16 +408,16 @@ fn a_hit_stands_for_all_text_parts_and_protected_ones_stop_it() {
     let compressor = |raw: String| {
         let mut registry = Registry::empty();
         registry.add_cache(Box::new(Asked("c", Arc::default(), Some(Hit::new(raw, 0)))));
-        Compressor::new(registry)
+        Compressor::new(&registry)
     };
     let input = Input::of_command("x");
     let parts = [Part::Text(a.as_bytes()), Part::Other, Part::Text(b.as_bytes())];
-    let result = compressor(format!("{a}\n{b}")).compress(&Call::new("bash", &input), &parts);
+    let result = compressor(format!("{a}\n{b}")).compress(&Invocation::new("bash", &input), &parts);
     let [Outcome::Text(line), Outcome::Same, Outcome::Gone] = &result.parts[..] else { panic!("{result:?}") };
     let counts = format!("(lines: 180, bytes: {}).", a.len() + b.len());
     assert!(line.ends_with(counts.as_bytes()), "{}", String::from_utf8_lossy(line));
     let parts = [Part::Text(a.as_bytes()), Part::Text(json.as_bytes())];
-    let result = compressor(format!("{a}\n{json}")).compress(&Call::new("bash", &input), &parts);
+    let result = compressor(format!("{a}\n{json}")).compress(&Invocation::new("bash", &input), &parts);
     assert_eq!((result.parts, result.report.hit), (vec![Outcome::Same; 2], None));
 }
 
@@ -380,7 +430,7 @@ fn a_failing_filter_is_dropped_and_the_others_go_on() {
     registry.add_filter(Box::new(Host("empties", |_| Ok(Filtered::shorter(b" \n".to_vec())))));
     registry.add_filter(Box::new(Host("declines", |_| Ok(Filtered::default()))));
     let text = "the same\n".repeat(200);
-    let result = run(&Compressor::new(registry), "x", &text);
+    let result = run(&Compressor::new(&registry), "x", &text);
     let failed: Vec<_> = result.report.failed.iter().map(|failed| (&*failed.filter, &*failed.reason)).collect();
     assert_eq!(failed, [("panics", "it panicked: oh no"), ("fails", "no luck")]);
     assert_eq!(result.report.filters, ["repeats"]);
@@ -396,12 +446,13 @@ fn a_filter_that_has_failed_is_not_asked_again_in_the_call() {
             ASKED.fetch_add(1, Ordering::Relaxed);
             Err("no luck".into())
         })));
-        Compressor::new(registry)
+        Compressor::new(&registry)
     };
     let text = "the same\n".repeat(200);
-    let result = compressor().compress(&Call::new("bash", &Input::of_command("x")), &[Part::Text(text.as_bytes()); 3]);
+    let result =
+        compressor().compress(&Invocation::new("bash", &Input::of_command("x")), &[Part::Text(text.as_bytes()); 3]);
     assert_eq!((result.report.failed.len(), ASKED.swap(0, Ordering::Relaxed)), (1, 1));
-    let mut stream = Stream::new(Arc::new(compressor()), "bash", Input::of_command("x"), 4096).unwrap();
+    let mut stream = ToolStream::new(Arc::new(compressor()), "bash", Input::of_command("x"), 4096).unwrap();
     (0..100).for_each(|_| stream.feed(text.as_bytes(), |_| ()));
     let report = stream.finish(|_| ());
     assert_eq!((report.failed.len(), ASKED.load(Ordering::Relaxed)), (1, 1));
@@ -417,7 +468,7 @@ fn each_of_a_hosts_methods_may_fail_or_panic() {
                 "matches" | "apply" => registry.add_filter(Box::new(Broken { at, panics })),
                 _ => registry.add_cache(Box::new(Broken { at, panics })),
             }
-            let result = run(&Compressor::new(registry), "x", &text);
+            let result = run(&Compressor::new(&registry), "x", &text);
             let reason = if panics { "it panicked: oh no" } else { "no luck" };
             let failed: Vec<_> = result.report.failed.iter().map(|failed| (&*failed.filter, &*failed.reason)).collect();
             assert_eq!(failed, [("broken", reason)], "{at}");
@@ -432,7 +483,7 @@ fn filters_are_chained_in_the_order_of_registration() {
     registry.add_filter(Box::new(Host("b", |text| Ok(Filtered::shorter(text[..text.len() / 2].to_vec())))));
     registry.add_filter(Box::new(Host("a", |text| Ok(Filtered::shorter(text[..100].to_vec())))));
     let text = lines(200, "line");
-    let result = run(&Compressor::new(registry), "x", &text);
+    let result = run(&Compressor::new(&registry), "x", &text);
     assert_eq!(result.report.filters, ["b", "a"]);
     let Outcome::Text(bytes) = &result.parts[0] else { panic!() };
     let banner = format!("[Output compressed by b, a ({} → 100 chars). ", text.len());
@@ -444,7 +495,7 @@ fn filters_are_chained_in_the_order_of_registration() {
 fn a_banner_is_one_line_whatever_a_filter_is_called() {
     let mut registry = Registry::empty();
     registry.add_filter(Box::new(Host("a\nb\u{85}", |_| Ok(Filtered::shorter(b"short".to_vec())))));
-    let result = run(&Compressor::new(registry), "x", &lines(200, "line"));
+    let result = run(&Compressor::new(&registry), "x", &lines(200, "line"));
     let Outcome::Text(bytes) = &result.parts[0] else { panic!() };
     let text = String::from_utf8_lossy(bytes);
     assert!(text.starts_with("[Output compressed by a b  (") && text.ends_with("]\nshort"), "{text}");
@@ -506,7 +557,7 @@ fn long_lines_without_characters_are_cut() {
         for budget in [None, Some(3000)] {
             let compressor = budget.map_or_else(new, |budget| new().budget(budget).unwrap());
             let input = Input::of_command("x");
-            let result = compressor.compress(&Call::new("bash", &input), &[Part::Text(&text)]);
+            let result = compressor.compress(&Invocation::new("bash", &input), &[Part::Text(&text)]);
             assert!(result.report.failed.is_empty(), "{:?}", result.report.failed);
             let Outcome::Text(short) = &result.parts[0] else { panic!("it stays as it was") };
             let is_valid = std::str::from_utf8(&text).is_ok();
@@ -535,7 +586,7 @@ fn an_input_that_is_no_json_is_an_error() {
     assert!(Input::from_json(&deep).unwrap_err().to_string().contains("recursion limit"));
     assert!(Input::from_json("{").unwrap_err().to_string().starts_with("the input is not JSON: "));
     let long = format!("{{\"command\": \"echo {}\"}}", "x ".repeat(8 << 20));
-    assert_eq!(Input::from_json(&long).unwrap().invocation().unwrap().command(), "echo");
+    assert_eq!(Input::from_json(&long).unwrap().printing_command().unwrap().name(), "echo");
 }
 
 #[test]
@@ -544,7 +595,7 @@ fn deep_json_is_minified() {
     registry.minify_json();
     let deep = format!("{}1{}", "[ ".repeat(10_000), " ]".repeat(10_000));
     let minified = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
-    assert_eq!(short(&Compressor::new(registry), "x", &deep), minified);
+    assert_eq!(short(&Compressor::new(&registry), "x", &deep), minified);
 }
 
 #[test]
@@ -571,7 +622,7 @@ fn json_is_minified_where_the_host_asks() {
     assert_eq!(short(&new(), "x", &json), json);
     let mut registry = Registry::new();
     registry.minify_json();
-    let minified = short(&Compressor::new(registry), "x", &json);
+    let minified = short(&Compressor::new(&registry), "x", &json);
     assert_eq!(minified, format!("{{\"n\":[{}1.50]}}", "1e5,".repeat(300)));
 }
 
@@ -833,7 +884,7 @@ fn a_text_of_blanks_fits_into_a_budget_and_says_what_went() {
         for without in [&[][..], &["terminal", "repeats", "repeats-above", "long-lines"]] {
             let mut registry = Registry::new();
             without.iter().for_each(|id| assert!(registry.remove(id)));
-            let compressor = Compressor::new(registry).budget(1024).unwrap();
+            let compressor = Compressor::new(&registry).budget(1024).unwrap();
             let result = short(&compressor, "make", &text);
             assert!(result.len() <= 1024, "{unit:?}: {} bytes", result.len());
             let markers = result.lines().filter_map(|line| Marker::parse(line.as_bytes()));
@@ -845,7 +896,7 @@ fn a_text_of_blanks_fits_into_a_budget_and_says_what_went() {
 
 #[test]
 fn the_last_sentence_of_a_host_leaves_room_for_the_text() {
-    let compressor = Compressor::new(Registry::new()).budget(1024).unwrap().switch_off(&"x".repeat(2000));
+    let compressor = Compressor::new(&Registry::new()).budget(1024).unwrap().switch_off(&"x".repeat(2000));
     let result = run(&compressor, "make", &lines(1000, "word"));
     let Outcome::Text(short) = &result.parts[0] else { panic!("it came out whole") };
     let short = String::from_utf8_lossy(short);
@@ -882,7 +933,7 @@ fn protected_text_is_cut_if_it_does_not_fit() {
     // Among other texts they come first.
     let (json, log) = (rows("{\"a\": 1}\n"), lines(1000, "word"));
     let parts = [Part::Text(json.as_bytes()), Part::Text(log.as_bytes())];
-    let result = new().budget(6000).unwrap().compress(&Call::new("bash", &Input::of_command("x")), &parts);
+    let result = new().budget(6000).unwrap().compress(&Invocation::new("bash", &Input::of_command("x")), &parts);
     assert_eq!(result.parts[0], Outcome::Same);
     assert!(matches!(&result.parts[1], Outcome::Text(text) if text.len() <= 6000 - json.len()));
 }
@@ -896,9 +947,9 @@ fn a_failure_that_nothing_explains_is_reported() {
         let json = format!("{{\"command\": \"./run\", \"exit_code\": {code}}}");
         let (whole, streamed) = (Input::from_json(&json).unwrap(), Input::from_json(&json).unwrap());
         let compressor = std::sync::Arc::new(new().budget(1024).unwrap());
-        let result = compressor.compress(&Call::new("bash", &whole), &[Part::Text(text.as_bytes())]);
+        let result = compressor.compress(&Invocation::new("bash", &whole), &[Part::Text(text.as_bytes())]);
         let mut shown = Vec::new();
-        let mut stream = Stream::new(compressor, "bash", streamed, 4096).unwrap();
+        let mut stream = ToolStream::new(compressor, "bash", streamed, 4096).unwrap();
         stream.feed(text.as_bytes(), |bytes| shown.extend_from_slice(bytes));
         let report = stream.finish(|bytes| shown.extend_from_slice(bytes));
         assert_eq!(report.unexplained, result.report.unexplained, "{code} {text}");
@@ -922,7 +973,7 @@ fn filters_can_be_taken_out() {
     let mut registry = Registry::new();
     assert!(registry.remove("repeats") && !registry.remove("repeats"));
     let text = "same\n".repeat(400);
-    assert_eq!(run(&Compressor::new(registry), "cat f", &text).parts, [Outcome::Same]);
+    assert_eq!(run(&Compressor::new(&registry), "cat f", &text).parts, [Outcome::Same]);
 }
 
 #[test]
@@ -931,7 +982,7 @@ fn protected_text_reaches_only_filters_that_accept_it() {
     registry
         .add_toml("id = \"rows\"\ntools = [\"bash\"]\naccepts = [\"ndjson\"]\n[[rule]]\ndrop = ['\"run\"']")
         .unwrap();
-    let compressor = Compressor::new(registry);
+    let compressor = Compressor::new(&registry);
     let rows = "{\"action\": \"run\"}\n".repeat(99);
     let text = format!("{rows}{{\"action\": \"end\"}}\n");
     assert_eq!(short(&compressor, "x", &text), "[… 99 lines, 1,782 bytes left out]\n{\"action\": \"end\"}\n");

@@ -133,34 +133,34 @@ fn work() {
         for piece in SHELL_PIECES {
             for size in SIZES {
                 let line = piece.repeat(size / piece.len());
-                counted(&|| drop(black_box(Invocation::parse(&line))));
+                counted(&|| drop(black_box(Command::parse(&line))));
             }
         }
         return;
     }
     if let "hashes" | "sides" = job.as_str() {
-        let (compressor, input) = (Compressor::new(Registry::new()), Input::of_command("make"));
+        let (compressor, input) = (Compressor::new(&Registry::new()), Input::of_command("make"));
         for size in SIZES {
             let text = if job == "hashes" { lines_whose_hashes_meet(size) } else { hunk_of_many_sides(size) };
-            counted(&|| drop(black_box(compressor.compress(&Call::new("bash", &input), &[Part::Text(&text)]))));
+            counted(&|| drop(black_box(compressor.compress(&Invocation::new("bash", &input), &[Part::Text(&text)]))));
         }
         return;
     }
     let budget: usize = job.parse().unwrap();
     let mut registry = Registry::new();
     registry.minify_json();
-    let mut compressor = Compressor::new(registry);
+    let mut compressor = Compressor::new(&registry);
     if budget > 0 {
         compressor = compressor.budget(budget).unwrap();
     }
     let input = Input::of_command("grep x");
     // What a process makes once it has read many lines with a word of failure is not in the counts.
     let failures = "error: expected `;`\n".repeat(5000);
-    let _ = compressor.compress(&Call::new("bash", &input), &[Part::Text(failures.as_bytes())]);
+    let _ = compressor.compress(&Invocation::new("bash", &input), &[Part::Text(failures.as_bytes())]);
     for unit in TRAPS {
         for size in SIZES {
             let text = trap(unit, size, budget > 0);
-            counted(&|| drop(black_box(compressor.compress(&Call::new("bash", &input), &[Part::Text(&text)]))));
+            counted(&|| drop(black_box(compressor.compress(&Invocation::new("bash", &input), &[Part::Text(&text)]))));
         }
     }
 }

@@ -7,7 +7,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
 
-use aside::compress::{Cache, Call, Compressor, Input, LastRun, Marker, Outcome, Part, Registry, Stream, is_protected};
+use aside::compress::{
+    Cache, Compressor, Input, Invocation, LastRun, Marker, Outcome, Part, Registry, ToolStream, is_protected,
+};
 
 struct Counting;
 
@@ -62,7 +64,7 @@ const MEMORY: usize = 1 << 16;
 
 /// Feeds a stream `size` bytes, made as they are fed. Returns the most memory that it held between its calls, and ever.
 fn stream(size: usize, budget: Option<usize>, chunk: fn(usize) -> Vec<u8>) -> [usize; 2] {
-    let compressor = Compressor::new(Registry::new());
+    let compressor = Compressor::new(&Registry::new());
     let compressor = Arc::new(match budget {
         Some(budget) => compressor.budget(budget).unwrap(),
         None => compressor,
@@ -72,7 +74,7 @@ fn stream(size: usize, budget: Option<usize>, chunk: fn(usize) -> Vec<u8>) -> [u
     let mut between = 0;
     let before = HELD.get().0;
     let most = most(|| {
-        let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), MEMORY).unwrap();
+        let mut stream = ToolStream::new(compressor, "bash", Input::of_command("make"), MEMORY).unwrap();
         while fed < size {
             let chunk = chunk(number);
             number += 1;
@@ -186,11 +188,11 @@ fn memory_does_not_grow_with_the_output_of_a_gibibyte() {
 
 #[test]
 fn a_call_needs_a_multiple_of_its_text() {
-    let compressor = Compressor::new(Registry::new()).budget(10_000).unwrap();
+    let compressor = Compressor::new(&Registry::new()).budget(10_000).unwrap();
     let input = Input::of_command("make");
     for (name, chunk) in OUTPUTS.into_iter().chain(SHORT_LINES) {
         let text: Vec<u8> = (0..).flat_map(chunk).take(1 << 20).collect();
-        let compress = || drop(compressor.compress(&Call::new("bash", &input), &[Part::Text(&text)]));
+        let compress = || drop(compressor.compress(&Invocation::new("bash", &input), &[Part::Text(&text)]));
         // Patterns are compiled when they are first used, and stay.
         compress();
         let times = most(compress) as f64 / text.len() as f64;
@@ -204,7 +206,7 @@ fn a_call_needs_a_multiple_of_its_text() {
 fn a_bounded_call_needs_a_multiple_of_its_memory() {
     let input = Input::of_command("make");
     for budget in [None, Some(1024), Some(10_000)] {
-        let compressor = Compressor::new(Registry::new()).memory(MEMORY);
+        let compressor = Compressor::new(&Registry::new()).memory(MEMORY);
         let compressor = match budget {
             Some(budget) => compressor.budget(budget).unwrap(),
             None => compressor,
@@ -213,7 +215,7 @@ fn a_bounded_call_needs_a_multiple_of_its_memory() {
             let text: Vec<u8> = (0..).flat_map(chunk).take(4 << 20).collect();
             let mut len = 0;
             let mut compress = || {
-                let result = compressor.compress(&Call::new("bash", &input), &[Part::Text(&text)]);
+                let result = compressor.compress(&Invocation::new("bash", &input), &[Part::Text(&text)]);
                 if let Outcome::Text(text) = &result.parts[0] {
                     len = text.len();
                     assert!(budget.is_none_or(|budget| len <= budget), "{name}, {budget:?}: {len}");
@@ -241,7 +243,8 @@ fn patterns_need_memory_as_they_are_long() {
             registry.add_toml(&format!("id = 'mine'\ntools = ['bash']\n[[rule]]\ndrop = [{patterns}]")).unwrap();
             let input = Input::of_command("make");
             let text = "é a line of text\n".repeat(100);
-            let _ = Compressor::new(registry).compress(&Call::new("bash", &input), &[Part::Text(text.as_bytes())]);
+            let _ =
+                Compressor::new(&registry).compress(&Invocation::new("bash", &input), &[Part::Text(text.as_bytes())]);
         })
     };
     let (few, many) = (needed(500), needed(4000));
@@ -257,7 +260,7 @@ fn the_librarys_cache_keeps_to_its_size() {
             let cache = LastRun::new(SIZE);
             for number in 0..20_000 {
                 let input = Input::of_command(&number.to_string());
-                cache.record("bash", &input, &vec![b'x'; text], 0).unwrap();
+                cache.record(&Invocation::new("bash", &input), &vec![b'x'; text]).unwrap();
             }
         });
         assert!(most <= SIZE + 2 * text + 1000, "{most} bytes for texts of {text}");

@@ -109,7 +109,7 @@ fn compressors() -> Vec<(Option<usize>, Compressor)> {
     let all = || {
         let mut registry = Registry::new();
         registry.minify_json();
-        Compressor::new(registry)
+        Compressor::new(&registry)
     };
     let mut compressors = vec![(None, all())];
     for budget in [MIN_BUDGET, 3000, 20_000] {
@@ -119,7 +119,7 @@ fn compressors() -> Vec<(Option<usize>, Compressor)> {
 }
 
 fn once(compressor: &Compressor, command: &str, text: &[u8]) -> (Option<Vec<u8>>, Report) {
-    let mut result = compressor.compress(&Call::new("bash", &Input::of_command(command)), &[Part::Text(text)]);
+    let mut result = compressor.compress(&Invocation::new("bash", &Input::of_command(command)), &[Part::Text(text)]);
     match result.parts.remove(0) {
         Outcome::Same => (None, result.report),
         Outcome::Text(text) => (Some(text), result.report),
@@ -133,14 +133,15 @@ fn never_worse_deterministic_and_said_in_the_report() {
         for (budget, compressor) in &compressors() {
             let (result, report) = once(compressor, command, text);
             assert_eq!(report.failed, [], "{command}: {}", String::from_utf8_lossy(text));
-            assert_eq!(report.before, units(text));
+            assert_eq!((report.before, report.before_units), (text.len(), units(text)));
             let Some(result) = result else {
-                assert_eq!((report.after, report.parts.len()), (report.before, 0));
+                let counted = (report.after, report.after_units, report.parts.len());
+                assert_eq!(counted, (report.before, report.before_units, 0));
                 continue;
             };
             assert!(result.len() < text.len() && units(&result) < units(text));
             assert!(!body(&result).trim_ascii().is_empty());
-            assert_eq!(report.after, units(&result));
+            assert_eq!((report.after, report.after_units), (result.len(), units(&result)));
             assert!(budget.is_none_or(|budget| result.len() <= budget), "{budget:?}: {}", result.len());
             assert_eq!(once(compressor, command, text), (Some(result.clone()), report.clone()));
             assert_eq!(once(compressor, command, &result).0, None, "compressed twice");
@@ -226,7 +227,7 @@ fn a_budget_is_used_and_its_omissions_stand_apart() {
 #[test]
 fn no_stream_is_falsely_green() {
     let mut random = Random::announced("no_stream_is_falsely_green");
-    let compressor = Arc::new(Compressor::new(Registry::new()).budget(1024).unwrap());
+    let compressor = Arc::new(Compressor::new(&Registry::new()).budget(1024).unwrap());
     for _ in 0..400 {
         let often = *random.pick(&[3, 10, 30, 60]);
         let mut text = String::new();
@@ -238,7 +239,7 @@ fn no_stream_is_falsely_green() {
                 _ => format!("line {} {}\n", random.below(100), "y".repeat(random.below(30))),
             };
         }
-        let mut stream = Stream::new(compressor.clone(), "bash", Input::of_command("make"), 4096).unwrap();
+        let mut stream = ToolStream::new(compressor.clone(), "bash", Input::of_command("make"), 4096).unwrap();
         let mut result = Vec::new();
         stream.feed(text.as_bytes(), |bytes| result.extend_from_slice(bytes));
         stream.finish(|bytes| result.extend_from_slice(bytes));
@@ -344,7 +345,7 @@ fn the_normaliser_shows_what_a_terminal_shows() {
     let mut registry = Registry::new();
     let others: Vec<String> = registry.filter_ids().filter(|id| *id != "terminal").map(str::to_owned).collect();
     others.iter().for_each(|id| assert!(registry.remove(id)));
-    let compressor = Compressor::new(registry);
+    let compressor = Compressor::new(&registry);
     let mut random = Random::announced("the_normaliser_shows_what_a_terminal_shows");
     let pieces = [
         "a", "bc", "é…", " ", "\n", "\n", "\r", "\r\n", "\x08", "\x1b[A", "\x1b[2A", "\x1b[B", "\x1b[3C", "\x1b[2D",
@@ -380,7 +381,7 @@ fn a_stream_does_not_depend_on_its_chunks() {
         [(None, 1 << 16), (None, 4096), (Some(1024), 1 << 16), (Some(1024), 4096), (Some(3000), 12_000)]
     {
         let compressor = || {
-            let compressor = Compressor::new(Registry::new());
+            let compressor = Compressor::new(&Registry::new());
             Arc::new(match budget {
                 Some(budget) => compressor.budget(budget).unwrap(),
                 None => compressor,
@@ -389,7 +390,7 @@ fn a_stream_does_not_depend_on_its_chunks() {
         for round in 0..60 {
             let text = if round % 3 == 0 { bytes(&mut random) } else { log(&mut random) };
             let mut run = |most: usize| {
-                let mut stream = Stream::new(compressor(), "bash", Input::of_command("make"), memory).unwrap();
+                let mut stream = ToolStream::new(compressor(), "bash", Input::of_command("make"), memory).unwrap();
                 let (mut result, mut rest) = (Vec::new(), &text[..]);
                 while !rest.is_empty() {
                     let (chunk, after) = rest.split_at((1 + random.below(most)).min(rest.len()));
@@ -503,8 +504,8 @@ fn a_stream_that_fits_is_a_call() {
         let code = *random.pick(&[None, Some(0), Some(1), Some(101)]);
         let budget = *random.pick(&[None, Some(1024), Some(4000)]);
         let compressor = match budget {
-            Some(budget) => Compressor::new(Registry::new()).budget(budget).unwrap(),
-            None => Compressor::new(Registry::new()),
+            Some(budget) => Compressor::new(&Registry::new()).budget(budget).unwrap(),
+            None => Compressor::new(&Registry::new()),
         };
         let compressor = Arc::new(compressor);
         let input = |code: Option<i64>| {
@@ -514,14 +515,14 @@ fn a_stream_that_fits_is_a_call() {
             };
             Input::from_json(&input.to_string()).unwrap()
         };
-        let called = compressor.compress(&Call::new("bash", &input(code)), &[Part::Text(&text)]);
+        let called = compressor.compress(&Invocation::new("bash", &input(code)), &[Part::Text(&text)]);
         let whole = match &called.parts[0] {
             Outcome::Text(text) => body(text),
             _ => &text,
         };
         for is_told_last in [false, true] {
             let before = if is_told_last { None } else { code };
-            let mut stream = Stream::new(compressor.clone(), "bash", input(before), 1 << 17).unwrap();
+            let mut stream = ToolStream::new(compressor.clone(), "bash", input(before), 1 << 17).unwrap();
             let (mut result, mut rest) = (Vec::new(), &text[..]);
             while !rest.is_empty() {
                 let (chunk, after) = rest.split_at((1 + random.below(2000)).min(rest.len()));
@@ -560,8 +561,8 @@ fn a_budget_is_a_limit_for_every_kind() {
             continue;
         }
         for budget in [1024, 2000, 7000] {
-            let compressor = Compressor::new(Registry::new()).budget(budget).unwrap();
-            for compressor in [compressor, Compressor::new(Registry::new()).budget(budget).unwrap().memory(0)] {
+            let compressor = Compressor::new(&Registry::new()).budget(budget).unwrap();
+            for compressor in [compressor, Compressor::new(&Registry::new()).budget(budget).unwrap().memory(0)] {
                 let command = *random.pick(&COMMANDS);
                 let (result, report) = once(&compressor, command, &text);
                 let len = result.as_ref().map_or(text.len(), Vec::len);
@@ -581,8 +582,8 @@ fn a_long_text_of_a_call_goes_as_a_stream_does() {
         while text.len() < 20_000 {
             text.extend(kind(&mut random, round % KINDS));
         }
-        let compressor = Arc::new(Compressor::new(Registry::new()).memory(8000));
-        let mut stream = Stream::new(compressor.clone(), "bash", Input::of_command("make"), 8000).unwrap();
+        let compressor = Arc::new(Compressor::new(&Registry::new()).memory(8000));
+        let mut stream = ToolStream::new(compressor.clone(), "bash", Input::of_command("make"), 8000).unwrap();
         let mut streamed = Vec::new();
         stream.feed(&text, |bytes| streamed.extend_from_slice(bytes));
         let report = stream.finish(|bytes| streamed.extend_from_slice(bytes));
@@ -591,7 +592,10 @@ fn a_long_text_of_a_call_goes_as_a_stream_does() {
         match result {
             Some(result) => {
                 assert_eq!(body(&result), streamed);
-                assert_eq!((called.filters, called.after), (report.filters, units(&result)));
+                assert_eq!(
+                    (called.filters, called.after, called.after_units),
+                    (report.filters, result.len(), units(&result))
+                );
             }
             None => assert!(report.filters.is_empty() || streamed.len() + 200 > text.len(), "{:?}", report.filters),
         }
@@ -600,8 +604,8 @@ fn a_long_text_of_a_call_goes_as_a_stream_does() {
 
 #[test]
 fn a_long_stream_keeps_head_tail_and_failures_with_exact_counts() {
-    let compressor = Arc::new(Compressor::new(Registry::new()).budget(2000).unwrap());
-    let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 16_000).unwrap();
+    let compressor = Arc::new(Compressor::new(&Registry::new()).budget(2000).unwrap());
+    let mut stream = ToolStream::new(compressor, "bash", Input::of_command("make"), 16_000).unwrap();
     let mut result = Vec::new();
     let mut total = 0;
     for line in 0..50_000 {
@@ -632,8 +636,8 @@ fn a_long_stream_keeps_head_tail_and_failures_with_exact_counts() {
 fn a_long_stream_says_how_many_error_regions_went() {
     for (budget, memory) in [(1024, 4096), (2000, 16_000), (10_000, 40_000)] {
         for every in [7, 40, 300] {
-            let compressor = Arc::new(Compressor::new(Registry::new()).budget(budget).unwrap());
-            let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), memory).unwrap();
+            let compressor = Arc::new(Compressor::new(&Registry::new()).budget(budget).unwrap());
+            let mut stream = ToolStream::new(compressor, "bash", Input::of_command("make"), memory).unwrap();
             let mut result = Vec::new();
             for line in 0..9000 {
                 let text = match line % every {
@@ -664,10 +668,10 @@ fn a_failure_in_colours_is_not_cut_between_windows() {
     let failure =
         format!("\x1b[31mFAILED tests/cart.py::remove\x1b[0m\n{frames}\x1b[31m   the cart is empty\x1b[0m\n   end\n");
     let lines = |count| (0..count).map(|n| format!("step {n} of the work {}\n", n * 7)).collect::<String>();
-    let compressor = Arc::new(Compressor::new(Registry::new()).budget(3000).unwrap());
+    let compressor = Arc::new(Compressor::new(&Registry::new()).budget(3000).unwrap());
     for before in (600..650).step_by(3) {
         let text = format!("{}{failure}{}", lines(before), lines(2900));
-        let mut stream = Stream::new(compressor.clone(), "bash", Input::of_command("x"), 1 << 16).unwrap();
+        let mut stream = ToolStream::new(compressor.clone(), "bash", Input::of_command("x"), 1 << 16).unwrap();
         let mut result = Vec::new();
         stream.feed(text.as_bytes(), |bytes| result.extend_from_slice(bytes));
         stream.finish(|bytes| result.extend_from_slice(bytes));
@@ -678,8 +682,8 @@ fn a_failure_in_colours_is_not_cut_between_windows() {
 
 #[test]
 fn a_long_stream_keeps_what_is_beside_a_failure() {
-    let compressor = Arc::new(Compressor::new(Registry::new()).budget(10_000).unwrap());
-    let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 40_000).unwrap();
+    let compressor = Arc::new(Compressor::new(&Registry::new()).budget(10_000).unwrap());
+    let mut stream = ToolStream::new(compressor, "bash", Input::of_command("make"), 40_000).unwrap();
     let mut result = Vec::new();
     for line in 0..5000 {
         let text = match line {
@@ -701,8 +705,8 @@ fn a_streams_marker_is_not_longer_than_what_it_stands_for() {
     let mut random = Random::announced("a_streams_marker_is_not_longer_than_what_it_stands_for");
     for _ in 0..60 {
         let text: Vec<u8> = (0..4).flat_map(|_| log(&mut random)).collect();
-        let compressor = Arc::new(Compressor::new(Registry::new()).budget(1024).unwrap());
-        let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 4096).unwrap();
+        let compressor = Arc::new(Compressor::new(&Registry::new()).budget(1024).unwrap());
+        let mut stream = ToolStream::new(compressor, "bash", Input::of_command("make"), 4096).unwrap();
         let mut result = Vec::new();
         stream.feed(&text, |bytes| result.extend_from_slice(bytes));
         stream.finish(|bytes| result.extend_from_slice(bytes));
@@ -716,9 +720,9 @@ fn a_streams_marker_is_not_longer_than_what_it_stands_for() {
 
 #[test]
 fn a_long_stream_of_json_is_never_broken_without_a_budget() {
-    let compressor = Arc::new(Compressor::new(Registry::new()));
+    let compressor = Arc::new(Compressor::new(&Registry::new()));
     let json = format!("[\n{}1]", "1,\n".repeat(20_000));
-    let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 4096).unwrap();
+    let mut stream = ToolStream::new(compressor, "bash", Input::of_command("make"), 4096).unwrap();
     let mut result = Vec::new();
     stream.feed(json.as_bytes(), |bytes| result.extend_from_slice(bytes));
     stream.finish(|bytes| result.extend_from_slice(bytes));
@@ -727,8 +731,8 @@ fn a_long_stream_of_json_is_never_broken_without_a_budget() {
 
 /// What a stream without a budget makes of a text.
 fn streamed(text: &str, memory: usize) -> String {
-    let compressor = Arc::new(Compressor::new(Registry::new()));
-    let mut stream = Stream::new(compressor, "bash", Input::of_command("x"), memory).unwrap();
+    let compressor = Arc::new(Compressor::new(&Registry::new()));
+    let mut stream = ToolStream::new(compressor, "bash", Input::of_command("x"), memory).unwrap();
     let mut result = Vec::new();
     stream.feed(text.as_bytes(), |bytes| result.extend_from_slice(bytes));
     stream.finish(|bytes| result.extend_from_slice(bytes));
@@ -737,8 +741,8 @@ fn streamed(text: &str, memory: usize) -> String {
 
 /// What a stream with a budget makes of a text.
 fn kept(text: &str, budget: usize, memory: usize) -> String {
-    let compressor = Arc::new(Compressor::new(Registry::new()).budget(budget).unwrap());
-    let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), memory).unwrap();
+    let compressor = Arc::new(Compressor::new(&Registry::new()).budget(budget).unwrap());
+    let mut stream = ToolStream::new(compressor, "bash", Input::of_command("make"), memory).unwrap();
     let mut result = Vec::new();
     stream.feed(text.as_bytes(), |bytes| result.extend_from_slice(bytes));
     stream.finish(|bytes| result.extend_from_slice(bytes));

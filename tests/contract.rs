@@ -741,10 +741,8 @@ fn stopped_behind_a_long_hold_the_rest_is_the_same() {
     let dialects = [
         own(span),
         own(&format!("{span}{kept}")),
-        Dialect::from_toml(&format!(
-            "name = \"x\"\nstray_close = \"reclassify\"\n[[span]]\nchannel = \"thinking\"\n{span}"
-        ))
-        .unwrap(),
+        Dialect::load(&format!("name = \"x\"\nstray_close = \"reclassify\"\n[[span]]\nchannel = \"thinking\"\n{span}"))
+            .unwrap(),
     ];
     let closers = ["</thinking>z", "<call>z</call>", "><thinking a='b' c/></thinking>", "<thinking><call>"];
     for dialect in &dialects {
@@ -949,7 +947,7 @@ fn an_unterminated_thought_survives_the_end() {
 // ------------------------------------------------------------------------------------- what was wrong at some time
 
 fn own(span: &str) -> Dialect {
-    Dialect::from_toml(&format!("name = \"own\"\n[[span]]\nchannel = \"thinking\"\n{span}")).unwrap()
+    Dialect::load(&format!("name = \"own\"\n[[span]]\nchannel = \"thinking\"\n{span}")).unwrap()
 }
 
 /// The text of a channel, fed byte by byte.

@@ -29,7 +29,7 @@ fn with(line: usize, text: &str) -> String {
 
 /// Refused, with the line, a key that ends so, and all of these words in the message.
 fn refused(file: &str, line: usize, key: &str, words: &[&str]) {
-    let error = match Dialect::from_toml(file) {
+    let error = match Dialect::load(file) {
         Ok(_) => panic!("this is no dialect, yet it was read:\n{file}"),
         Err(error) => error,
     };
@@ -45,7 +45,7 @@ fn refused(file: &str, line: usize, key: &str, words: &[&str]) {
 
 #[test]
 fn the_good_file_is_good() {
-    let dialect = Dialect::from_toml(&good()).unwrap();
+    let dialect = Dialect::load(&good()).unwrap();
     assert_eq!(dialect.name(), "mine");
     assert_eq!(dialect.start(), Start::Channel(Channel::Content));
     assert_eq!(dialect.strip(b" <a>\nx</a> y ").unwrap(), b"y");
@@ -56,7 +56,7 @@ fn patterns_of_models_are_checked() {
     let models = |models: &str| with(3, models);
     assert!(GOOD[2].is_empty(), "{GOOD:?}");
     for good in ["[]", "['a-1', { pattern = 'a-2', start = 'thinking' }, { start = 'content', pattern = 'a-*' }]"] {
-        let dialect = Dialect::from_toml(&models(&format!("models = {good}"))).unwrap();
+        let dialect = Dialect::load(&models(&format!("models = {good}"))).unwrap();
         assert_eq!(dialect.start(), Start::Channel(Channel::Content));
     }
     refused(&models("models = ['a', '']"), 3, "models", &["an empty pattern"]);
@@ -81,7 +81,7 @@ fn every_built_in_file_loads_at_run_time_too() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
-        let loaded = Dialect::from_toml(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let loaded = Dialect::load(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let built_in = Dialect::find(loaded.name()).unwrap();
         assert_eq!(path.file_stem().unwrap(), built_in.name());
         assert_eq!(loaded.max_hold(), built_in.max_hold());
@@ -142,11 +142,11 @@ fn an_empty_framing_is_refused() {
 #[test]
 fn what_is_missing_is_named() {
     refused(&with(5, ""), 4, "span", &["channel"]);
-    let error = Dialect::from_toml(&with(1, "")).unwrap_err();
+    let error = Dialect::load(&with(1, "")).unwrap_err();
     assert!(error.message().contains("name"), "{error}");
-    let error = Dialect::from_toml(&with(6, "")).unwrap_err();
+    let error = Dialect::load(&with(6, "")).unwrap_err();
     assert!(error.message().contains("open"), "{error}");
-    let error = Dialect::from_toml(r#"name = "mine""#).unwrap_err();
+    let error = Dialect::load(r#"name = "mine""#).unwrap_err();
     assert!(error.message().contains("span"), "{error}");
 }
 
@@ -161,7 +161,7 @@ fn a_wrong_type_is_refused() {
 
 /// What a file's error says to write instead. `line` 0 is an error of the whole file.
 fn advised(file: &str, line: usize, key: &str, message: &str) {
-    let error = Dialect::from_toml(file).map(drop).expect_err(file);
+    let error = Dialect::load(file).map(drop).expect_err(file);
     let place = (error.line().unwrap_or_default(), error.key());
     assert_eq!((place, error.message()), ((line, key), message), "{file}");
 }
@@ -206,7 +206,7 @@ fn a_key_of_another_table_is_put_there() {
 fn what_is_not_there_is_said() {
     for file in [with(1, ""), with(1, "\n# no name"), String::new(), "# x\nstart = 'content'".into()] {
         advised(&file, 0, "", "the file has no `name`");
-        assert_eq!(Dialect::from_toml(&file).unwrap_err().to_string(), "the file has no `name`");
+        assert_eq!(Dialect::load(&file).unwrap_err().to_string(), "the file has no `name`");
     }
     advised(&with(5, ""), 4, "span", "this [[span]] has no `channel`");
     advised(&with(8, "tag = {}"), 8, "span.tag", "`tag` has no `names`");
@@ -284,7 +284,7 @@ fn what_messages_quote_is_cut() {
         with(8, &format!("keep = \"{long}\"")),
         with(2, &format!("guard = ['inline']\n[header]\nbegin = [\"`{long}\"]\nend = ['<']\nroute = []")),
     ] {
-        let error = Dialect::from_toml(&file).map(drop).expect_err("long");
+        let error = Dialect::load(&file).map(drop).expect_err("long");
         assert!(error.message().len() < 5000 && error.key().len() < 300, "{} bytes", error.to_string().len());
         assert!(error.to_string().contains('…') || error.message().contains("takes"), "{error}");
     }
@@ -332,7 +332,7 @@ fn a_start_that_no_span_has_is_refused() {
 #[test]
 fn what_is_no_toml_is_refused_with_its_line() {
     refused(&with(6, "open = <a>"), 6, "open", &[]);
-    let error = Dialect::from_toml("name = \"mine\"\nname = \"yours\"\n").unwrap_err();
+    let error = Dialect::load("name = \"mine\"\nname = \"yours\"\n").unwrap_err();
     assert_eq!(error.line(), Some(2), "{error}");
 }
 
@@ -347,7 +347,7 @@ fn a_key_of_too_many_parts_is_refused_with_its_line() {
 
 /// Both markers of a conflict are in the message.
 fn conflict(file: &str, line: usize, first: &str, second: &str) {
-    let error = match Dialect::from_toml(file) {
+    let error = match Dialect::load(file) {
         Ok(_) => panic!("two markers that cannot be told apart:\n{file}"),
         Err(error) => error,
     };
@@ -378,7 +378,7 @@ fn a_tag_and_a_literal_that_cannot_be_told_apart() {
     let tag = |names: &str, rest: &str| format!("[[span]]\nchannel = \"tool\"\ntag = {{ names = [{names}]{rest} }}\n");
     conflict_behind(&tag("\"a\"", ""), 3, "<a>", "<a>");
     // A longer name is another tag, and a literal that goes on after `<a>` begins with one.
-    Dialect::from_toml(&format!("{}{}", good(), tag("\"ab\"", ""))).unwrap();
+    Dialect::load(&format!("{}{}", good(), tag("\"ab\"", ""))).unwrap();
     let long = with(6, r#"open = ["<b>c"]"#);
     conflict(&format!("{long}{}", tag("\"b\"", "")), 11, "<b>c", "<b>");
     let suffixed = with(6, r#"open = ["<b:"]"#);
@@ -386,7 +386,7 @@ fn a_tag_and_a_literal_that_cannot_be_told_apart() {
     let spaced = with(6, r#"open = ["< b"]"#);
     conflict(&format!("{spaced}{}", tag("\"b\"", ", space = 8")), 11, "< b", "<b>");
     let twice = tag("\"b\", \"b\"", "");
-    let error = Dialect::from_toml(&format!("{}{twice}", good())).unwrap_err();
+    let error = Dialect::load(&format!("{}{twice}", good())).unwrap_err();
     assert!(error.message().contains("`b` is there twice"), "{error}");
 }
 
@@ -394,7 +394,7 @@ fn a_tag_and_a_literal_that_cannot_be_told_apart() {
 fn removed_markers_that_cannot_be_told_apart() {
     // A closer that is removed in the content counts there.
     let drop = |key: &str| good().replace(r#"start = "content""#, &format!("{key}\ndrop = [\"</a>b\"]"));
-    assert!(Dialect::from_toml(&drop("")).is_ok(), "the closer counts inside alone");
+    assert!(Dialect::load(&drop("")).is_ok(), "the closer counts inside alone");
     for key in ["extra_close = \"drop\"", "stray_close = \"drop\""] {
         conflict(&drop(key), 3, "</a>", "</a>b");
     }
@@ -405,7 +405,7 @@ fn framing_counts_as_a_part_of_its_marker() {
     let framed = with(8, r#"framing = { before_close = "\n" }"#);
     let tool = |open: &str| format!("[[span]]\nchannel = \"tool\"\nopen = [\"{open}\"]\nends = \"thinking\"\n");
     conflict(&format!("{framed}{}", tool("\\n</a")), 11, "\n</a", "\n</a>");
-    Dialect::from_toml(&format!("{framed}{}", tool("\\n<b"))).unwrap();
+    Dialect::load(&format!("{framed}{}", tool("\\n<b"))).unwrap();
 }
 
 #[test]
@@ -417,7 +417,7 @@ fn a_quote_and_a_closer_that_cannot_be_told_apart() {
 fn a_closing_fence_and_a_literal_that_cannot_be_told_apart() {
     let fence = "[[span]]\nchannel = \"thinking\"\nfence = \"b\"\n";
     let tool = "[[span]]\nchannel = \"tool\"\nopen = [\"`x\"]\nends = \"thinking\"\n";
-    let error = Dialect::from_toml(&format!("{}{fence}{tool}", good())).unwrap_err();
+    let error = Dialect::load(&format!("{}{fence}{tool}", good())).unwrap_err();
     assert!(error.message().contains("`x") && error.message().contains("fence"), "{error}");
     assert_eq!(error.line(), Some(14), "{error}");
 }
@@ -426,7 +426,7 @@ fn a_closing_fence_and_a_literal_that_cannot_be_told_apart() {
 fn headers_that_cannot_be_told_apart() {
     let file = |lists: &str| format!("name = \"x\"\n[header]\n{lists}\n[[header.route]]\nchannel = \"content\"\n");
     let good = "begin = [\"<b>\"]\nend = [\"<e>\"]\nclose = [\"<c>\"]\nkeys = { k = \"k=\" }";
-    Dialect::from_toml(&file(good)).unwrap();
+    Dialect::load(&file(good)).unwrap();
     conflict(&file(&good.replace("[\"<e>\"]", "[\"<e>\", \"<e>f\"]")), 4, "<e>", "<e>f");
     conflict(&file(&good.replace("[\"<b>\"]", "[\"<b>\", \"<b>c\"]")), 3, "<b>", "<b>c");
     conflict(&file(&good.replace("[\"<c>\"]", "[\"<b>c\"]")), 5, "<b>", "<b>c");
@@ -443,14 +443,14 @@ fn headers_that_cannot_be_told_apart() {
 #[test]
 fn a_marker_that_begins_as_code_does_is_refused_beside_code() {
     let guarded = |text: &str| with(2, r#"guard = ["fences"]"#).replace(r#"["<a>"]"#, text);
-    Dialect::from_toml(&guarded(r#"["<`>"]"#)).unwrap();
+    Dialect::load(&guarded(r#"["<`>"]"#)).unwrap();
     refused(&guarded(r#"["<b>", "```"]"#), 6, "open", &["```", "guard"]);
     // Of a fence's line, up to three spaces would be markers.
     refused(&guarded(r#"["<b>", "  "]"#), 6, "open", &["`  `", "guard"]);
-    Dialect::from_toml(&guarded(r#"["<b>"]"#).replace(r#"after_open = "\n""#, r#"before_open = " ""#)).unwrap();
+    Dialect::load(&guarded(r#"["<b>"]"#).replace(r#"after_open = "\n""#, r#"before_open = " ""#)).unwrap();
     refused(&format!("{}quote = \"~\"\n", guarded(r#"["<b>"]"#)), 9, "quote", &["~", "guard"]);
     let fenced = |open: &str| format!("{}[[span]]\nchannel = \"tool\"\nfence = \"tool\"\n", with(6, open));
-    Dialect::from_toml(&fenced(r#"open = ["<`>"]"#)).unwrap();
+    Dialect::load(&fenced(r#"open = ["<`>"]"#)).unwrap();
     refused(&fenced(r#"open = [" `x"]"#), 6, "open", &[" `x", "fence"]);
 }
 
@@ -460,7 +460,7 @@ fn a_quote_beside_a_fence_of_its_channel_is_refused() {
         let fence = format!("[[span]]\nchannel = \"{channel}\"\nfence = \"it\"\n");
         format!("{}{fence}", with(8, "quote = \"'\""))
     };
-    Dialect::from_toml(&file("tool")).unwrap();
+    Dialect::load(&file("tool")).unwrap();
     refused(&file("thinking"), 8, "quote", &["fence"]);
 }
 
@@ -478,9 +478,9 @@ fn a_header_is_held_to_what_can_be_found_fast() {
             format!("[header]\nbegin = [\"<h>\"]\nend = [\"<m>\"]\nkeys = {{ to = \"{key}\" }}\nwhole = [{whole}]\n");
         format!("name = \"x\"\n{header}[[header.route]]\nchannel = \"content\"\n")
     };
-    Dialect::from_toml(&file(&"k".repeat(64), "")).unwrap();
+    Dialect::load(&file(&"k".repeat(64), "")).unwrap();
     refused(&file(&"k".repeat(65), ""), 5, "keys", &["64 bytes"]);
-    Dialect::from_toml(&file("<k=", "")).unwrap();
+    Dialect::load(&file("<k=", "")).unwrap();
     refused(&file("k<=", ""), 5, "keys", &["`<`"]);
     refused(&file("k=", &"\"k=\", ".repeat(33)), 2, "header", &["at most 32"]);
 }
@@ -488,7 +488,7 @@ fn a_header_is_held_to_what_can_be_found_fast() {
 #[test]
 fn a_marker_that_ends_in_a_backtick_is_refused_beside_a_fence() {
     let drops = with(2, r#"drop = ["<`"]"#);
-    Dialect::from_toml(&drops).unwrap();
+    Dialect::load(&drops).unwrap();
     refused(&format!("{drops}[[span]]\nchannel = \"tool\"\nfence = \"it\"\n"), 2, "drop", &["`<``", "fence"]);
 }
 
@@ -504,7 +504,7 @@ fn what_no_text_could_mean_is_refused() {
 #[test]
 fn the_same_marker_for_two_spans_is_a_conflict() {
     let other = "[[span]]\nchannel = \"tool\"\nopen = [\"<a>\"]\nclose = [\"</b>\"]\n";
-    let error = Dialect::from_toml(&format!("{}{other}", good())).unwrap_err();
+    let error = Dialect::load(&format!("{}{other}", good())).unwrap_err();
     assert!(error.message().contains("<a>"), "{error}");
     assert_eq!(error.line(), Some(11), "{error}");
 }
@@ -513,15 +513,15 @@ fn the_same_marker_for_two_spans_is_a_conflict() {
 fn markers_of_different_states_are_no_conflict() {
     // A closer may begin with an opener's bytes, and two spans may share a closer: they never count together.
     let other = "[[span]]\nchannel = \"tool\"\nopen = [\"</a>b\"]\nclose = [\"</a>\"]\nagain = \"text\"\n";
-    Dialect::from_toml(&format!("{}{other}", good())).unwrap();
+    Dialect::load(&format!("{}{other}", good())).unwrap();
 }
 
 #[test]
 fn case_decides_what_is_a_conflict() {
     let file = with(6, r#"open = ["<a>", "<A>"]"#);
-    Dialect::from_toml(&file).unwrap();
+    Dialect::load(&file).unwrap();
     let any_case = file.replace(r#"start = "content""#, r#"case = "ascii""#);
-    assert!(Dialect::from_toml(&any_case).is_err());
+    assert!(Dialect::load(&any_case).is_err());
 }
 
 #[test]
@@ -560,7 +560,7 @@ fn errors_hold_no_controls() {
         with(3, r#""a\u001b[2J" = 1"#),
         with(6, r#"open = ["<a\u001b[2J>", "<a\u001b[2J>b"]"#),
     ];
-    errors.extend(files.map(|file| Dialect::from_toml(&file).err().unwrap_or_else(|| panic!("{file}")).to_string()));
+    errors.extend(files.map(|file| Dialect::load(&file).err().unwrap_or_else(|| panic!("{file}")).to_string()));
     for error in errors {
         assert!(!error.contains(|character: char| character.is_control() && character != '\n'), "{error:?}");
     }
@@ -571,7 +571,7 @@ fn numbers_that_would_cost_too_much_are_refused() {
     let tag =
         |rule: &str| format!("name = \"x\"\n[[span]]\nchannel = \"thinking\"\ntag = {{ names = [\"t\"], {rule} }}\n");
     for rule in ["space = 4294967295", "suffix = 2000", "attributes = 4294967295"] {
-        let error = Dialect::from_toml(&tag(rule)).unwrap_err();
+        let error = Dialect::load(&tag(rule)).unwrap_err();
         assert!(error.message().contains("at most"), "{rule}: {error}");
         assert!(error.line().is_some(), "{rule}: {error}");
     }
@@ -601,7 +601,7 @@ channel = "tool"
 [[header.route]]
 channel = "narration"
 "#;
-    let dialect = Dialect::from_toml(file).unwrap();
+    let dialect = Dialect::load(file).unwrap();
     for (text, content) in [
         ("1B<T>a\n2</t>Z3<E>", "13"),
         ("1b<t>A\n2</T>z3<e>", "13"),
@@ -627,9 +627,9 @@ channel = "narration"
         "<|h|>",
     );
     let keys = file.replace("to = \"To=\"", "to = \"To=\", by = \"tO=x\"");
-    let error = Dialect::from_toml(&keys).unwrap_err();
+    let error = Dialect::load(&keys).unwrap_err();
     assert!(error.message().contains("begins with the key `To=`"), "{error}");
-    assert!(Dialect::from_toml(&keys.replace("case = \"ascii\"", "")).is_ok());
+    assert!(Dialect::load(&keys.replace("case = \"ascii\"", "")).is_ok());
 }
 
 #[test]
@@ -638,7 +638,7 @@ fn a_name_with_a_colon_is_no_other_name_with_a_suffix() {
         let tag = format!("tag = {{ names = [\"seed:think\", \"seed\", \"seedling\"], suffix = {suffix} }}");
         with(6, &tag).replace(GOOD[6], "").replace(GOOD[7], "")
     };
-    Dialect::from_toml(&file(0)).unwrap();
+    Dialect::load(&file(0)).unwrap();
     conflict(&file(8), 6, "seed:think", "seed");
 }
 
@@ -653,7 +653,7 @@ fn what_opens_a_span_has_words() {
     assert_eq!((dialect.family(14), dialect.opener(14, 0)), (None, None));
     assert_eq!((dialect.opener(0, 12), dialect.opener(u32::MAX, u32::MAX)), (None, None));
     refused(&with(8, r#"family = """#), 8, "family", &["empty"]);
-    let named = Dialect::from_toml(&with(8, r#"family = "yours""#)).unwrap();
+    let named = Dialect::load(&with(8, r#"family = "yours""#)).unwrap();
     assert_eq!((named.family(0), named.opener(0, 0)), (Some("yours"), Some("<a>")));
-    assert_eq!(Dialect::from_toml(&good()).unwrap().family(0), Some("mine"));
+    assert_eq!(Dialect::load(&good()).unwrap().family(0), Some("mine"));
 }

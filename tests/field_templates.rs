@@ -1,9 +1,9 @@
 //! Reads chat templates from the field (`tests/field/templates`): each must find the dialect and the start that its index
-//! says. They are rendered where the feature `templates` is on, and read where it is off.
+//! says. They are read, and with the feature `templates` also rendered.
 
 use std::{collections::BTreeSet, fs};
 
-use aside::{Dialect, Start};
+use aside::{Dialect, Start, UnknownTemplate};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/field/templates");
 
@@ -41,17 +41,29 @@ fn each_finds_its_dialect_and_start() {
             continue;
         }
         count += 1;
-        let found = Dialect::find_for_template(&row.text);
-        let is_right = match &found {
-            Ok((dialect, start)) => row.dialects.iter().any(|name| name == dialect.name()) && row.start == Some(*start),
-            Err(error) => row.dialects.is_empty() && error.candidates().is_empty(),
-        };
-        if !is_right {
-            wrong.push(format!("{}: {found:?}, not {:?} from {:?}", row.file, row.dialects, row.start));
+        for found in ways(&row.text) {
+            let is_right = match &found {
+                Ok((dialect, start)) => {
+                    row.dialects.iter().any(|name| name == dialect.name()) && row.start == Some(*start)
+                }
+                Err(error) => row.dialects.is_empty() && error.candidates().is_empty(),
+            };
+            if !is_right {
+                wrong.push(format!("{}: {found:?}, not {:?} from {:?}", row.file, row.dialects, row.start));
+            }
         }
     }
     assert!(wrong.is_empty(), "{} of {count}: {wrong:#?}", wrong.len());
     assert!(count > 50, "{count} templates");
+}
+
+/// What is found by reading a template, and by rendering it.
+fn ways(template: &str) -> Vec<Result<(Dialect, Start), UnknownTemplate>> {
+    vec![
+        Dialect::find_for_template(template),
+        #[cfg(feature = "templates")]
+        Dialect::find_for_rendered_template(template, ""),
+    ]
 }
 
 #[test]
@@ -90,7 +102,7 @@ fn the_variables_of_a_request_count() {
         ("ik_Qwen3.5-4B.jinja", r#"{"add_generation_prompt": false}"#, Content),
     ] {
         let row = rows().into_iter().find(|row| row.file == file).unwrap();
-        let (dialect, found) = Dialect::find_for_template_with(&row.text, variables).unwrap();
+        let (dialect, found) = Dialect::find_for_rendered_template(&row.text, variables).unwrap();
         assert_eq!(found, Start::Channel(start), "{file} with {variables}");
         assert!(row.dialects.iter().any(|name| name == dialect.name()), "{file}: {dialect:?}");
     }
@@ -105,11 +117,11 @@ fn variables_that_cannot_be_are_refused() {
         ("[]", "the variables are not a JSON object: "),
         (r#"{"messages": []}"#, "the template cannot be rendered with these variables: invalid operation: No messages"),
     ] {
-        let error = Dialect::find_for_template_with(&template, variables).unwrap_err();
+        let error = Dialect::find_for_rendered_template(&template, variables).unwrap_err();
         assert!(error.to_string().starts_with(message), "{error}");
         assert!(error.is_of_variables() && error.candidates().is_empty() && !error.is_out_of_memory());
     }
-    let error = Dialect::find_for_template_with("plain", "{}").unwrap_err();
+    let error = Dialect::find_for_rendered_template("plain", "{}").unwrap_err();
     assert_eq!(error.to_string(), "the template has the markers of no dialect");
 }
 
@@ -133,7 +145,7 @@ fn harmless_templates_are_rendered() {
         "{{ raise_exception('no') if not messages }}{{ strftime_now('%Y') }}",
     ] {
         for (variables, start) in [("{}", Channel::Content), (r#"{"x": 1}"#, Channel::Thinking)] {
-            let found = Dialect::find_for_template_with(&format!("{before}{prompt}"), variables);
+            let found = Dialect::find_for_rendered_template(&format!("{before}{prompt}"), variables);
             let (dialect, begins) = found.unwrap_or_else(|error| panic!("{before}: {error}"));
             assert_eq!((dialect.name(), begins), ("gemma-4", Start::Channel(start)), "{before}");
         }

@@ -310,7 +310,7 @@ fn refused(name: &str, file: &str) -> Option<String> {
         return aside::compress::check_filter(file).err().map(|error| error.to_string());
     }
     let _ = name;
-    Dialect::from_toml(file).err().map(|error| error.to_string())
+    Dialect::load(file).err().map(|error| error.to_string())
 }
 
 /// The only function in which callgrind counts, call by call.

@@ -4,7 +4,7 @@
 
 use std::{fs, path::Path};
 
-use aside::compress::{Call, Compressor, Input, Outcome, Part, Registry, check_filter};
+use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry, check_filter};
 
 #[test]
 fn built_in_files_pass_their_tests() {
@@ -215,7 +215,7 @@ fn a_files_own_tests_are_run() {
 
 /// The filters that change this text, as the output of this command.
 fn used(registry: Registry, input: &Input, text: &str) -> Vec<String> {
-    let result = Compressor::new(registry).compress(&Call::new("bash", input), &[Part::Text(text.as_bytes())]);
+    let result = Compressor::new(&registry).compress(&Invocation::new("bash", input), &[Part::Text(text.as_bytes())]);
     assert_eq!(result.parts[0] == Outcome::Same, result.report.filters.is_empty());
     result.report.filters
 }

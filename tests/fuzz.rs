@@ -204,10 +204,17 @@ fn abi() {
         let texts = Texts::new(&pair.reference);
         let words = targets::dictionary::words(pair).len().min(128);
         let mut seed = Vec::new();
-        for _ in 0..3 {
-            // A scanner with calls, collecting, and its writer.
-            seed.extend([0, 100, at as u8, 3, 0, 0, 0, 0, random.next() as u8, 0, 0, 0, 0]);
-            seed.extend([random.next() as u8, 0]);
+        for slot in 0..3 {
+            // A scanner with calls, collecting, and its writer; its host has this header, or any.
+            let header = if random.below(4) > 0 { [0; 2] } else { [random.next() as u8, random.next() as u8] };
+            seed.extend([0, 100, at as u8, 3, header[0], header[1], 0, 0, 0, 0, 0, random.next() as u8, 0, 0, 0, 0]);
+            seed.extend([random.next() as u8, 0, 0]);
+            if words > 0 && random.one_in(3) {
+                // A prompt, which may end anywhere in the words.
+                let count = 1 + random.below(3);
+                seed.extend([230, slot, 64 + count as u8 - 1]);
+                seed.extend((0..count).map(|_| random.below(words) as u8));
+            }
             for _ in 0..12 {
                 // A feed of words, or of a text; how it pauses; then any call.
                 seed.extend([100, random.below(3) as u8, random.next() as u8]);
@@ -221,15 +228,48 @@ fn abi() {
                     seed.extend(text);
                 }
                 seed.extend([random.below(6) as u8, random.next() as u8]);
-                seed.extend([160 + random.below(60) as u8, random.below(3) as u8]);
+                let call = match random.below(90) {
+                    call @ 0..80 => 160 + call,
+                    misuse => 166 + misuse,
+                };
+                seed.extend([call as u8, random.below(3) as u8]);
                 seed.extend((0..2 + random.below(6)).map(|_| random.next() as u8));
             }
         }
         seeds.push(seed);
     }
+    // Tool results that are shortened: by a rule, by a cache that has them, by a budget.
+    let begin = |registry: &[u8], compressor: [u8; 3]| {
+        let made = [vec![0, 100, 0], vec![0; 13], vec![246, 0]].concat();
+        [&made[..], registry, &[220], &compressor].concat()
+    };
+    let (rules, cache) = ([20, 140, 0], [20, 170, 0]);
+    let log = b"test result: ok. 3 passed; 0 failed\n".repeat(40);
+    let stream = |text: &[u8], times: u8| {
+        // Made, fed, its report asked for too early, ended, its report taken twice, and freed.
+        let feed = [&[120, 0][..], text, &[0, times]].concat();
+        [&[90, 0, 0, 1, 0, 0][..], &feed, &[190, 0, 170, 0, 190, 0, 190, 0, 200, 0]].concat()
+    };
+    let call = |text: &[u8], input: u8| [&[0, 0, 1, 30][..], text, &[0, 0, input, 0]].concat();
+    for (registry, compressor, calls) in [
+        (&rules[..], [0; 3], [stream(b"one line\nanother\n", 40), call(&b"one\ntwo\n".repeat(300), 1)].concat()),
+        (&cache, [0; 3], [call(&log, 2), call(&log, 2), call(&log, 0)].concat()),
+        (
+            &cache,
+            [24, 0, 0],
+            [
+                stream(b"{\"name\": \"some value\", \"number\": 12345}\n", 255),
+                stream(b"one line\nerror: it is broken\n", 250),
+            ]
+            .concat(),
+        ),
+        (&[255], [24, 0, 0], [call(&log, 1), stream(&log, 40)].concat()),
+    ] {
+        seeds.push([begin(registry, compressor), calls].concat());
+    }
     // A scanner, then event streams, whole texts and tool results.
     for number in 0..60 {
-        let mut seed = vec![0, 100, number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let mut seed = vec![0, 100, number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         seed.extend([240 + 3 * (number % 3), 0]);
         seed.extend((0..300).map(|_| random.next() as u8));
         seeds.push(seed);

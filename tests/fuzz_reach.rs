@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use support::ROOT;
 
-/// The text of both headers.
+/// The text of all headers.
 fn headers() -> String {
-    let paths = ["aside.h", "aside_compress.h"].map(|name| format!("{ROOT}/include/{name}"));
+    let paths = ["aside.h", "aside_compress.h", "aside_unstable.h"].map(|name| format!("{ROOT}/include/{name}"));
     paths.map(|path| std::fs::read_to_string(path).unwrap()).concat()
 }
 
@@ -30,6 +30,27 @@ fn sources(folder: &Path) -> String {
     support::files(folder).into_iter().map(text).collect()
 }
 
+/// The comment that ends a text, in one line.
+fn comment(text: &str) -> String {
+    let comment = text.rsplit("/**").next().unwrap_or_default();
+    comment.split_whitespace().filter(|word| *word != "*").collect::<Vec<_>>().join(" ")
+}
+
+/// The names in backquotes of a text.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+/// A text up to the brace that closes the one before it.
+fn braced(text: &str) -> &str {
+    let mut depth = 1;
+    let end = text.find(|sign| {
+        depth += i32::from(sign == '{') - i32::from(sign == '}');
+        depth == 0
+    });
+    &text[..end.unwrap_or(text.len())]
+}
+
 /// The numbers of a status are left out: `aside_status_text` takes any.
 const NO_OPTION: &str = "aside_status";
 
@@ -51,19 +72,22 @@ fn unnamed(headers: &str, sources: &str) -> Vec<String> {
     }
     let parts = || headers.split("typedef struct ");
     for (part, before) in parts().skip(1).zip(parts()) {
-        let comment = before.rsplit("/**").next().unwrap_or_default();
-        let Some((name, rest)) = part.split_once(" {").filter(|_| comment.contains("Set all of it to zero")) else {
-            continue;
-        };
-        let fields = without(rest.split_once('}').unwrap().0, "/*", "*/");
+        let comment = comment(before);
+        let Some((_, set)) = comment.split_once("Set all of it to zero, then ") else { continue };
+        let Some((name, rest)) = part.split_once(" {") else { continue };
+        // A struct whose other fields the library fills names those that a caller sets.
+        let set = quoted(set.split(';').next().unwrap());
+        let fields = without(braced(rest), "/*", "*/");
         // As the tests declare it.
         let rust: String =
             name["aside_".len()..].split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
-        let literals: Vec<&str> =
-            sources.split(&format!("{rust} {{")).skip(1).map(|text| text.split("};").next().unwrap()).collect();
+        let literals: Vec<&str> = sources.split(&format!("{rust} {{")).skip(1).map(braced).collect();
         for field in fields.split(';').filter(|field| !field.trim().is_empty()) {
-            types.extend(words(field).next().map(str::to_owned));
-            let field = words(field).last().unwrap();
+            let (kind, field) = (words(field).next().unwrap(), words(field).last().unwrap());
+            if set.len() > 1 && !set.contains(&field) {
+                continue;
+            }
+            types.insert(kind.to_owned());
             // One that is always nothing is not set.
             let sets = |literal: &&str| {
                 let mut parts = literal.split([',', '{', '\n']).map(str::trim);
@@ -77,10 +101,13 @@ fn unnamed(headers: &str, sources: &str) -> Vec<String> {
             }
         }
     }
-    for part in headers.split("/** The values of `").skip(1) {
-        let (name, rest) = part.split_once('`').unwrap();
+    let parts = || headers.split("enum {");
+    for (part, before) in parts().skip(1).zip(parts()) {
+        let comment = comment(before);
+        let names = comment.split("alues of ").nth(1).or(comment.split("bits of ").nth(1));
+        let Some(name) = names.and_then(|names| quoted(names).first().copied()) else { continue };
         if types.contains(name) && name != NO_OPTION {
-            let numbers = without(rest.split_once("enum {").unwrap().1.split('}').next().unwrap(), "/*", "*/");
+            let numbers = without(part.split('}').next().unwrap(), "/*", "*/");
             let names = numbers.split(',').filter_map(|number| words(number).next());
             missing.extend(names.filter(|name| !named.contains(&name["ASIDE_".len()..])).map(str::to_owned));
         }
@@ -97,12 +124,17 @@ fn the_targets_name_every_function_and_option_of_the_headers() {
 
 #[test]
 fn what_no_target_names_is_found() {
-    let headers = "/** Set all of it to zero. */ typedef struct aside_a_b {\n/** x; */ size_t size;\naside_way way;\nint on;\n} aside_a_b;
-        /** The values of `aside_way`. */ enum { ASIDE_ONE = 0, /** , */ ASIDE_TWO = 1, };
+    let headers = "/** Set all of it to\n * zero, then `size`. */ typedef struct aside_a_b {\n/** x; */ size_t size;\naside_way way;\nint on;\n} aside_a_b;
+        /** Set all of it to zero, then `in`, `size`; `out` is filled. */ typedef struct aside_c { size_t size; int in; aside_kind out; } aside_c;
+        /** A way: the\n * values of `aside_way`. */ enum { ASIDE_ONE = 0, /** , */ ASIDE_TWO = 1, };
+        /** The bits of `aside_set`. */ enum { ASIDE_BIT = 0, };
         /** The values of `aside_kind`: none of an option. */ enum { ASIDE_OTHER = 0, };
+        /** From `aside_first()`. */ enum { ASIDE_NOT = -1 };
         typedef int (*aside_fn)(void *user); /* aside_never(). */
-        int aside_first(aside_a_b *options); int aside_second(void);";
-    let sources = "aside_first(); ABB { } AB {\n size: 7,\n way: one_of(&[ONE]),\n on: 0,\n };";
-    assert_eq!(unnamed(headers, sources), ["aside_second", "aside_a_b.on", "ASIDE_TWO"]);
-    assert_eq!(unnamed(headers, &format!("{sources} AB {{\n on,\n }}; aside_second; TWO")), [""; 0]);
+        int aside_first(aside_a_b *options, aside_set set); int aside_second(void);";
+    let sources =
+        "aside_first(); ABB { } AB {\n size: 7,\n way: { one_of(&[ONE]) },\n on: 0,\n } on: 1 C { size: 1, in: 0 };";
+    assert_eq!(unnamed(headers, sources), ["aside_second", "aside_a_b.on", "aside_c.in", "ASIDE_TWO", "ASIDE_BIT"]);
+    let all = format!("{sources} AB {{\n on,\n }}; C {{ in: 1 }} aside_second; TWO BIT");
+    assert_eq!(unnamed(headers, &all), [""; 0]);
 }

@@ -148,8 +148,8 @@ fn closing_by_force_is_the_same_however_the_text_is_cut() {
 fn a_closer_behind_a_forced_close_is_its_marker() {
     let qwen3 = "[[span]]\nchannel = \"thinking\"\nopen = [\"<think>\"]\nclose = [\"</think>\"]\n\
                  framing = { after_open = \"\\n\", before_close = \"\\n\", after_close = \"\\n\\n\" }\n";
-    let text = Dialect::from_toml(&format!("name = \"mine\"\n{qwen3}")).unwrap();
-    let drop = Dialect::from_toml(&format!("name = \"mine\"\nextra_close = \"drop\"\n{qwen3}")).unwrap();
+    let text = Dialect::load(&format!("name = \"mine\"\n{qwen3}")).unwrap();
+    let drop = Dialect::load(&format!("name = \"mine\"\nextra_close = \"drop\"\n{qwen3}")).unwrap();
     let cases: [[&[u8]; 4]; 8] = [
         // Before the close, after it, thinking, content.
         [b"<think>\nab", b"</think>\n\nc", b"ab", b"c"],
@@ -644,7 +644,7 @@ fn the_cuts_do_not_show() {
     }
     for _ in 0..20 * rounds {
         let toml = made(&mut random);
-        if Dialect::from_toml(&toml).is_ok() {
+        if Dialect::load(&toml).is_ok() {
             let pair = Pair::parse(&toml);
             let texts = Texts::new(&pair.reference);
             for start in pair.reference.starts() {

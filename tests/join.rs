@@ -3,14 +3,14 @@
 
 use std::fmt;
 
-use aside::{Channel, Dialect, JoinError, JoinOptions, OnMarker, Start};
+use aside::{Channel, Dialect, JoinError, JoinOptions, Markers, Start};
 use samples::{Random, Texts};
 use support::Pair;
 
 /// The starts that a text is joined from.
 const STARTS: [&str; 3] = ["content", "thinking", "header"];
 
-fn options(start: Option<&str>, markers: OnMarker) -> JoinOptions {
+fn options(start: Option<&str>, markers: Markers) -> JoinOptions {
     JoinOptions::new().start(start.map(|start| start.parse::<Start>().unwrap())).markers(markers)
 }
 
@@ -53,7 +53,7 @@ fn everywhere(test: &str, most: usize, check: impl Fn(&Case) -> bool) {
 
 /// Can this dialect write thinking from there? All built-in ones can; the tests' own need not.
 fn is_written(pair: &Pair, start: &str) -> bool {
-    let result = pair.library.join(b"a", b"b", &options(Some(start), OnMarker::Refuse));
+    let result = pair.library.join(b"a", b"b", &options(Some(start), Markers::Refuse));
     !matches!(result, Err(JoinError::NotWritten(_)))
 }
 
@@ -107,10 +107,10 @@ fn every_built_in_dialect_writes_what_it_reads() {
 #[test]
 fn what_is_joined_splits_back() {
     everywhere("what_is_joined_splits_back", 60, |case @ Case { pair, start, thinking, content }| {
-        match pair.library.join(thinking, content, &options(Some(start), OnMarker::Refuse)) {
+        match pair.library.join(thinking, content, &options(Some(start), Markers::Refuse)) {
             Ok(text) => {
                 assert_eq!(parts(pair, &text, Some(start)), (thinking.clone(), content.clone()), "{case}");
-                let escaped = pair.library.join(thinking, content, &options(Some(start), OnMarker::Escape));
+                let escaped = pair.library.join(thinking, content, &options(Some(start), Markers::Escape));
                 assert_eq!(escaped.unwrap(), text, "escaped without need: {case}");
                 return true;
             }
@@ -125,13 +125,13 @@ fn what_is_joined_splits_back() {
 #[test]
 fn what_is_escaped_splits_back_into_the_escaped() {
     everywhere("what_is_escaped_splits_back_into_the_escaped", 80, |case @ Case { pair, start, thinking, content }| {
-        let joined = match pair.library.join(thinking, content, &options(Some(start), OnMarker::Escape)) {
+        let joined = match pair.library.join(thinking, content, &options(Some(start), Markers::Escape)) {
             Ok(joined) => joined,
             Err(error) => panic!("{error}: {case}"),
         };
         let got = parts(pair, &joined, Some(start));
         // Joined again, it need not be escaped again.
-        let again = pair.library.join(&got.0, &got.1, &options(Some(start), OnMarker::Refuse));
+        let again = pair.library.join(&got.0, &got.1, &options(Some(start), Markers::Refuse));
         assert_eq!(again.unwrap(), joined, "{case}");
         let (mut got_thinking, got_content) = (without_breaks(&got.0), without_breaks(&got.1));
         if got_thinking != *thinking && pair.reference.spans.iter().any(|span| span.fence.is_some()) {
@@ -174,7 +174,7 @@ fn an_escaped_text_holds_no_marker() {
 #[track_caller]
 fn joins(name: &str, start: Option<&str>, thinking: &str, content: &str, wanted: &str) {
     let dialect = Dialect::find(name).unwrap();
-    let text = dialect.join(thinking.as_bytes(), content.as_bytes(), &options(start, OnMarker::Refuse)).unwrap();
+    let text = dialect.join(thinking.as_bytes(), content.as_bytes(), &options(start, Markers::Refuse)).unwrap();
     assert_eq!(String::from_utf8(text).unwrap(), wanted);
 }
 
@@ -202,7 +202,7 @@ fn as_the_model_writes_it() {
 #[track_caller]
 fn refuses(name: &str, start: Option<&str>, thinking: &str, content: &str, part: Channel, offset: usize) {
     let dialect = Dialect::find(name).unwrap();
-    let result = dialect.join(thinking.as_bytes(), content.as_bytes(), &options(start, OnMarker::Refuse));
+    let result = dialect.join(thinking.as_bytes(), content.as_bytes(), &options(start, Markers::Refuse));
     assert_eq!(result, Err(JoinError::Marker { part, offset }));
 }
 
@@ -249,10 +249,10 @@ fn what_would_not_split_back() {
 #[test]
 fn what_is_not_written() {
     let qwen3 = Dialect::find("qwen3").unwrap();
-    let from = |start: Start| qwen3.join(b"", b"", &JoinOptions::new().start(start).markers(OnMarker::Refuse));
+    let from = |start: Start| qwen3.join(b"", b"", &JoinOptions::new().start(start).markers(Markers::Refuse));
     assert_eq!(from(Start::Channel(Channel::Tool)), Err(JoinError::NotWritten(Channel::Tool)));
     assert_eq!(from(Start::Header), Err(JoinError::NoSuchStart));
-    let own = |rest: &str| Dialect::from_toml(&format!("name = \"own\"\n{rest}")).unwrap();
+    let own = |rest: &str| Dialect::load(&format!("name = \"own\"\n{rest}")).unwrap();
     let tool = own("[[span]]\nchannel = \"tool\"\nopen = [\"((\"]\nclose = [\"))\"]\n");
     let joined = |thinking: &[u8]| tool.join(thinking, b"b", &JoinOptions::new());
     assert_eq!(joined(b""), Ok(b"b".to_vec()));
@@ -266,7 +266,7 @@ fn a_header_that_leads_elsewhere_is_refused() {
     let header =
         "name = \"own\"\nstart = \"header\"\n[header]\nbegin = [\"<h>\"]\nend = [\"<m>\"]\nclose = [\"<e>\"]\n";
     let route = "[[header.route]]\nwhen = { end = \"<m>\" }\nchannel = \"thinking\"\nwrite = \"<h>a\"\n";
-    let dialect = Dialect::from_toml(&format!("{header}{route}")).unwrap();
+    let dialect = Dialect::load(&format!("{header}{route}")).unwrap();
     let error = dialect.join(b"a", b"", &JoinOptions::new()).unwrap_err();
     assert_eq!(error, JoinError::Marker { part: Channel::Thinking, offset: 0 });
 }
@@ -304,7 +304,7 @@ fn escaped_behind_the_first_character() {
 fn what_cannot_be_broken() {
     let with = |open: &str| {
         let file = format!("name = \"own\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"{open}\"]\nclose = [\"))\"]\n");
-        Dialect::from_toml(&file).unwrap().escape("a")
+        Dialect::load(&file).unwrap().escape("a")
     };
     assert_eq!(with("(("), Ok(b"a".to_vec()));
     assert_eq!(with("§"), Err(JoinError::Unbreakable("§".into())));

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use aside::call_writer::{self, CallWriter, Tools};
 use aside::{
-    CallFault, CallPart, Channel, Dialect, JoinCall, JoinError, JoinOptions, OnMarker, Scanner, ScannerOptions, Start,
+    CallFault, CallPart, Channel, Dialect, JoinCall, JoinError, JoinOptions, Markers, Scanner, ScannerOptions, Start,
 };
 use samples::{Random, Texts};
 use serde_json::{Map, Value, json};
@@ -161,7 +161,7 @@ fn read(dialect: &Dialect, text: &[u8], start: Start, calls: &[Call]) -> (Vec<Ca
     let tools: Vec<Value> =
         calls.iter().map(|call| json!({"name": call.name, "parameters": schema(&[&call.arguments])})).collect();
     let tools = Some(Arc::new(Tools::read(&json!(tools).to_string()).unwrap()));
-    let mut writer = CallWriter::new(call_writer::Options { tools, ..Default::default() });
+    let mut writer = CallWriter::new(dialect, call_writer::Options::new().tools(tools));
     let mut scanner = Scanner::with_options(dialect, &ScannerOptions::new().start(start).calls(true)).unwrap();
     let mut read: Vec<(String, String, String)> = Vec::new();
     let (mut thinking, mut content) = (Vec::new(), Vec::new());
@@ -172,7 +172,7 @@ fn read(dialect: &Dialect, text: &[u8], start: Start, calls: &[Call]) -> (Vec<Ca
             (aside::Kind::Text, _) => panic!("text in a region of calls: {}", event.bytes.escape_ascii()),
             _ => {}
         }
-        let written = writer.event(dialect, &event, |delta| {
+        let written = writer.event(&event, |delta| {
             if let (Some(name), Some(id)) = (delta.name, delta.id) {
                 read.push((name.into(), String::new(), id.into()));
             }
@@ -315,14 +315,14 @@ fn calls_stand_after_thinking_and_content() {
             let length = random.below(20);
             let content = texts.next(&mut random, length);
             let calls = [Call { name: "f".into(), arguments: json!({"x": random.below(9)}), id: None }];
-            let markers = if random.one_in(2) { OnMarker::Escape } else { OnMarker::Refuse };
+            let markers = if random.one_in(2) { Markers::Escape } else { Markers::Refuse };
             match join(&pair.library, &thinking, &content, &calls, &JoinOptions::new().markers(markers)) {
                 Ok(text) => {
                     let (read, got_thinking, got_content) = read(&pair.library, &text, pair.library.start(), &calls);
                     let shown = text.escape_ascii();
                     assert_eq!((&read[0].name, &read[0].arguments), (&calls[0].name, &calls[0].arguments), "{shown}");
                     assert_eq!(read.len(), 1, "{shown}");
-                    if markers == OnMarker::Refuse {
+                    if markers == Markers::Refuse {
                         assert_eq!((got_thinking, got_content), (thinking, content), "{shown}");
                     }
                     joined += 1;
@@ -358,7 +358,7 @@ fn only_tags() -> String {
 
 #[track_caller]
 fn writes(toml: &str, calls: &[JoinCall<'_>], wanted: &str) {
-    let dialect = Dialect::from_toml(toml).unwrap();
+    let dialect = Dialect::load(toml).unwrap();
     let text = dialect.join_with_calls("", "", calls, &JoinOptions::new()).unwrap();
     assert_eq!(String::from_utf8(text).unwrap(), wanted);
 }
@@ -473,7 +473,7 @@ fn several_calls_stand_apart() {
 
 #[track_caller]
 fn refuses(toml: &str, call: JoinCall<'_>, part: CallPart, fault: CallFault) {
-    let dialect = Dialect::from_toml(toml).unwrap();
+    let dialect = Dialect::load(toml).unwrap();
     // The call at fault is told, not the one before.
     let result = dialect.join_with_calls("", "", &[JoinCall::new("fine", "{}"), call], &JoinOptions::new());
     assert_eq!(result, Err(JoinError::Call { call: 1, part, fault }));
@@ -509,7 +509,7 @@ fn calls_that_would_not_be_read_back() {
     refuses(RAW, f(r#"{"k": ["a<|q|>, <|q|>b"]}"#), value(), Closer { offset: 7 });
     refuses(NESTED, f(r#"{"k": {"x": "a|/x>|y>b"}}"#), value(), Closer { offset: 1 });
     let deep = format!("{{\"k\": {}{}}}", "[".repeat(65), "]".repeat(65));
-    let dialect = Dialect::from_toml(PYTHON).unwrap();
+    let dialect = Dialect::load(PYTHON).unwrap();
     let error = dialect.join_with_calls("", "", &[JoinCall::new("f", &deep)], &JoinOptions::new()).unwrap_err();
     assert_eq!(error, JoinError::Call { call: 0, part: value(), fault: Misread { offset: 64 } });
     assert_eq!(
@@ -521,7 +521,7 @@ fn calls_that_would_not_be_read_back() {
 /// A text that has the calls' opener in it is at fault, not the calls.
 #[test]
 fn a_text_that_is_read_as_a_call_is_refused() {
-    let dialect = Dialect::from_toml(TAGS).unwrap();
+    let dialect = Dialect::load(TAGS).unwrap();
     let call = [JoinCall::new("f", "{}")];
     let error = dialect.join_with_calls("", "a <tool_call>{\"", &call, &JoinOptions::new()).unwrap_err();
     assert_eq!(error, JoinError::Marker { part: Channel::Content, offset: 2 });
@@ -534,7 +534,7 @@ fn a_text_that_is_read_as_a_call_is_refused() {
 
 #[test]
 fn a_dialect_without_tables_writes_no_calls() {
-    let dialect = Dialect::from_toml("name = \"own\"\n[[span]]\nchannel = \"tool\"\nopen = [\"((\"]\n").unwrap();
+    let dialect = Dialect::load("name = \"own\"\n[[span]]\nchannel = \"tool\"\nopen = [\"((\"]\n").unwrap();
     let error = dialect.join_with_calls("", "", &[JoinCall::new("f", "{}")], &JoinOptions::new()).unwrap_err();
     assert_eq!(error, JoinError::NotWritten(Channel::Tool));
     assert_eq!(dialect.join_with_calls("", "a", &[], &JoinOptions::new()), Ok(b"a".to_vec()));

@@ -67,7 +67,7 @@ const LARGE_SIZES: [usize; 3] = [1 << 10, 128 << 10, 512 << 10];
 #[inline(never)]
 fn counted(dialect: &aside::Dialect, start: &str, text: &[u8]) {
     if start == "join" {
-        let escape = aside::JoinOptions::new().markers(aside::OnMarker::Escape);
+        let escape = aside::JoinOptions::new().markers(aside::Markers::Escape);
         let joined = dialect.join(text, text, &escape).unwrap();
         assert!(joined.len() >= 2 * text.len());
         return;
@@ -84,11 +84,11 @@ fn counted(dialect: &aside::Dialect, start: &str, text: &[u8]) {
     for chunk in [text.len(), 5] {
         let options = ScannerOptions::new().start(start.parse::<Start>().unwrap()).calls(has_calls(dialect));
         let mut scanner = Scanner::with_options(dialect, &options).unwrap();
-        let mut writer = has_calls(dialect).then(|| CallWriter::new(call_writer::Options::default()));
+        let mut writer = has_calls(dialect).then(|| CallWriter::new(dialect, call_writer::Options::new()));
         let mut on_event = |event: aside::Event<'_>| {
             bytes += event.bytes.len();
             if let Some(writer) = &mut writer {
-                writer.event(dialect, &event, |_| {}).unwrap();
+                writer.event(&event, |_| {}).unwrap();
             }
         };
         for chunk in text.chunks(chunk) {
@@ -107,7 +107,7 @@ fn has_calls(dialect: &Dialect) -> bool {
 fn dialect(name: &str) -> Dialect {
     Dialect::find(name).unwrap_or_else(|_| {
         let file = format!("{}/tests/dialects/{name}.toml", support::ROOT);
-        Dialect::from_toml(&std::fs::read_to_string(file).unwrap()).unwrap()
+        Dialect::load(&std::fs::read_to_string(file).unwrap()).unwrap()
     })
 }
 

@@ -12,7 +12,7 @@ fn made_dialects_are_read_as_the_reference_reads_them() {
     let (mut taken, mut with_calls) = (0, 0);
     for _ in 0..count {
         let toml = made(&mut random);
-        match Dialect::from_toml(&toml) {
+        match Dialect::load(&toml) {
             Ok(_) => {}
             Err(error) => {
                 assert!(error.line().is_some(), "{error}\n{toml}");

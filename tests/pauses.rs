@@ -280,23 +280,23 @@ impl Heard {
         let (at, name) = (record.raw_value_at as usize, record.name_len as usize);
         let what = match record.kind {
             1 => What::Open { rule: record.rule as usize, tag: record.tag as usize },
-            c::ATTRIBUTE => What::Attribute {
+            c::KIND_ATTRIBUTE => What::Attribute {
                 name: bytes[..name].to_vec(),
                 value: bytes[name..].to_vec(),
                 raw: at..at + record.raw_value_len as usize,
             },
-            c::TEXT => What::Text,
+            c::KIND_TEXT => What::Text,
             4 => What::Framing,
             5 => What::Close(cause),
             6 => What::Reclassify,
-            8 => What::Call(Call::Begin { table: record.tag as usize, index: record.text_at as usize }),
+            8 => What::Call(Call::Begin { table: record.tag as usize, index: record.call as usize }),
             9 => What::Call(Call::Name((record.value_len > 0).then(|| bytes.to_vec()))),
             10 => What::Call(Call::Id),
             11 => What::Call(Call::Key),
             12 => What::Call(Call::Type),
             13 => What::Call(Call::Value),
             14 => What::Call(Call::ValueEnd),
-            15 => What::Call(Call::End { index: record.text_at as usize, cause }),
+            15 => What::Call(Call::End { index: record.call as usize, cause }),
             other => panic!("an event of kind {other}"),
         };
         let channel = Channel::ALL[record.channel as usize].as_str();
@@ -330,22 +330,20 @@ fn feed_some(scanner: c::Handle, text: &[u8], most: usize, is_array: bool, heard
         return unsafe { c::aside_scanner_consumed(scanner) };
     }
     let mut records = vec![c::Event::default(); most];
-    let mut fed = c::Fed::NOTHING;
-    let (events, size) = (records.as_mut_ptr(), size_of::<c::Event>());
-    let status =
-        unsafe { c::aside_scanner_feed_into(scanner, text.as_ptr(), text.len(), events, most, size, &mut fed) };
+    let mut array = c::EventArray::new(&mut records);
+    let status = unsafe { c::aside_scanner_feed_into(scanner, text.as_ptr(), text.len(), &mut array) };
     assert!(matches!(status, c::OK | c::MORE), "{status}");
-    assert_eq!((fed.offset, fed.held_len), (0, 0), "the first call of a stream");
-    let attributes = unsafe { std::slice::from_raw_parts(fed.attributes, fed.attributes_len) };
-    for record in &records[..fed.count] {
-        let is_attribute = record.kind == c::ATTRIBUTE || record.kind == 9 && record.value_len > 0;
+    assert_eq!((array.offset, array.held.len), (0, 0), "the first call of a stream");
+    let attributes = unsafe { array.attributes.get() };
+    for record in &records[..array.count] {
+        let is_attribute = record.kind == c::KIND_ATTRIBUTE || record.kind == c::KIND_CALL_NAME && record.value_len > 0;
         let (from, all) = match is_attribute {
             true => (record.text_at as usize, attributes),
             false => (record.offset as usize, text),
         };
         heard.hear(record, &all[from..from + byte_count(record)]);
     }
-    fed.consumed
+    array.consumed
 }
 
 /// The events of a scanner of C's that is stopped after `most` events: with what is due, and then to the end, each after the
@@ -353,19 +351,7 @@ fn feed_some(scanner: c::Handle, text: &[u8], most: usize, is_array: bool, heard
 fn stopped_in_c(case: &Case, dialect: c::Handle, most: usize, is_array: bool) -> Option<(usize, [Vec<Event>; 3])> {
     let starts = ["content", "thinking", "narration", "tool", "header"];
     let start = case.start.map_or(0, |start| 1 + starts.iter().position(|name| *name == start).unwrap() as u32);
-    let options = c::ScannerOptions {
-        size: size_of::<c::ScannerOptions>(),
-        start,
-        stray_close: 0,
-        collect: 0,
-        budget: 0,
-        has_budget: 0,
-        budget_unit: 0,
-        budget_scope: 0,
-        calls: case.calls.into(),
-        calls_in_thinking: 0,
-        reserved: 0,
-    };
+    let options = c::ScannerOptions { start, calls: case.calls.into(), ..c::ScannerOptions::default() };
     let mut heard = Heard { events: Vec::new(), patience: 0 };
     unsafe {
         let scanner = c::aside_scanner_new(dialect, &options);
@@ -375,7 +361,7 @@ fn stopped_in_c(case: &Case, dialect: c::Handle, most: usize, is_array: bool) ->
             c::aside_scanner_free(scanner);
             return None;
         }
-        let does: [unsafe extern "C" fn(c::Handle, c::Callback, *mut c_void) -> i32; 2] =
+        let does: [unsafe extern "C" fn(c::Handle, c::EventFn, *mut c_void) -> i32; 2] =
             [c::aside_scanner_finish, c::aside_scanner_flush];
         let mut heard = [(); 3].map(|()| Heard { events: heard.events.clone(), patience: usize::MAX });
         let user = (&raw mut heard[0]).cast();
@@ -402,8 +388,8 @@ fn a_pause_may_be_the_end_of_a_chunk_in_c() {
     {
         let toml = std::fs::read_to_string(file).unwrap();
         let pair = Pair::parse(&toml);
-        let mut dialect = ptr::null_mut();
-        assert_eq!(unsafe { c::aside_dialect_load(toml.as_ptr(), toml.len(), &mut dialect) }, c::OK);
+        let dialect = unsafe { c::aside_dialect_load(toml.as_ptr(), toml.len()) };
+        assert!(!dialect.is_null());
         for (example, calls) in pair.reference.examples.iter().flat_map(|example| [(example, false), (example, true)]) {
             let (start, text) = (example.start.as_deref(), example.input.as_bytes());
             let case = Case { pair: &pair, start, calls, text, tokens: None, before: 0 };

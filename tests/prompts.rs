@@ -329,7 +329,7 @@ fn a_thought_goes_on_from_the_prompt() {
 #[test]
 fn an_opener_at_the_end_of_the_prompt_is_open_where_it_counts_by_itself() {
     let span = r#"channel = "tool", open = ["<call>"], close = ["</call>"]"#;
-    let dialect = |call: &str| Dialect::from_toml(&format!("name = 'late'\nspan = [{{ {span}{call} }}]")).unwrap();
+    let dialect = |call: &str| Dialect::load(&format!("name = 'late'\nspan = [{{ {span}{call} }}]")).unwrap();
     let object = r#", call = [{ body = "object" }]"#;
     let cases = [
         (dialect(object), Channel::Content),
@@ -372,7 +372,7 @@ fn the_prompt_is_not_counted() {
 #[test]
 fn what_the_prompt_reclassifies_is_none_of_the_stream() {
     let tag = r#"{ channel = "thinking", tag = { names = ["think"], attributes = 100 } }"#;
-    let dialect = Dialect::from_toml(&format!("name = 'late'\nstray_close = 'reclassify'\nspan = [{tag}]")).unwrap();
+    let dialect = Dialect::load(&format!("name = 'late'\nstray_close = 'reclassify'\nspan = [{tag}]")).unwrap();
     for prompt in ["plan </think>", "plan <think a='</think>"] {
         let options = ScannerOptions::new().collect(1000);
         let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
@@ -396,5 +396,29 @@ fn a_flush_before_the_first_byte_has_no_events() {
         }
         scanner.flush(|event| panic!("{event:?} after {:?}", &call[..end])).unwrap();
         assert_eq!(texts(&mut scanner, &call[end..]), texts(&mut plain, &call[end..]), "{end}");
+    }
+}
+
+/// Calls are numbered in the stream: one that the prompt has begun is the first, and those that end in it have no number.
+#[test]
+fn calls_that_end_in_the_prompt_have_no_number() {
+    let dialect = Dialect::find("qwen3").unwrap();
+    let call = "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"b\"}}\n</tool_call>";
+    for before in ["", call, &call.repeat(2)] {
+        for end in 0..=call.len() {
+            let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).unwrap();
+            scanner.start_from_prompt(format!("<|im_start|>assistant\n{before}{}", &call[..end])).unwrap();
+            let (mut begun, mut ended) = (Vec::new(), Vec::new());
+            let mut see = |event: aside::Event<'_>| match event.kind {
+                Kind::Call { index, .. } => begun.push(index),
+                Kind::CallEnd { index, .. } => ended.push(index),
+                _ => {}
+            };
+            scanner.feed(format!("{}{call}", &call[end..]), &mut see).unwrap();
+            scanner.finish(&mut see).unwrap();
+            let wanted: &[u64] = if end <= call.rfind('}').unwrap() { &[0, 1] } else { &[0] };
+            assert_eq!(ended, wanted, "{before:?} {:?}", &call[..end]);
+            assert!(wanted.ends_with(&begun), "{begun:?} begin: {before:?} {:?}", &call[..end]);
+        }
     }
 }

@@ -50,7 +50,7 @@ fn render(pieces: &Value) -> String {
 /// Returns what is left of a text in one call, without the banner.
 fn whole(case: &Value, text: &str) -> String {
     let input = input(case);
-    let result = compressor(case).compress(&Call::new("bash", &input), &[Part::Text(text.as_bytes())]);
+    let result = compressor(case).compress(&Invocation::new("bash", &input), &[Part::Text(text.as_bytes())]);
     assert_eq!(result.report.failed, [], "{}", case["id"]);
     match &result.parts[0] {
         // What a terminal shows has no banner if it is all that was done.
@@ -64,7 +64,7 @@ fn whole(case: &Value, text: &str) -> String {
 }
 
 fn stream(case: &Value, text: &str) -> String {
-    let mut stream = Stream::new(Arc::new(compressor(case)), "bash", input(case), MEMORY).unwrap();
+    let mut stream = ToolStream::new(Arc::new(compressor(case)), "bash", input(case), MEMORY).unwrap();
     let mut left = Vec::new();
     for chunk in text.as_bytes().chunks(1000) {
         stream.feed(chunk, |bytes| left.extend_from_slice(bytes));
@@ -83,7 +83,7 @@ fn input(case: &Value) -> Input {
 }
 
 fn compressor(case: &Value) -> Compressor {
-    let compressor = Compressor::new(Registry::new());
+    let compressor = Compressor::new(&Registry::new());
     match case["budget"].as_u64() {
         Some(budget) => compressor.budget(budget as usize).unwrap(),
         None => compressor,

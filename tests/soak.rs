@@ -167,17 +167,18 @@ fn soak(scanners: usize, size: usize, growth: u64) {
 #[cfg(feature = "compress")]
 #[test]
 fn a_compressor_on_many_threads_remembers_each_call() {
-    use aside::compress::{Call, Compressor, Input, LastRun, Outcome, Part, Registry};
+    use aside::compress::{Compressor, Input, Invocation, LastRun, Outcome, Part, Registry};
     let compressor = || {
         let mut registry = Registry::new();
         registry.add_cache(Box::new(LastRun::new(1 << 20)));
-        Compressor::new(registry)
+        Compressor::new(&registry)
     };
     let log = |thread: usize| format!("{}error: number {thread}\n", "a line\n".repeat(300 + thread));
     // The first time a filter makes it short, the second time the cache knows it.
     let run = |compressor: &Compressor, thread: usize| -> Vec<Outcome> {
         let (input, text) = (Input::of_command(&format!("make {thread}")), log(thread));
-        let once = |_| compressor.compress(&Call::new("bash", &input), &[Part::Text(text.as_bytes())]).parts.remove(0);
+        let once =
+            |_| compressor.compress(&Invocation::new("bash", &input), &[Part::Text(text.as_bytes())]).parts.remove(0);
         (0..20).map(once).collect()
     };
     let shared = compressor();

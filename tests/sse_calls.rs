@@ -23,7 +23,7 @@ const TOOLS: &str = r#"[
 ]"#;
 
 fn dialect(toml: &str) -> Dialect {
-    Dialect::from_toml(toml).unwrap()
+    Dialect::load(toml).unwrap()
 }
 
 fn wanting() -> Options {
@@ -560,7 +560,7 @@ fn ids_are_made_of_the_chunks() {
     assert_eq!(id(""), "call__2_0");
     // Some dialects' servers take other ids.
     for len in [6, 9, 10] {
-        let short = Dialect::from_toml(&format!("call_ids = {len}\n{TAGS}")).unwrap();
+        let short = Dialect::load(&format!("call_ids = {len}\n{TAGS}")).unwrap();
         let text = "<tool_call>{\"name\":\"g\"}{\"name\":\"g\",\"id\":\"a\"}{\"name\":\"g\",\"id\":\"a\"}</tool_call>";
         let ids = |input: String| -> Vec<String> { told_ids(&short, &input) };
         let [first, given, third] = &ids(stream([text]))[..] else { panic!() };

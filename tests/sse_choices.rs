@@ -16,7 +16,7 @@ const ANYWHERE: &str =
 const TAGS: &str = include_str!("dialects/calls-tags.toml");
 
 fn anywhere() -> Dialect {
-    Dialect::from_toml(ANYWHERE).unwrap()
+    Dialect::load(ANYWHERE).unwrap()
 }
 
 fn options() -> Options {
@@ -183,7 +183,7 @@ fn a_choice_that_comes_twice_is_merged_before_its_event() {
 
 #[test]
 fn calls_are_merged_too() {
-    let dialect = Dialect::from_toml(TAGS).unwrap();
+    let dialect = Dialect::load(TAGS).unwrap();
     let options = options().merge(true).calls(true);
     let call = "<tool_call>{\\\"name\\\": \\\"f\\\", \\\"arguments\\\": {\\\"x\\\": 1}}</tool_call>";
     let told = |kind| match kind {
@@ -263,7 +263,7 @@ fn is_not_promoted(dialect: &Dialect, options: &Options, input: &str) {
 
 #[test]
 fn other_answers_are_not_promoted() {
-    let tags = Dialect::from_toml(TAGS).unwrap();
+    let tags = Dialect::load(TAGS).unwrap();
     let call = "<tool_call>{\\\"name\\\": \\\"f\\\", \\\"arguments\\\": {}}</tool_call>";
     for kind in Kind::ALL {
         let thinking = kind.content("<think>a");
@@ -426,7 +426,7 @@ fn bodies_are_promoted() {
 #[test]
 fn hostile_streams_are_cut_anywhere() {
     let mut random = Random::announced("hostile_streams_are_cut_anywhere");
-    let tags = Dialect::from_toml(TAGS).unwrap();
+    let tags = Dialect::load(TAGS).unwrap();
     let call = "<tool_call>{\\\"name\\\": \\\"f\\\", \\\"arguments\\\": {\\\"x\\\": 1}}</tool_call>";
     for _ in 0..10_000 {
         let kind = *random.pick(&Kind::ALL);

@@ -1,18 +1,24 @@
 //! Which answers and requests are for a rewriter.
 
-use aside::sse::{Body, Formats, Hint, RequestModel, Response, request_hint, request_model, wants};
+use aside::sse::{Body, Exchange, Formats, Hint, RequestModel, request_hint, request_model, wants};
 use samples::Random;
 
 fn one(path: &str) -> Vec<Formats> {
     let all = [Formats::CHAT, Formats::COMPLETIONS, Formats::RESPONSES, Formats::MESSAGES, Formats::OLLAMA];
-    let fits = |formats: &Formats| request_hint(path, "POST", *formats).is_some();
+    let exchange = Exchange::new().status(200).method("POST").path(path).content_type("application/json");
+    let fits = |formats: &Formats| request_hint(&exchange.formats(*formats)).is_some();
     let fitting: Vec<Formats> = all.into_iter().filter(fits).collect();
     for formats in all {
-        let response = Response::new(200).path(path).content_type("application/json");
-        assert_eq!(wants(&response, formats).is_some(), fitting.contains(&formats), "{path}");
-        assert_eq!(wants(&response, formats), wants(&response.content_encoding("identity"), formats));
+        let exchange = exchange.formats(formats);
+        assert_eq!(wants(&exchange).is_some(), fitting.contains(&formats), "{path}");
+        assert_eq!(wants(&exchange), wants(&exchange.content_encoding("identity")));
     }
-    assert_eq!(request_hint(path, "POST", Formats::ALL), (!fitting.is_empty()).then_some(Hint::Identity), "{path}");
+    // All formats, by name or by default.
+    let named = all.into_iter().reduce(|all, format| all | format).unwrap();
+    for exchange in [exchange, exchange.formats(Formats::ALL), exchange.formats(named)] {
+        assert_eq!(request_hint(&exchange), (!fitting.is_empty()).then_some(Hint::Identity), "{path}");
+        assert_eq!(wants(&exchange).is_some(), !fitting.is_empty(), "{path}");
+    }
     fitting
 }
 
@@ -48,9 +54,25 @@ fn the_longest_end_of_a_path_decides() {
 }
 
 #[test]
+fn formats_are_all_unless_some_are_named() {
+    let named = Formats::CHAT | Formats::COMPLETIONS | Formats::RESPONSES | Formats::MESSAGES | Formats::OLLAMA;
+    assert_eq!(named.bits(), 31);
+    for bits in 1..32 {
+        assert_eq!(Formats::from_bits(bits).map(Formats::bits), Some(bits));
+    }
+    for bits in [0, 0x7fff_ffff] {
+        assert_eq!(Formats::from_bits(bits), Some(Formats::default()));
+    }
+    assert!(Formats::ALL.contains(named) && Formats::default() == Formats::ALL);
+    for bits in [32, 33, 0x7fff_fffe, 0x8000_0000, 0x8000_0001, u32::MAX] {
+        assert_eq!(Formats::from_bits(bits), None, "{bits}");
+    }
+}
+
+#[test]
 fn a_hint_is_for_a_post_alone() {
     for method in ["GET", "post", "POST ", "", "PUT", "OPTIONS"] {
-        assert_eq!(request_hint("/v1/messages", method, Formats::ALL), None, "{method}");
+        assert_eq!(request_hint(&Exchange::new().path("/v1/messages").method(method)), None, "{method}");
     }
 }
 
@@ -70,16 +92,16 @@ fn a_body_is_known_by_its_media_type() {
         ("", None),
         (";", None),
     ] {
-        let response = Response::new(200).path("/v1/messages").content_type(content_type);
-        assert_eq!(wants(&response, Formats::MESSAGES), body, "{content_type}");
+        let exchange = Exchange::new().status(200).path("/v1/messages").content_type(content_type);
+        assert_eq!(wants(&exchange.formats(Formats::MESSAGES)), body, "{content_type}");
     }
 }
 
 #[test]
 fn other_statuses_and_encodings_pass() {
-    let response = |status| Response::new(status).content_type("application/json");
+    let exchange = |status| Exchange::new().status(status).content_type("application/json");
     for status in [0, 100, 199, 201, 204, 206, 304, 400, 429, 500, u32::MAX] {
-        assert_eq!(wants(&response(status), Formats::ALL), None, "{status}");
+        assert_eq!(wants(&exchange(status)), None, "{status}");
     }
     for (encoding, wanted) in [
         ("", true),
@@ -93,7 +115,7 @@ fn other_statuses_and_encodings_pass() {
         ("identity;q=1", false),
         ("aws-chunked", false),
     ] {
-        let body = wants(&response(200).content_encoding(encoding), Formats::ALL);
+        let body = wants(&exchange(200).content_encoding(encoding));
         assert_eq!(body.is_some(), wanted, "{encoding}");
     }
 }

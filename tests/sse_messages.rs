@@ -16,7 +16,7 @@ fn qwen3() -> Dialect {
 /// A dialect whose marker is in no recording: splitting is on, and must not be seen.
 fn foreign() -> Dialect {
     let text = "name = \"foreign\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"\u{1F512}\u{1F512}\"]\nclose = [\"\u{1F513}\"]";
-    Dialect::from_toml(text).unwrap()
+    Dialect::load(text).unwrap()
 }
 
 fn options() -> Options {
@@ -563,7 +563,7 @@ const TAGS: &str = include_str!("dialects/calls-tags.toml");
 const F: &str = "<tool_call>{\"name\":\"f\",\"arguments\":{\"x\":1}}</tool_call>";
 
 fn tags() -> Dialect {
-    Dialect::from_toml(TAGS).unwrap()
+    Dialect::load(TAGS).unwrap()
 }
 
 fn wanting() -> Options {

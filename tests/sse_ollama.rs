@@ -197,7 +197,7 @@ fn recordings() -> Vec<PathBuf> {
 fn recordings_pass_where_nothing_is_to_be_split() {
     let mut random = Random::announced("recordings_pass_where_nothing_is_to_be_split");
     let foreign = ANYWHERE.replace("think>", "\u{1F512}>");
-    let foreign = Dialect::from_toml(&foreign).unwrap();
+    let foreign = Dialect::load(&foreign).unwrap();
     for file in recordings() {
         let input = std::fs::read_to_string(&file).unwrap();
         for formats in [Formats::ALL, Formats::OLLAMA] {
@@ -217,7 +217,7 @@ fn recordings_pass_where_nothing_is_to_be_split() {
 
 #[test]
 fn one_line_becomes_one_for_each_stretch() {
-    let anywhere = Dialect::from_toml(ANYWHERE).unwrap();
+    let anywhere = Dialect::load(ANYWHERE).unwrap();
     let input = last("stop", "a<think>b</think>c") + &content("x");
     // The first line of several, so that it is not a whole answer.
     let output = content("-") + &content("a") + &thinking("b") + &last("stop", "c") + &content("x");
@@ -295,7 +295,7 @@ fn blank_lines_and_what_is_not_read_pass() {
     // With chat alone, the first object is a body and the rest of it passes.
     let input = content("<think>a</think>b") + &last("stop", "");
     for body in [Body::Unknown, Body::Json, Body::Lines] {
-        let options = Options::new().body(body);
+        let options = Options::new().formats(Formats::CHAT).body(body);
         assert_eq!(at_every_cut(&Dialect::find("qwen3").unwrap(), &options, &input), input);
     }
     // In an event stream, there is no place for a line.
@@ -365,7 +365,7 @@ fn told(index: u64) -> String {
 
 #[test]
 fn each_call_is_a_line() {
-    let dialect = Dialect::from_toml(TAGS).unwrap();
+    let dialect = Dialect::load(TAGS).unwrap();
     let text = format!("<think>hm</think>a {CALL}{CALL} b");
     let output = thinking("hm") + &content("a ") + &line(&told(0)) + &line(&told(1)) + &content(" b");
     let input = content(&text);
@@ -385,7 +385,7 @@ fn each_call_is_a_line() {
 
 #[test]
 fn a_whole_answer_has_its_calls_in_one_list() {
-    let dialect = Dialect::from_toml(TAGS).unwrap();
+    let dialect = Dialect::load(TAGS).unwrap();
     let (one, two) = (told(0), told(1));
     let two = two.strip_prefix("\"content\":\"\",\"tool_calls\":[").unwrap();
     let both = format!("{},{two}", one.strip_suffix(']').unwrap());
@@ -395,7 +395,7 @@ fn a_whole_answer_has_its_calls_in_one_list() {
 
 #[test]
 fn what_is_no_call_for_ollama_stays_text() {
-    let dialect = Dialect::from_toml(TAGS).unwrap();
+    let dialect = Dialect::load(TAGS).unwrap();
     for text in [
         CALL.replace("\\\"f\\\"", "\\\"h\\\""),
         CALL.replace("{\\\"x\\\": 1}", "[1]"),
@@ -419,7 +419,7 @@ fn what_is_no_call_for_ollama_stays_text() {
 
 #[test]
 fn a_call_that_a_part_of_the_server_cuts_is_text() {
-    let dialect = Dialect::from_toml(TAGS).unwrap();
+    let dialect = Dialect::load(TAGS).unwrap();
     let own = line(
         "\"content\":\"\",\"tool_calls\":[{\"id\":\"s\",\"function\":{\"index\":0,\"name\":\"f\",\"arguments\":{}}}]",
     );

@@ -17,7 +17,7 @@ fn qwen3() -> Dialect {
 /// A dialect whose marker is in no recording: splitting is on, and must not be seen.
 fn foreign() -> Dialect {
     let text = "name = \"foreign\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"\u{1F512}\u{1F512}\"]\nclose = [\"\u{1F513}\"]";
-    Dialect::from_toml(text).unwrap()
+    Dialect::load(text).unwrap()
 }
 
 fn options() -> Options {

@@ -47,12 +47,14 @@ fn a_stream_is_counted() {
         "data: [DONE]\n\n",
     ]
     .concat();
-    let stats = stats(&Options::new(), &stream);
+    assert_eq!(stats(&Options::new(), &stream).unread, 1, "the ping is one of Messages");
+    let stats = stats(&Options::new().formats(Formats::CHAT), &stream);
     assert_eq!(stats.events, 11);
     // The thinking, the blanks after it, the text that may begin a marker, and the end before which that leaves.
     assert_eq!((stats.changed, stats.added), (4, 1));
     assert_eq!((stats.thinking_bytes, stats.content_bytes), (3, "Yes and no. a <".len() as u64));
     assert_eq!((stats.unread, stats.split_by_server, stats.too_long, stats.held), (2, 1, 0, 0));
+    assert!(!stats.encoded);
 }
 
 #[test]

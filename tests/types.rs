@@ -25,7 +25,7 @@ fn what_says_how_and_why_is_a_plain_value() {
     is_plain::<BudgetScope>();
     is_plain::<StrayClose>();
     is_plain::<ScannerOptions>();
-    is_plain::<OnMarker>();
+    is_plain::<Markers>();
     is_plain::<JoinOptions>();
     is_plain::<KnownModel>();
     is_plain::<sse::Field>();
@@ -82,7 +82,7 @@ fn a_compressor_is_shared_and_a_stream_is_sent() {
     fn is_used_by_threads<T: Debug + Send + Sync + 'static>() {}
     is_used_by_threads::<compress::Registry>();
     is_used_by_threads::<compress::Compressor>();
-    is_sent::<compress::Stream>();
+    is_sent::<compress::ToolStream>();
     is_value::<compress::Report>();
     is_value::<compress::Compressed>();
     is_error::<compress::BudgetError>();

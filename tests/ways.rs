@@ -6,7 +6,6 @@ use aside::{Budget, BudgetScope, BudgetUnit, Channel, Scanner};
 use reference::{Part, What};
 use samples::{Random, Texts};
 use std::ffi::c_void;
-use std::ptr;
 use support::{Pair, c::*};
 
 /// What a callback hears, and after how many events it stops.
@@ -19,12 +18,12 @@ impl Heard {
     fn hear(&mut self, record: &Event, bytes: &[u8]) {
         let what = match record.kind {
             1 => What::Open { rule: record.rule as usize, tag: record.tag as usize },
-            ATTRIBUTE => What::Attribute {
+            KIND_ATTRIBUTE => What::Attribute {
                 name: bytes[..record.name_len as usize].to_vec(),
                 value: bytes[record.name_len as usize..].to_vec(),
                 raw: record.raw_value_at as usize..(record.raw_value_at + record.raw_value_len) as usize,
             },
-            TEXT => What::Text,
+            KIND_TEXT => What::Text,
             4 => What::Framing,
             5 => What::Close(
                 [reference::MARKER, reference::IMPLIED, reference::END, reference::FORCED][record.cause as usize],
@@ -37,7 +36,7 @@ impl Heard {
         self.events.push(reference::Event {
             channel: Channel::ALL[record.channel as usize].as_str(),
             offset: record.offset as usize,
-            bytes: if record.kind == ATTRIBUTE { Vec::new() } else { bytes.to_vec() },
+            bytes: if record.kind == KIND_ATTRIBUTE { Vec::new() } else { bytes.to_vec() },
             part: Part::None,
             what,
         });
@@ -64,19 +63,23 @@ struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     fn new(dialect: Handle, start: &str, budget: Option<Budget>, text: &'a [u8]) -> Stream<'a> {
+        Stream::with(dialect, start, budget, false, text)
+    }
+
+    fn with_calls(dialect: Handle, start: &str, calls: bool, text: &'a [u8]) -> Stream<'a> {
+        Stream::with(dialect, start, None, calls, text)
+    }
+
+    fn with(dialect: Handle, start: &str, budget: Option<Budget>, calls: bool, text: &'a [u8]) -> Stream<'a> {
         let starts = ["content", "thinking", "narration", "tool", "header"];
         let options = ScannerOptions {
-            size: size_of::<ScannerOptions>(),
             start: 1 + starts.iter().position(|name| *name == start).unwrap() as u32,
-            stray_close: 0,
-            collect: 0,
             budget: budget.map_or(0, |budget| budget.limit),
             has_budget: budget.is_some().into(),
             budget_unit: budget.map_or(0, |budget| budget.unit as u32),
             budget_scope: budget.map_or(0, |budget| budget.scope as u32),
-            calls: 0,
-            calls_in_thinking: 0,
-            reserved: 0,
+            calls: calls.into(),
+            ..ScannerOptions::default()
         };
         let handle = unsafe { aside_scanner_new(dialect, &options) };
         assert!(!handle.is_null());
@@ -136,7 +139,7 @@ impl<'a> Stream<'a> {
 
     fn hear_text(&mut self, channel: i32, offset: u64, text: &[u8]) {
         let (channel, len) = (channel as u32, text.len() as u64);
-        self.heard.hear(&Event { kind: TEXT, channel, offset, len, ..Event::default() }, text);
+        self.heard.hear(&Event { kind: KIND_TEXT, channel, offset, len, ..Event::default() }, text);
     }
 
     /// As a host to which a call is expensive: chunks of quiet bytes pass, plain text between them is fed, and before anything
@@ -144,7 +147,7 @@ impl<'a> Stream<'a> {
     fn pass(&mut self, random: &mut Random, most: usize) {
         let (mut quiet, mut passed) = ([0; 4], 0);
         while self.at < self.text.len() && !random.one_in(8) {
-            let mut channel = unsafe { aside_scanner_quiet(self.handle, &mut quiet) };
+            let mut channel = unsafe { aside_scanner_quiet(self.handle, quiet.as_mut_ptr()) };
             if channel == NOT_TEXT {
                 break;
             }
@@ -168,22 +171,16 @@ impl<'a> Stream<'a> {
 
     fn feed_array(&mut self, chunk: &[u8], capacity: usize) {
         let mut records = vec![Event::default(); capacity];
-        let mut fed = Fed::NOTHING;
-        let (events, size) = (records.as_mut_ptr(), size_of::<Event>());
-        let status = unsafe {
-            aside_scanner_feed_into(self.handle, chunk.as_ptr(), chunk.len(), events, capacity, size, &mut fed)
-        };
+        let mut fed = EventArray::new(&mut records);
+        let status = unsafe { aside_scanner_feed_into(self.handle, chunk.as_ptr(), chunk.len(), &mut fed) };
         assert!(status == OK && fed.consumed == chunk.len() || status == MORE, "{status}");
         assert_eq!(fed.offset as usize, self.at);
-        let (held, attributes) = unsafe {
-            let attributes = std::slice::from_raw_parts(fed.attributes, fed.attributes_len);
-            (std::slice::from_raw_parts(fed.held, fed.held_len), attributes)
-        };
+        let (held, attributes) = unsafe { (fed.held.get(), fed.attributes.get()) };
         for record in &records[..fed.count] {
             let (from, len) = (record.offset as usize, record.len as usize);
             let in_both = [held, &chunk[..fed.consumed]].concat();
             let bytes = match record.kind {
-                ATTRIBUTE => &attributes[record.text_at as usize..][..record.byte_count()],
+                KIND_ATTRIBUTE => &attributes[record.text_at as usize..][..record.byte_count()],
                 _ if len == 0 => &[],
                 _ => &in_both[from + held.len() - self.at..][..len],
             };
@@ -203,10 +200,11 @@ impl<'a> Stream<'a> {
             let events = self.heard.events.iter().filter(|event| event.channel == channel.as_str());
             let wanted = reference::channel(&self.heard.events, channel.as_str());
             let spans = events.filter(|event| matches!(event.what, What::Open { .. } | What::Reclassify)).count();
-            let mut counts = [size_of::<[u64; 5]>() as u64, 0, 0, 0, 0];
+            let mut counts = Counts::default();
             assert_eq!(unsafe { aside_scanner_counts(self.handle, number, &mut counts) }, OK);
             let characters = wanted.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
-            assert_eq!(counts[1..4], [wanted.len() as u64, characters as u64, spans as u64], "{channel:?}");
+            let counted = [counts.bytes, counts.characters, counts.spans];
+            assert_eq!(counted, [wanted.len() as u64, characters as u64, spans as u64], "{channel:?}");
         }
     }
 }
@@ -265,8 +263,8 @@ fn brink(texts: &Texts, random: &mut Random) -> Vec<u8> {
 }
 
 fn load(toml: &str) -> Handle {
-    let mut dialect = ptr::null_mut();
-    assert_eq!(unsafe { aside_dialect_load(toml.as_ptr(), toml.len(), &mut dialect) }, OK);
+    let dialect = unsafe { aside_dialect_load(toml.as_ptr(), toml.len()) };
+    assert!(!dialect.is_null());
     dialect
 }
 
@@ -359,4 +357,258 @@ fn a_byte_counts_at_each_place_of_a_chunk_of_each_size() {
         }
         unsafe { aside_dialect_free(dialect) };
     }
+}
+
+/// A chunk of a stream: where it ends, and its tokens if they are known.
+struct Piece {
+    end: usize,
+    tokens: Option<Vec<Token>>,
+}
+
+/// Cuts a text into chunks, most of them with tokens, which are cut anywhere too. Returns them, and where each token begins.
+fn pieces(text: &[u8], most: usize, random: &mut Random) -> (Vec<Piece>, Vec<usize>) {
+    let (mut pieces, mut starts, mut at) = (Vec::new(), Vec::new(), 0);
+    let has_plain = random.one_in(3);
+    while at < text.len() {
+        let end = (at + 1 + random.below(most)).min(text.len());
+        if has_plain && random.one_in(3) {
+            pieces.push(Piece { end, tokens: None });
+            at = end;
+            continue;
+        }
+        let mut tokens = Vec::new();
+        while at < end {
+            let len = random.below(7).min(end - at);
+            tokens.push(Token { len: len as u32, special: random.below(2) as u32 });
+            starts.extend((len > 0).then_some(at));
+            at += len;
+        }
+        if random.one_in(4) {
+            tokens.push(Token { len: 0, special: 0 });
+        }
+        pieces.push(Piece { end, tokens: Some(tokens) });
+    }
+    (pieces, starts)
+}
+
+/// Returns the tokens that are not wholly done after `consumed` bytes, the first of them with the length that is left.
+fn left_of(tokens: &[Token], mut consumed: usize) -> Vec<Token> {
+    let mut left = tokens.to_vec();
+    while let Some(first) = left.first_mut() {
+        let len = first.len as usize;
+        if len > consumed {
+            first.len -= consumed as u32;
+            break;
+        }
+        consumed -= len;
+        left.remove(0);
+    }
+    left
+}
+
+/// Holds the tokens of each event against where the tokens begin, whatever the chunks.
+struct Tokens<'a> {
+    starts: &'a [usize],
+    /// How many bytes the events had.
+    at: usize,
+    patience: usize,
+    about: &'a str,
+}
+
+impl Tokens<'_> {
+    fn hear(&mut self, len: u64, first_token: u64, tokens: u32) {
+        let before = |at: usize| self.starts.iter().filter(|&&start| start < at).count() as u64;
+        let (first, end) = (before(self.at), before(self.at + len as usize));
+        assert_eq!((first_token, u64::from(tokens)), (first, end - first), "at byte {} of {}", self.at, self.about);
+        self.at += len as usize;
+    }
+
+    fn check_end(&self, text: &[u8]) {
+        assert_eq!(self.at, text.len(), "{}", self.about);
+    }
+}
+
+unsafe extern "C" fn hear_tokens(user: *mut c_void, record: *const Event, _: *const u8) -> i32 {
+    let (heard, record) = unsafe { (&mut *user.cast::<Tokens<'_>>(), &*record) };
+    heard.hear(record.len, record.first_token, record.tokens);
+    heard.patience = heard.patience.saturating_sub(1);
+    i32::from(heard.patience == 0)
+}
+
+/// Feeds by the Rust functions, and stops after some of the events.
+fn feed_rust(scanner: &mut Scanner, text: &[u8], pieces: &[Piece], heard: &mut Tokens<'_>, random: &mut Random) {
+    let mut at = 0;
+    for piece in pieces {
+        let mut tokens = piece.tokens.clone();
+        loop {
+            let chunk = &text[at..piece.end];
+            let of_rust = |token: &Token| match token.special {
+                0 => aside::Token::text(token.len),
+                _ => aside::Token::special(token.len),
+            };
+            let rust: Option<Vec<aside::Token>> = tokens.as_ref().map(|tokens| tokens.iter().map(of_rust).collect());
+            let mut hear = |event: aside::Event<'_>| {
+                heard.hear(event.bytes.len() as u64, event.first_token, event.tokens);
+            };
+            if random.one_in(2) {
+                match &rust {
+                    Some(tokens) => scanner.feed_tokens(chunk, tokens, hear).unwrap(),
+                    None => scanner.feed(chunk, hear).unwrap(),
+                }
+                at = piece.end;
+                break;
+            }
+            let mut events = match &rust {
+                Some(tokens) => scanner.token_events(chunk, tokens).unwrap(),
+                None => scanner.events(chunk),
+            };
+            let mut patience = 1 + random.below(3);
+            let is_done = loop {
+                match events.next().unwrap() {
+                    Some(event) => hear(event),
+                    None => break true,
+                }
+                patience -= 1;
+                if patience == 0 {
+                    break false;
+                }
+            };
+            let consumed = events.consumed();
+            drop(events);
+            at += consumed;
+            tokens = tokens.map(|tokens| left_of(&tokens, consumed));
+            if is_done {
+                break;
+            }
+            if random.one_in(4) {
+                *scanner = scanner.clone();
+            }
+        }
+        assert_eq!(at, piece.end);
+    }
+    scanner.finish(|event| heard.hear(event.bytes.len() as u64, event.first_token, event.tokens)).unwrap();
+}
+
+/// Feeds by the functions of C: with a callback that stops, into an array of a few events, or in both ways.
+fn feed_c(scanner: Handle, text: &[u8], pieces: &[Piece], heard: &mut Tokens<'_>, ways: usize, random: &mut Random) {
+    let mut records = vec![Event::default(); 1 + random.below(4)];
+    let mut array = EventArray::new(&mut records);
+    let mut at = 0;
+    // Returns the status, and how many bytes are done.
+    let mut feed = |chunk: Option<&[u8]>, tokens: Option<&[Token]>, heard: &mut Tokens<'_>, random: &mut Random| {
+        let (buf, len) = chunk.map_or((std::ptr::null(), 0), |chunk| (chunk.as_ptr(), chunk.len()));
+        let is_called = [true, false, random.one_in(2)][ways];
+        heard.patience = if random.one_in(2) { usize::MAX } else { 1 + random.below(3) };
+        let user = std::ptr::from_mut(heard).cast();
+        let status = unsafe {
+            match (chunk, tokens, is_called) {
+                (None, _, true) => aside_scanner_finish(scanner, Some(hear_tokens), user),
+                (None, _, false) => aside_scanner_finish_into(scanner, &mut array),
+                (_, None, true) => aside_scanner_feed(scanner, buf, len, Some(hear_tokens), user),
+                (_, None, false) => aside_scanner_feed_into(scanner, buf, len, &mut array),
+                (_, Some(tokens), true) => {
+                    let (tokens, count) = (tokens.as_ptr(), tokens.len());
+                    aside_scanner_feed_tokens(scanner, buf, len, tokens, count, Some(hear_tokens), user)
+                }
+                (_, Some(tokens), false) => {
+                    aside_scanner_feed_tokens_into(scanner, buf, len, tokens.as_ptr(), tokens.len(), &mut array)
+                }
+            }
+        };
+        if is_called {
+            return (status, unsafe { aside_scanner_consumed(scanner) });
+        }
+        let events = unsafe { std::slice::from_raw_parts(array.events, array.count) };
+        events.iter().for_each(|event| heard.hear(event.len, event.first_token, event.tokens));
+        (status, array.consumed)
+    };
+    for piece in pieces {
+        let mut tokens = piece.tokens.clone();
+        loop {
+            let (status, consumed) = feed(Some(&text[at..piece.end]), tokens.as_deref(), heard, random);
+            assert!([OK, STOPPED, MORE].contains(&status), "{status}");
+            at += consumed;
+            tokens = tokens.map(|tokens| left_of(&tokens, consumed));
+            if status == OK {
+                break;
+            }
+        }
+        assert_eq!(at, piece.end);
+    }
+    while feed(None, None, heard, random).0 != OK {}
+}
+
+/// Each event says how many tokens begin before it and in it: the same for every way to feed, to cut and to stop.
+#[test]
+fn every_token_begins_in_one_event() {
+    let mut random = Random::announced("every_token_begins_in_one_event");
+    let mut seen = 0;
+    let folders = ["dialects", "tests/dialects"].map(|folder| format!("{}/{folder}", env!("CARGO_MANIFEST_DIR")));
+    for file in folders.iter().flat_map(support::files) {
+        let toml = std::fs::read_to_string(file).unwrap();
+        let pair = Pair::parse(&toml);
+        let texts = Texts::new(&pair.reference);
+        let dialect = load(&toml);
+        for start in pair.reference.starts() {
+            for _ in 0..20 {
+                let text = brink(&texts, &mut random);
+                let most = *random.pick(&[1, 4, 20, 300]);
+                let (pieces, starts) = pieces(&text, most, &mut random);
+                let calls = random.one_in(2);
+                let prompt = random.one_in(3).then(|| texts.next(&mut random, 20));
+                let about = format!(
+                    "{} from {start}, calls {calls}, prompt {:?}, tokens at {starts:?}: {}",
+                    pair.reference.name,
+                    prompt.as_ref().map(|prompt| prompt.escape_ascii().to_string()),
+                    text.escape_ascii()
+                );
+                let heard = || Tokens { starts: &starts, at: 0, patience: 0, about: &about };
+
+                let options = aside::ScannerOptions::new().start(start.parse::<aside::Start>().unwrap()).calls(calls);
+                let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
+                if let Some(prompt) = &prompt {
+                    scanner.start_from_prompt(prompt).unwrap();
+                }
+                let mut rust = heard();
+                feed_rust(&mut scanner, &text, &pieces, &mut rust, &mut random);
+                rust.check_end(&text);
+
+                for ways in 0..3 {
+                    let stream = Stream::with_calls(dialect, start, calls, &text);
+                    if let Some(prompt) = &prompt {
+                        let begun = unsafe {
+                            let (tail, len) = (prompt.as_ptr(), prompt.len());
+                            aside_scanner_start_from_prompt(stream.handle, tail, len, std::ptr::null_mut())
+                        };
+                        assert_eq!(begun, OK);
+                    }
+                    let mut c = heard();
+                    feed_c(stream.handle, &text, &pieces, &mut c, ways, &mut random);
+                    c.check_end(&text);
+                    unsafe { aside_scanner_free(stream.handle) };
+                }
+                seen += starts.len();
+            }
+        }
+        unsafe { aside_dialect_free(dialect) };
+    }
+    assert!(seen > 10_000, "{seen} tokens");
+}
+
+/// The tokens of a stream that was fed without any are none, and those of a new stream begin at 0.
+#[test]
+fn each_stream_counts_its_own_tokens() {
+    let mut scanner = Scanner::new(&aside::Dialect::find("qwen3").unwrap());
+    for _ in 0..2 {
+        let mut seen = Vec::new();
+        let mut hear = |event: aside::Event<'_>| seen.push((event.bytes.len(), event.first_token, event.tokens));
+        let tokens = [aside::Token::special(7), aside::Token::text(1), aside::Token::text(3), aside::Token::text(4)];
+        scanner.feed_tokens("<think>\nabc def", &tokens, &mut hear).unwrap();
+        scanner.feed("more", &mut hear).unwrap();
+        scanner.finish(&mut hear).unwrap();
+        assert_eq!(seen, [(7, 0, 1), (1, 1, 1), (7, 2, 2), (4, 4, 0), (0, 4, 0)]);
+    }
+    let mut hear = |event: aside::Event<'_>| assert_eq!((event.first_token, event.tokens), (0, 0));
+    scanner.feed("<think>abc</think>d", &mut hear).unwrap();
+    scanner.finish(&mut hear).unwrap();
 }

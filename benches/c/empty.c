@@ -13,10 +13,9 @@ int32_t empty_feed_text(aside_scanner *scanner, const char *buf, size_t len)
     return 0;
 }
 
-int32_t empty_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event *events, size_t capacity,
-                        size_t event_size, aside_fed *out)
+int32_t empty_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event_array *array)
 {
-    (void)scanner, (void)buf, (void)len, (void)events, (void)capacity, (void)event_size, (void)out;
+    (void)scanner, (void)buf, (void)len, (void)array;
     return 0;
 }
 
@@ -28,11 +27,12 @@ int32_t event_feed(aside_scanner *scanner, const char *buf, size_t len, aside_ev
     return callback(user, &event, buf);
 }
 
-int32_t event_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event *events, size_t capacity,
-                        size_t event_size, aside_fed *out)
+int32_t event_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event_array *array)
 {
-    (void)scanner, (void)buf, (void)capacity, (void)event_size;
-    *events = (aside_event){.kind = ASIDE_KIND_TEXT, .channel = ASIDE_CHANNEL_THINKING, .len = len};
-    *out = (aside_fed){.count = 1, .consumed = len, .held = "", .attributes = ""};
+    (void)scanner, (void)buf;
+    *array->events = (aside_event){.kind = ASIDE_KIND_TEXT, .channel = ASIDE_CHANNEL_THINKING, .len = len};
+    array->count = 1;
+    array->consumed = len;
+    array->held = array->attributes = (aside_bytes){.at = "", .len = 0};
     return 0;
 }

@@ -8,12 +8,10 @@
 
 int32_t empty_feed(aside_scanner *scanner, const char *buf, size_t len, aside_event_fn callback, void *user);
 int32_t empty_feed_text(aside_scanner *scanner, const char *buf, size_t len);
-int32_t empty_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event *events, size_t capacity,
-                        size_t event_size, aside_fed *out);
+int32_t empty_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event_array *array);
 
 int32_t event_feed(aside_scanner *scanner, const char *buf, size_t len, aside_event_fn callback, void *user);
-int32_t event_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event *events, size_t capacity,
-                        size_t event_size, aside_fed *out);
+int32_t event_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event_array *array);
 
 /* A scanner of `minimal.c`. All zero: at the start of a stream. */
 typedef struct {

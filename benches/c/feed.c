@@ -63,12 +63,12 @@ static uint64_t lengths(const aside_event *events, size_t count)
     return sum;
 }
 
-static uint64_t array(void)
+static uint64_t into_array(void)
 {
     uint64_t sum = 0;
     aside_scanner *scanner = NULL;
     aside_event events[ROOM];
-    aside_fed fed;
+    aside_event_array array = {.size = sizeof array, .events = events, .event_size = sizeof *events, .capacity = ROOM};
     aside_status status;
 
     for (size_t at = 0; at < size;) {
@@ -78,16 +78,16 @@ static uint64_t array(void)
             scanner = aside_scanner_new(dialect, NULL);
         if (len > 0) {
             do {
-                status = aside_scanner_feed_into(scanner, (char *)file + at, len, events, ROOM, sizeof *events, &fed);
-                sum += lengths(events, fed.count);
-                at += fed.consumed;
-                len -= fed.consumed;
+                status = aside_scanner_feed_into(scanner, (char *)file + at, len, &array);
+                sum += lengths(events, array.count);
+                at += array.consumed;
+                len -= array.consumed;
             } while (status == ASIDE_MORE);
             continue;
         }
         do {
-            status = aside_scanner_finish_into(scanner, events, ROOM, sizeof *events, &fed);
-            sum += lengths(events, fed.count);
+            status = aside_scanner_finish_into(scanner, &array);
+            sum += lengths(events, array.count);
         } while (status == ASIDE_MORE);
         aside_scanner_free(scanner);
         scanner = NULL;
@@ -112,13 +112,13 @@ static uint64_t empty_array(void)
 {
     uint64_t sum = 0;
     aside_event events[ROOM];
-    aside_fed fed;
+    aside_event_array array = {.size = sizeof array, .events = events, .event_size = sizeof *events, .capacity = ROOM};
 
     for (size_t at = 0; at < size;) {
         size_t len = length(file + at);
         at += 4 + len;
         if (len > 0)
-            sum += len + (uint64_t)empty_feed_into(NULL, (char *)file + at - len, len, events, ROOM, sizeof *events, &fed);
+            sum += len + (uint64_t)empty_feed_into(NULL, (char *)file + at - len, len, &array);
     }
     return sum;
 }
@@ -140,15 +140,15 @@ static uint64_t event_array(void)
 {
     uint64_t sum = 0;
     aside_event events[ROOM];
-    aside_fed fed;
+    aside_event_array array = {.size = sizeof array, .events = events, .event_size = sizeof *events, .capacity = ROOM};
 
     for (size_t at = 0; at < size;) {
         size_t len = length(file + at);
         at += 4 + len;
         if (len == 0)
             continue;
-        event_feed_into(NULL, (char *)file + at - len, len, events, ROOM, sizeof *events, &fed);
-        sum += lengths(events, fed.count);
+        event_feed_into(NULL, (char *)file + at - len, len, &array);
+        sum += lengths(events, array.count);
     }
     return sum;
 }
@@ -180,7 +180,7 @@ static const struct {
     uint64_t (*run)(void);
 } ways[] = {
     {"callback", callback},
-    {"array", array},
+    {"array", into_array},
     {"empty callback", empty_callback},
     {"empty array", empty_array},
     {"event callback", event_callback},

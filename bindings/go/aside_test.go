@@ -32,44 +32,50 @@ func newScanner(t testing.TB, dialect string) *aside.Scanner {
 // recorded is an event whose bytes were copied.
 type recorded struct {
 	aside.Event
-	attr aside.Attr
+	attribute aside.Attribute
 }
 
 func record(event aside.Event) recorded {
 	r := recorded{Event: event}
 	r.Text = bytes.Clone(event.Text)
-	if event.Attr != nil {
-		r.attr = *event.Attr
-		r.attr.Name, r.attr.Value = bytes.Clone(event.Attr.Name), bytes.Clone(event.Attr.Value)
-		r.Attr = nil
+	if event.Attribute != nil {
+		r.attribute = *event.Attribute
+		r.attribute.Name, r.attribute.Value = bytes.Clone(event.Attribute.Name), bytes.Clone(event.Attribute.Value)
+		r.Attribute = nil
 	}
 	return r
 }
 
 // recorder keeps events and joins text that chunks or pauses have cut, so that two runs can be compared. It checks by
-// itself that no byte is lost, repeated or moved.
+// itself that no byte and no token is lost, repeated or moved.
 type recorder struct {
 	t      testing.TB
 	events []recorded
 	stream []byte
+	tokens uint64
 }
 
 func (r *recorder) yield(event aside.Event) bool {
 	r.t.Helper()
 	if event.Kind == aside.KindAttribute {
-		if len(event.Text) != 0 || event.Attr == nil {
+		if len(event.Text) != 0 || event.Attribute == nil {
 			r.t.Errorf("an attribute with text, or without a name: %+v", event)
 		}
-	} else if event.Offset != int64(len(r.stream)) || event.Attr != nil {
+	} else if event.Offset != int64(len(r.stream)) || event.Attribute != nil {
 		r.t.Errorf("at offset %d, where %d bytes were seen: %+v", event.Offset, len(r.stream), event)
 	}
 	if event.Kind == aside.KindText && len(event.Text) == 0 {
 		r.t.Errorf("text without text: %+v", event)
 	}
+	if event.FirstToken != r.tokens {
+		r.t.Errorf("from token %d on, where %d were seen: %+v", event.FirstToken, r.tokens, event)
+	}
 	r.stream = append(r.stream, event.Text...)
+	r.tokens += uint64(event.Tokens)
 	if last := len(r.events) - 1; last >= 0 && event.Kind == r.events[last].Kind &&
 		(event.Kind == aside.KindText || event.Kind == aside.KindFraming) && event.Channel == r.events[last].Channel {
 		r.events[last].Text = append(r.events[last].Text, event.Text...)
+		r.events[last].Tokens += event.Tokens
 	} else {
 		r.events = append(r.events, record(event))
 	}
@@ -79,7 +85,8 @@ func (r *recorder) yield(event aside.Event) bool {
 func (r *recorder) String() string {
 	var all bytes.Buffer
 	for _, e := range r.events {
-		fmt.Fprintf(&all, "%d %v %v %q %v %d %d %+v\n", e.Offset, e.Kind, e.Channel, e.Text, e.Cause, e.Rule, e.Tag, e.attr)
+		fmt.Fprintf(&all, "%d %v %v %q %d %v %d %d %+v\n",
+			e.Offset, e.Kind, e.Channel, e.Text, e.Tokens, e.Cause, e.Rule, e.Tag, e.attribute)
 	}
 	return all.String()
 }

@@ -3,7 +3,7 @@
 #ifndef ASIDE_GO_BRIDGE_H
 #define ASIDE_GO_BRIDGE_H
 
-#include <aside_compress.h>
+#include <aside_unstable.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +21,8 @@ typedef struct aside_go {
     uint64_t quiet[4];
     uint64_t passed;
     uint32_t channel;
-    size_t holds;  /* bytes held back */
-    uint64_t lost; /* thoughts dropped */
-    aside_fed fed;
+    size_t holds; /* bytes held back */
+    aside_event_array array;
     aside_counts counts;
     char message[ASIDE_GO_MESSAGE];
     aside_event events[ASIDE_GO_EVENTS];
@@ -62,7 +61,6 @@ static inline void aside_go_note(aside_go *go)
     aside_go_look(go);
     go->offset = aside_scanner_offset(go->scanner);
     go->holds = aside_scanner_held(go->scanner);
-    go->lost = aside_scanner_lost_thoughts(go->scanner);
 }
 
 /* Takes ownership of a new scanner. NULL means that making it has failed. */
@@ -79,6 +77,10 @@ static inline aside_status aside_go_own(aside_scanner *scanner, aside_go **out)
         return ASIDE_ERROR_MEMORY;
     }
     go->scanner = scanner;
+    go->array.size = sizeof go->array;
+    go->array.events = go->events;
+    go->array.event_size = sizeof *go->events;
+    go->array.capacity = ASIDE_GO_EVENTS;
     *out = go;
     aside_go_note(go);
     return ASIDE_OK;
@@ -116,8 +118,7 @@ static inline aside_status aside_go_fed(aside_go *go, aside_status status)
 
 static inline aside_status aside_go_feed_events(aside_go *go, const char *buf, size_t len)
 {
-    return aside_go_fed(go, aside_scanner_feed_into(aside_go_told(go), buf, len, go->events, ASIDE_GO_EVENTS,
-                                                    sizeof *go->events, &go->fed));
+    return aside_go_fed(go, aside_scanner_feed_into(aside_go_told(go), buf, len, &go->array));
 }
 
 /* Tries the common case first, in the same crossing. The handle is a number, because cgo would follow a pointer. */
@@ -136,26 +137,22 @@ static inline int32_t aside_go_feed(uintptr_t handle, const char *buf, size_t le
 static inline aside_status aside_go_feed_tokens(aside_go *go, const char *buf, size_t len, const aside_token *tokens,
                                                 size_t count)
 {
-    return aside_go_fed(go, aside_scanner_feed_tokens_into(aside_go_told(go), buf, len, tokens, count, go->events,
-                                                           ASIDE_GO_EVENTS, sizeof *go->events, &go->fed));
+    return aside_go_fed(go, aside_scanner_feed_tokens_into(aside_go_told(go), buf, len, tokens, count, &go->array));
 }
 
 static inline aside_status aside_go_finish(aside_go *go)
 {
-    return aside_go_fed(go, aside_scanner_finish_into(aside_go_told(go), go->events, ASIDE_GO_EVENTS, sizeof *go->events,
-                                                      &go->fed));
+    return aside_go_fed(go, aside_scanner_finish_into(aside_go_told(go), &go->array));
 }
 
 static inline aside_status aside_go_flush(aside_go *go)
 {
-    return aside_go_fed(go, aside_scanner_flush_into(aside_go_told(go), go->events, ASIDE_GO_EVENTS, sizeof *go->events,
-                                                     &go->fed));
+    return aside_go_fed(go, aside_scanner_flush_into(aside_go_told(go), &go->array));
 }
 
 static inline aside_status aside_go_force_close(aside_go *go)
 {
-    return aside_go_fed(go, aside_scanner_force_close_into(aside_go_told(go), go->events, ASIDE_GO_EVENTS,
-                                                           sizeof *go->events, &go->fed));
+    return aside_go_fed(go, aside_scanner_force_close_into(aside_go_told(go), &go->array));
 }
 
 static inline aside_status aside_go_start_from_prompt(aside_go *go, const char *tail, size_t len, uint32_t *start)
@@ -185,18 +182,15 @@ static inline void aside_go_calls_free(aside_go_calls *go)
     free(go);
 }
 
-/* The options in pieces: in a struct the texts would be pointers from Go's memory into Go's memory. */
-static inline aside_status aside_go_calls_new(const aside_dialect *dialect, const char *tools, size_t tools_len,
-                                              const char *id_prefix, size_t id_prefix_len, uint64_t max_held,
-                                              uint64_t max_tools, aside_go_calls **out)
+static inline aside_status aside_go_calls_new(const aside_dialect *dialect, const aside_call_writer_options *options,
+                                              aside_go_calls **out)
 {
-    aside_call_writer_options options = {sizeof options, tools, tools_len, id_prefix, id_prefix_len, max_held, max_tools};
     aside_go_calls *go = calloc(1, sizeof *go);
 
     ASIDE_VERSION_SYMBOL();
     if (go == NULL)
         return ASIDE_ERROR_MEMORY;
-    go->writer = aside_call_writer_new(dialect, &options);
+    go->writer = aside_call_writer_new(dialect, options);
     if (go->writer == NULL) {
         free(go);
         return aside_last_status();
@@ -208,7 +202,7 @@ static inline aside_status aside_go_calls_new(const aside_dialect *dialect, cons
 static inline aside_status aside_go_calls_feed(aside_go_calls *go, const char *bytes)
 {
     go->delta.size = sizeof go->delta;
-    return aside_go_settle(go->message, aside_call_writer_feed(go->writer, &go->event, bytes, &go->delta));
+    return aside_go_settle(go->message, aside_call_writer_feed(go->writer, &go->event, sizeof go->event, bytes, &go->delta));
 }
 
 static inline aside_status aside_go_calls_reset(aside_go_calls *go)
@@ -218,34 +212,27 @@ static inline aside_status aside_go_calls_reset(aside_go_calls *go)
 
 /* The state of a rewriter. */
 typedef struct aside_go_rewriter {
-    aside_rewriter *sse;
-    const char *out;
-    size_t out_len;
-    uint64_t too_long;
-    int32_t encoded;
+    aside_rewriter *rewriter;
+    aside_bytes out;
     char message[ASIDE_GO_MESSAGE];
 } aside_go_rewriter;
 
 static inline void aside_go_rewriter_free(aside_go_rewriter *go)
 {
-    aside_rewriter_free(go->sse);
+    aside_rewriter_free(go->rewriter);
     free(go);
 }
 
-/* The tools by themselves: in the struct they would be a pointer from Go's memory into Go's memory. */
 static inline aside_status aside_go_rewriter_new(const aside_dialect *dialect, const aside_rewriter_options *options,
-                                                 const char *tools, size_t tools_len, aside_go_rewriter **out)
+                                                 aside_go_rewriter **out)
 {
     aside_go_rewriter *go = calloc(1, sizeof *go);
-    aside_rewriter_options all = *options;
 
     ASIDE_VERSION_SYMBOL();
     if (go == NULL)
         return ASIDE_ERROR_MEMORY;
-    all.tools = tools;
-    all.tools_len = tools_len;
-    go->sse = aside_rewriter_new(dialect, &all);
-    if (go->sse == NULL) {
+    go->rewriter = aside_rewriter_new(dialect, options);
+    if (go->rewriter == NULL) {
         free(go);
         return aside_last_status();
     }
@@ -253,61 +240,48 @@ static inline aside_status aside_go_rewriter_new(const aside_dialect *dialect, c
     return ASIDE_OK;
 }
 
-static inline aside_status aside_go_rewriter_done(aside_go_rewriter *go, aside_status status)
-{
-    aside_go_settle(go->message, status); /* before another call can replace the message */
-    go->too_long = aside_rewriter_too_long(go->sse);
-    go->encoded = aside_rewriter_encoded(go->sse);
-    return status;
-}
-
 static inline aside_status aside_go_rewriter_feed(aside_go_rewriter *go, const char *buf, size_t len)
 {
-    return aside_go_rewriter_done(go, aside_rewriter_feed(go->sse, buf, len, &go->out, &go->out_len));
+    return aside_go_settle(go->message, aside_rewriter_feed(go->rewriter, buf, len, &go->out));
 }
 
 static inline aside_status aside_go_rewriter_finish(aside_go_rewriter *go)
 {
-    return aside_go_rewriter_done(go, aside_rewriter_finish(go->sse, &go->out, &go->out_len));
+    return aside_go_settle(go->message, aside_rewriter_finish(go->rewriter, &go->out));
 }
 
 static inline aside_status aside_go_rewriter_reset(aside_go_rewriter *go)
 {
-    return aside_go_rewriter_done(go, aside_rewriter_reset(go->sse));
-}
-
-static inline aside_status aside_go_rewriter_start_at(aside_go_rewriter *go, uint32_t start)
-{
-    return aside_go_rewriter_done(go, aside_rewriter_start_at(go->sse, start));
+    return aside_go_settle(go->message, aside_rewriter_reset(go->rewriter));
 }
 
 static inline aside_status aside_go_rewriter_use_dialect(aside_go_rewriter *go, const aside_dialect *dialect, uint32_t start)
 {
-    return aside_go_rewriter_done(go, aside_rewriter_use_dialect(go->sse, dialect, start));
+    return aside_go_settle(go->message, aside_rewriter_use_dialect(go->rewriter, dialect, start));
 }
 
 static inline aside_status aside_go_rewriter_stats(aside_go_rewriter *go, aside_rewriter_stats *stats)
 {
     stats->size = sizeof *stats;
-    return aside_go_rewriter_done(go, aside_rewriter_get_stats(go->sse, stats));
+    return aside_go_settle(go->message, aside_rewriter_get_stats(go->rewriter, stats));
 }
 
 static inline aside_status aside_go_rewriter_use_tools(aside_go_rewriter *go, const char *tools, size_t len)
 {
-    return aside_go_rewriter_done(go, aside_rewriter_use_tools(go->sse, tools, len));
+    return aside_go_settle(go->message, aside_rewriter_use_tools(go->rewriter, tools, len));
 }
 
 static inline aside_status aside_go_rewriter_start_from_prompt(aside_go_rewriter *go, const char *tail, size_t len,
                                                                uint32_t *start)
 {
-    return aside_go_rewriter_done(go, aside_rewriter_start_from_prompt(go->sse, tail, len, start));
+    return aside_go_settle(go->message, aside_rewriter_start_from_prompt(go->rewriter, tail, len, start));
 }
 
 /* Checks a range. The slice itself would be a pointer into Go's memory, so Go makes it. */
 static inline aside_status aside_go_slice(const aside_compressed *compressed, size_t part, const char *original,
                                           size_t original_len, uint64_t start, uint64_t len)
 {
-    const char *slice;
+    aside_bytes slice;
 
     return aside_compressed_slice(compressed, part, original, original_len, start, len, &slice);
 }

@@ -43,7 +43,7 @@ type CallWriter struct {
 	_   noCopy
 }
 
-// NewCallWriter returns a writer for the events of scanners of a dialect that have Options.Calls. The options may be nil. The
+// NewCallWriter returns a writer for the events of scanners of a dialect that have ScannerOptions.Calls. The options may be nil. The
 // error is [ErrOption] for tools that cannot be read, and says where; [ErrNull] or [ErrClosed] for a dialect that is nil or
 // closed, and [ErrMemory].
 //
@@ -56,15 +56,21 @@ func NewCallWriter(d *Dialect, options *CallWriterOptions) (*CallWriter, error) 
 	if options == nil {
 		options = &CallWriterOptions{}
 	}
-	prefix := options.IDPrefix
-	if prefix == "" {
-		prefix = "call_"
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	c := C.aside_call_writer_options{
+		size:      C.sizeof_aside_call_writer_options,
+		tools:     pinnedTools(&pin, options.Tools),
+		max_held:  C.uint64_t(options.MaxHeld),
+		max_tools: C.uint64_t(options.MaxTools),
+	}
+	if options.IDPrefix != "" {
+		c.id_prefix = pinned(&pin, options.IDPrefix)
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	w := &CallWriter{}
-	if status := C.aside_go_calls_new(d.c, data(options.Tools), C.size_t(len(options.Tools)), chars(prefix),
-		C.size_t(len(prefix)), C.uint64_t(options.MaxHeld), C.uint64_t(options.MaxTools), &w.c); status != C.ASIDE_OK {
+	if status := C.aside_go_calls_new(d.c, &c, &w.c); status != C.ASIDE_OK {
 		return nil, lastFailure(status)
 	}
 	runtime.SetFinalizer(w, (*CallWriter).Close)
@@ -108,10 +114,10 @@ func (w *CallWriter) Feed(event Event) (*CallDelta, error) {
 		offset:  C.uint64_t(event.Offset),
 		len:     C.uint64_t(len(text)),
 		tag:     C.uint32_t(event.Tag),
-		text_at: C.uint32_t(event.Call),
+		call:    C.uint32_t(event.Call),
 	}
-	if event.Kind == KindCallName && event.Attr != nil {
-		text = event.Attr.Value
+	if event.Kind == KindCallName && event.Attribute != nil {
+		text = event.Attribute.Value
 		w.c.event.value_len = C.uint32_t(len(text))
 	}
 	switch status := C.aside_go_calls_feed(w.c, data(text)); status {
@@ -147,12 +153,12 @@ func (w *CallWriter) delta() *CallDelta {
 		Index:     uint64(c.index),
 		First:     c.is_first == 1,
 		Last:      c.is_last == 1,
-		ID:        string(borrowed(c.id, c.id_len)),
-		Name:      string(borrowed(c.name, c.name_len)),
-		Arguments: string(borrowed(c.arguments, c.arguments_len)),
+		ID:        text(c.id),
+		Name:      text(c.name),
+		Arguments: text(c.arguments),
 		Cause:     Cause(c.cause),
 		Whole:     c.is_whole == 1,
-		LateID:    string(borrowed(c.late_id, c.late_id_len)),
+		LateID:    text(c.late_id),
 	}
 }
 

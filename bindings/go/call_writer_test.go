@@ -43,7 +43,7 @@ func loadDialect(t testing.TB, name string) *aside.Dialect {
 
 func newCalls(t testing.TB, dialect *aside.Dialect, options *aside.CallWriterOptions) (*aside.Scanner, *aside.CallWriter) {
 	t.Helper()
-	scanner, err := aside.NewScanner(dialect, &aside.Options{Calls: true})
+	scanner, err := aside.NewScanner(dialect, &aside.ScannerOptions{Calls: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestCallEvents(t *testing.T) {
 	dialect := loadDialect(t, "calls-tags.toml")
 	const stream = "<think>a<tool_call><function=f><parameter=k>v</parameter></function></tool_call>" +
 		`<tool_call>{"id":"7","name":1}</tool_call>`
-	scan := func(options *aside.Options) (said string) {
+	scan := func(options *aside.ScannerOptions) (said string) {
 		scanner, err := aside.NewScanner(dialect, options)
 		if err != nil {
 			t.Fatal(err)
@@ -184,19 +184,19 @@ func TestCallEvents(t *testing.T) {
 	const all = `call "<function=" 1.1 0 marker;call_name "f" 0.0 0 marker;call_key "k" 0.0 0 marker;` +
 		`call_value "v" 0.0 0 marker;call_value_end "</parameter>" 0.0 0 marker;call_end "</function>" 0.0 0 marker;` +
 		`call "{" 1.0 1 marker;call_id "7" 0.0 0 marker;call_end "" 0.0 1 malformed;`
-	if got := scan(&aside.Options{Calls: true}); got != all {
+	if got := scan(&aside.ScannerOptions{Calls: true}); got != all {
 		t.Error(got)
 	}
-	if got := scan(nil) + scan(&aside.Options{Calls: true, CallsInThinking: aside.CallsNever}); got != "" {
+	if got := scan(nil) + scan(&aside.ScannerOptions{Calls: true, CallsInThinking: aside.CallsInThinkingNever}); got != "" {
 		t.Error(got)
 	}
 }
 
-func TestJoinWithCalls(t *testing.T) {
+func TestJoinOfCalls(t *testing.T) {
 	dialect := loadDialect(t, "calls-tags.toml")
 	scanner, writer := newCalls(t, dialect, nil)
 	calls := []aside.JoinCall{{Name: "add", Arguments: `{"a": 1, "n": "x"}`}, {Name: "g", Arguments: "{}", ID: "7"}}
-	text, err := aside.JoinWithCalls(dialect, "hm", "Adding.", calls, aside.StartDefault, aside.MarkersRefuse)
+	text, err := aside.Join(dialect, "hm", "Adding.", &aside.JoinOptions{Calls: calls})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,19 +204,19 @@ func TestJoinWithCalls(t *testing.T) {
 	if got := written(t, scanner, writer, text, 7, false); got != wanted {
 		t.Error(text, got)
 	}
-	if text, err := aside.JoinWithCalls(dialect, "", "a", nil, aside.StartDefault, aside.MarkersRefuse); text != "a" || err != nil {
+	if text, err := aside.Join(dialect, "", "a", nil); text != "a" || err != nil {
 		t.Error(text, err)
 	}
 	for arguments, status := range map[string]aside.Status{"{": aside.ErrJoin, "": aside.ErrJoin, "\xff": aside.ErrOption} {
 		calls[1].Arguments = arguments
-		_, err := aside.JoinWithCalls(dialect, "", "", calls, aside.StartDefault, aside.MarkersRefuse)
+		_, err := aside.Join(dialect, "", "", &aside.JoinOptions{Calls: calls})
 		if !errors.Is(err, status) {
 			t.Errorf("%q: %v", arguments, err)
 		}
 	}
 }
 
-func ExampleJoinWithCalls() {
+func ExampleJoin_calls() {
 	dialect, err := aside.Load(`
 		name = "mine"
 		[[span]]
@@ -231,7 +231,7 @@ func ExampleJoinWithCalls() {
 	}
 	defer dialect.Close()
 	calls := []aside.JoinCall{{Name: "add", Arguments: `{"a": 2}`}}
-	text, err := aside.JoinWithCalls(dialect, "", "Adding.", calls, aside.StartDefault, aside.MarkersRefuse)
+	text, err := aside.Join(dialect, "", "Adding.", &aside.JoinOptions{Calls: calls})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestCallWriterInUseAndClosed(t *testing.T) {
 	scanner, writer := newCalls(t, loadDialect(t, "calls-tags.toml"), nil)
 	var events []aside.Event
 	if _, err := scanner.Feed([]byte(callText), func(event aside.Event) bool {
-		event.Text, event.Attr = []byte(string(event.Text)), nil
+		event.Text, event.Attribute = []byte(string(event.Text)), nil
 		events = append(events, event)
 		return true
 	}); err != nil {
@@ -293,7 +293,7 @@ func ExampleCallWriter() {
 		log.Fatal(err)
 	}
 	defer dialect.Close()
-	scanner, err := aside.NewScanner(dialect, &aside.Options{Calls: true})
+	scanner, err := aside.NewScanner(dialect, &aside.ScannerOptions{Calls: true})
 	if err != nil {
 		log.Fatal(err)
 	}

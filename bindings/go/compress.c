@@ -12,37 +12,36 @@ uintptr_t aside_go_inside(uintptr_t call)
     return before;
 }
 
-static int32_t matches(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
-                       aside_reply *reply)
+static int32_t matches(void *user, const aside_invocation *invocation, aside_reply *reply)
 {
     (void)reply;
-    return asideGoMatches(inside, (uintptr_t)user, (char *)tool_id, tool_id_len, (char *)input, input_len);
+    return asideGoMatches(inside, (uintptr_t)user, invocation->tool_id, invocation->input);
 }
 
-static int32_t apply(void *user, const char *text, size_t text_len, const char *input, size_t input_len, aside_reply *reply)
+static int32_t apply(void *user, const aside_invocation *invocation, const char *text, size_t text_len, aside_reply *reply)
 {
-    return asideGoApply(inside, (uintptr_t)user, (char *)text, text_len, (char *)input, input_len, reply);
+    aside_bytes bytes = {text, text_len};
+
+    return asideGoApply(inside, (uintptr_t)user, bytes, invocation->input, reply);
 }
 
-static int32_t observe(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
-                       aside_reply *reply)
-{
-    (void)reply;
-    return asideGoObserve(inside, (uintptr_t)user, (char *)tool_id, tool_id_len, (char *)input, input_len);
-}
-
-static int32_t lookup(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
-                      aside_reply *reply, uint64_t *timestamp)
-{
-    return asideGoLookup(inside, (uintptr_t)user, (char *)tool_id, tool_id_len, (char *)input, input_len, reply, timestamp);
-}
-
-static int32_t record(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
-                      const char *text, size_t text_len, uint64_t now, aside_reply *reply)
+static int32_t observe(void *user, const aside_invocation *invocation, aside_reply *reply)
 {
     (void)reply;
-    return asideGoRecord(inside, (uintptr_t)user, (char *)tool_id, tool_id_len, (char *)input, input_len, (char *)text,
-                         text_len, now);
+    return asideGoObserve(inside, (uintptr_t)user, invocation->tool_id, invocation->input);
+}
+
+static int32_t lookup(void *user, const aside_invocation *invocation, aside_reply *reply, uint64_t *timestamp)
+{
+    return asideGoLookup(inside, (uintptr_t)user, invocation->tool_id, invocation->input, reply, timestamp);
+}
+
+static int32_t record(void *user, const aside_invocation *invocation, const char *text, size_t text_len, aside_reply *reply)
+{
+    aside_bytes bytes = {text, text_len};
+
+    (void)reply;
+    return asideGoRecord(inside, (uintptr_t)user, invocation->tool_id, invocation->input, bytes, invocation->now);
 }
 
 static void release(void *user) { asideGoRelease((uintptr_t)user); }

@@ -13,26 +13,25 @@ import (
 	"unsafe"
 )
 
-const (
-	// MinCompressibleLength is the length from which on a text may be shortened, in UTF-16 code units.
-	MinCompressibleLength = C.ASIDE_MIN_COMPRESSIBLE_LENGTH
-	// MinBudget is the smallest budget of a compressor, in bytes.
-	MinBudget = C.ASIDE_MIN_BUDGET
-)
+// MinCompressible returns the length in bytes below which a text is never changed. Unstable.
+func MinCompressible() int { return int(C.aside_min_compressible()) }
+
+// MinBudget returns the smallest budget of a compressor, in bytes. Unstable.
+func MinBudget() int { return int(C.aside_min_budget()) }
 
 // CompressorOptions are the options of a compressor. Filters run in the order of these fields, and caches are asked in that
 // order.
 type CompressorOptions struct {
 	Bare       bool     // leave out the built-in filters
-	Without    []string // ids of built-in filters to leave out; an unknown id is ErrUnknown
+	Without    []string // ids of built-in filters to leave out; an unknown id is ErrUnknown. Unstable
 	TOML       []string // texts of filter files. Their own tests are not run; CheckFilter runs them
 	Filters    []Filter // filters of the host
-	MinifyJSON bool     // add the filter minify-json, the only one that changes protected text
-	LastRun    int      // bytes for the cache last-run, which keeps the last result of each call. 0: no such cache
-	Caches     []Cache  // caches of the host
+	MinifyJSON bool     // add the filter minify-json, the only one that changes protected text. Unstable
+	LastRun    int      // bytes for the cache last-run, which keeps the last result of each invocation. 0: no such cache. Unstable
+	Caches     []Cache  // caches of the host. Unstable
 
-	// Budget limits the bytes of a result's text parts together, banners and markers included. It is at least MinBudget;
-	// 0: no budget. Protected and short parts stay whole, and each other part may have MinBudget bytes, so that a result of
+	// Budget limits the bytes of a result's text parts together, banners and markers included. It is at least [MinBudget];
+	// 0: no budget. Protected and short parts stay whole, and each other part may have that many bytes, so that a result of
 	// 100 parts may have 100 KiB under any budget.
 	Budget int
 	// Memory is the longest text, in bytes, that Compress works on as a whole. A longer one goes window by window, as in a
@@ -72,11 +71,7 @@ func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 	if registry == nil {
 		return nil, lastFailure(C.aside_last_status())
 	}
-	defer func() { // also if ID or ToolIDs of a filter or cache panics
-		if registry != nil {
-			C.aside_registry_free(registry)
-		}
-	}()
+	defer C.aside_registry_free(registry) // also if ID or ToolIDs of a filter or cache panics
 	if err := options.register(registry); err != nil {
 		return nil, err
 	}
@@ -91,7 +86,6 @@ func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 	if c == nil {
 		return nil, lastFailure(C.aside_last_status())
 	}
-	registry = nil // the compressor owns it now
 	compressor := &Compressor{c: c}
 	runtime.SetFinalizer(compressor, (*Compressor).Close)
 	return compressor, nil
@@ -169,24 +163,24 @@ func (c *Compressor) Close() error {
 	return nil
 }
 
-// Call describes a tool call whose result is to be compressed.
-type Call struct {
+// Invocation is one run of a tool, whose result is compressed.
+type Invocation struct {
 	// ToolID names the tool.
 	ToolID string
-	// Input is the JSON that the tool was called with; empty stands for null. That of a terminal has "command", and may have
+	// Input is the JSON that the tool was run with; empty stands for null. That of a terminal has "command", and may have
 	// "cwd" and "exit_code".
 	Input json.RawMessage
 	// Now is the time for caches, since the library has no clock of its own.
 	Now time.Time
 }
 
-// c returns the call for C, valid until pin is released.
-func (call *Call) c(pin *runtime.Pinner) *C.aside_invocation {
+// c returns the invocation for C, valid until pin is released.
+func (i *Invocation) c(pin *runtime.Pinner) *C.aside_invocation {
 	return &C.aside_invocation{
 		size:    C.sizeof_aside_invocation,
-		tool_id: pinned(pin, call.ToolID),
-		input:   pinnedBytes(pin, call.Input),
-		now:     C.uint64_t(max(call.Now.Unix(), 0)),
+		tool_id: pinned(pin, i.ToolID),
+		input:   pinnedBytes(pin, i.Input),
+		now:     C.uint64_t(max(i.Now.Unix(), 0)),
 	}
 }
 
@@ -196,7 +190,7 @@ func (call *Call) c(pin *runtime.Pinner) *C.aside_invocation {
 //
 // A filter or cache that fails is listed in the report; that is not an error of the call. Errors are [ErrOption] for an input
 // that is not JSON, [ErrBusy] inside a callback of the same compressor, [ErrClosed] and [ErrMemory].
-func (c *Compressor) Compress(call Call, parts ...[]byte) ([][]byte, *Report, error) {
+func (c *Compressor) Compress(invocation Invocation, parts ...[]byte) ([][]byte, *Report, error) {
 	if err := c.use.enter(); err != nil {
 		return nil, nil, err
 	}
@@ -212,21 +206,21 @@ func (c *Compressor) Compress(call Call, parts ...[]byte) ([][]byte, *Report, er
 	var out *C.aside_compressed
 	frame := callFrame{compressor: c}
 	if err := frame.run(func() C.aside_status {
-		return C.aside_compress(c.c, call.c(&pin), unsafe.SliceData(raw), C.size_t(len(raw)), &out)
+		out = C.aside_compress(c.c, invocation.c(&pin), unsafe.SliceData(raw), C.size_t(len(raw)))
+		return madeStatus(out != nil)
 	}); err != nil {
 		return nil, nil, err
 	}
 	report := newReport(out, frame.failed)
 	results := make([][]byte, len(parts))
 	for i, part := range parts {
-		var text *C.char
-		var n C.size_t
-		switch C.aside_compressed_part(out, C.size_t(i), &text, &n) {
+		var text C.aside_bytes
+		switch C.aside_compressed_part(out, C.size_t(i), &text) {
 		case C.ASIDE_NONE:
 			results[i] = part
 		case C.ASIDE_OK:
-			if n > 0 {
-				results[i] = append([]byte(nil), borrowed(text, n)...)
+			if text.len > 0 {
+				results[i] = append([]byte(nil), borrowed(text.at, text.len)...)
 			}
 		}
 	}
@@ -234,7 +228,7 @@ func (c *Compressor) Compress(call Call, parts ...[]byte) ([][]byte, *Report, er
 	return results, report, nil
 }
 
-// Command is one command of a command line.
+// Command is one command of a command line. Unstable.
 type Command struct {
 	Name       string   // without folder and version: "pytest" of "python -m pytest"
 	Subcommand string   // the first argument that is neither an option nor an option's value; may be ""
@@ -245,7 +239,7 @@ type Command struct {
 
 // Commands parses a command line as a shell would and returns its commands in order; of a shell with -c, the commands that it
 // runs. It runs nothing. It returns none for a line that it does not try to parse: one with case, or with shells nested more
-// than eight deep. A line that is not UTF-8 is [ErrOption].
+// than eight deep. A line that is not UTF-8 is [ErrOption]. Unstable.
 func Commands(line string) ([]Command, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -254,10 +248,9 @@ func Commands(line string) ([]Command, error) {
 		return nil, lastFailure(C.aside_last_status())
 	}
 	defer C.aside_command_line_free(parsed)
-	var n C.size_t
-	first := C.aside_command_line_commands(parsed, &n)
-	commands := make([]Command, 0, int(n))
-	for _, raw := range unsafe.Slice(first, int(n)) {
+	var commands []Command
+	raw := C.aside_command{size: C.sizeof_aside_command}
+	for C.aside_command_line_command(parsed, C.size_t(len(commands)), &raw) == C.ASIDE_OK {
 		command := Command{Name: text(raw.name), Subcommand: text(raw.subcommand), Prints: raw.prints == 1, Piped: raw.piped == 1}
 		for _, word := range unsafe.Slice(raw.words, int(raw.word_count)) {
 			command.Words = append(command.Words, text(word))
@@ -268,31 +261,27 @@ func Commands(line string) ([]Command, error) {
 }
 
 // IsProtected reports whether a text is in a machine format, such as JSON or CSV. A compressor does not change such texts.
+// Unstable.
 func IsProtected(text []byte) bool {
 	data := (*C.char)(unsafe.Pointer(unsafe.SliceData(text)))
 	return C.aside_is_protected(data, C.size_t(len(text))) == 1
 }
 
 // FormatBanner returns the line that a compressed text begins with, without its line end. The line names the filters and the
-// lengths before and after, in UTF-16 code units. An id that is not UTF-8 is [ErrOption].
+// lengths before and after, in UTF-16 code units. An id that is not UTF-8 is [ErrOption]. Unstable.
 func FormatBanner(filters []string, before, after int) (string, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	ids := allPinned(&pin, filters)
-	var out *C.char
 	var n C.size_t
-	if status := C.aside_format_banner(unsafe.SliceData(ids), C.size_t(len(ids)), C.uint64_t(max(before, 0)),
-		C.uint64_t(max(after, 0)), &out, &n); status != C.ASIDE_OK {
-		return "", lastFailure(status)
-	}
-	defer C.free(unsafe.Pointer(out))
-	return string(borrowed(out, n)), nil
+	return made(C.aside_format_banner(unsafe.SliceData(ids), C.size_t(len(ids)), C.uint64_t(max(before, 0)),
+		C.uint64_t(max(after, 0)), &n), &n)
 }
 
 // CheckFilter reads the text of a filter file and runs the file's own tests, of which there must be one of each kind. If
-// something is wrong, the error is [ErrFilter] and names line and key.
+// something is wrong, the error is [ErrFilter] and names line and key. Unstable.
 func CheckFilter(toml string) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -317,6 +306,14 @@ func pinnedBytes(pin *runtime.Pinner, text []byte) C.aside_bytes {
 	}
 	pin.Pin(at)
 	return C.aside_bytes{at: (*C.char)(unsafe.Pointer(at)), len: C.size_t(len(text))}
+}
+
+// pinnedTools returns a request's tools for C. nil stays NULL: no list.
+func pinnedTools(pin *runtime.Pinner, tools []byte) C.aside_bytes {
+	if tools == nil {
+		return C.aside_bytes{}
+	}
+	return pinnedBytes(pin, tools)
 }
 
 func allPinned(pin *runtime.Pinner, texts []string) []C.aside_bytes {

@@ -30,7 +30,7 @@ func compressorOf(t testing.TB, options *aside.CompressorOptions) *aside.Compres
 	return c
 }
 
-func compress(t testing.TB, c *aside.Compressor, call aside.Call, parts ...[]byte) ([][]byte, *aside.Report) {
+func compress(t testing.TB, c *aside.Compressor, call aside.Invocation, parts ...[]byte) ([][]byte, *aside.Report) {
 	t.Helper()
 	results, report, err := c.Compress(call, parts...)
 	if err != nil || len(results) != len(parts) {
@@ -40,9 +40,9 @@ func compress(t testing.TB, c *aside.Compressor, call aside.Call, parts ...[]byt
 	return results, report
 }
 
-func callOf(command string) aside.Call {
+func callOf(command string) aside.Invocation {
 	input, _ := json.Marshal(map[string]string{"command": command})
-	return aside.Call{ToolID: "bash", Input: input, Now: time.Unix(1000, 0)}
+	return aside.Invocation{ToolID: "bash", Input: input, Now: time.Unix(1000, 0)}
 }
 
 // hostFilter is a filter made of functions.
@@ -132,7 +132,7 @@ func TestCompressorOptions(t *testing.T) {
 		options aside.CompressorOptions
 		want    error
 	}{
-		"budget":       {aside.CompressorOptions{Budget: aside.MinBudget - 1}, aside.ErrOption},
+		"budget":       {aside.CompressorOptions{Budget: aside.MinBudget() - 1}, aside.ErrOption},
 		"below 0":      {aside.CompressorOptions{Budget: -1}, aside.ErrOption},
 		"last run":     {aside.CompressorOptions{LastRun: -1}, aside.ErrOption},
 		"sentence":     {aside.CompressorOptions{SwitchOff: "\xff"}, aside.ErrOption},
@@ -189,7 +189,7 @@ func TestHostFilters(t *testing.T) {
 	idle := &hostFilter{id: "idle", apply: func(_, _ []byte) ([]byte, error) { return nil, nil }}
 	c := compressorOf(t, &aside.CompressorOptions{Bare: true, Filters: []aside.Filter{fails, panics, unmatched, longer, idle, good}})
 
-	results, report := compress(t, c, aside.Call{ToolID: "bash", Input: []byte(`{ "command" : "make" , "a":1}`)}, log4k, log4k)
+	results, report := compress(t, c, aside.Invocation{ToolID: "bash", Input: []byte(`{ "command" : "make" , "a":1}`)}, log4k, log4k)
 	if strings.Join(report.Filters, " ") != "good" || seen != `{"a":1,"command":"make"}` {
 		t.Errorf("%q %+v", seen, report)
 	}
@@ -344,7 +344,7 @@ func TestCaches(t *testing.T) {
 
 func TestCompressRefuses(t *testing.T) {
 	c := compressorOf(t, nil)
-	for _, call := range []aside.Call{{ToolID: "a", Input: []byte("{")}, {ToolID: "\xff"}} {
+	for _, call := range []aside.Invocation{{ToolID: "a", Input: []byte("{")}, {ToolID: "\xff"}} {
 		if _, _, err := c.Compress(call, log4k); !errors.Is(err, aside.ErrOption) {
 			t.Error(err)
 		}
@@ -352,26 +352,26 @@ func TestCompressRefuses(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := c.NewStream(aside.Call{}, 10, new(bytes.Buffer)); !errors.Is(err, aside.ErrOption) {
+	if _, err := c.NewStream(aside.Invocation{}, 10, new(bytes.Buffer)); !errors.Is(err, aside.ErrOption) {
 		t.Error(err)
 	}
-	if _, err := c.NewStream(aside.Call{}, 1<<16, nil); err != aside.ErrNull {
+	if _, err := c.NewStream(aside.Invocation{}, 1<<16, nil); err != aside.ErrNull {
 		t.Error(err)
 	}
-	if results, _ := compress(t, c, aside.Call{}); len(results) != 0 {
+	if results, _ := compress(t, c, aside.Invocation{}); len(results) != 0 {
 		t.Error(results)
 	}
-	if results, _ := compress(t, c, aside.Call{}, []byte{}); results[0] == nil {
+	if results, _ := compress(t, c, aside.Invocation{}, []byte{}); results[0] == nil {
 		t.Error("an empty text is gone")
 	}
 	c.Close()
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := c.Compress(aside.Call{}); err != aside.ErrClosed {
+	if _, _, err := c.Compress(aside.Invocation{}); err != aside.ErrClosed {
 		t.Error(err)
 	}
-	if _, err := c.NewStream(aside.Call{}, 1<<16, new(bytes.Buffer)); err != aside.ErrClosed {
+	if _, err := c.NewStream(aside.Invocation{}, 1<<16, new(bytes.Buffer)); err != aside.ErrClosed {
 		t.Error(err)
 	}
 }
@@ -414,7 +414,7 @@ func TestToolStream(t *testing.T) {
 	}
 
 	var out bytes.Buffer
-	small, err := compressorOf(t, &aside.CompressorOptions{Budget: 1024}).NewStream(aside.Call{}, 4096, &out)
+	small, err := compressorOf(t, &aside.CompressorOptions{Budget: 1024}).NewStream(aside.Invocation{}, 4096, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -426,7 +426,7 @@ func TestToolStream(t *testing.T) {
 	}
 
 	full := errors.New("full")
-	stream, err := compressorOf(t, nil).NewStream(aside.Call{}, 4096, failing{full})
+	stream, err := compressorOf(t, nil).NewStream(aside.Invocation{}, 4096, failing{full})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -580,7 +580,7 @@ func TestGoexitInAFilter(t *testing.T) {
 		group.Add(1)
 		go func() {
 			defer group.Done()
-			c.Compress(aside.Call{ToolID: "exits"}, log4k)
+			c.Compress(aside.Invocation{ToolID: "exits"}, log4k)
 			t.Error("it came back")
 		}()
 	}
@@ -692,7 +692,7 @@ func TestCommandLinesAreTakenApart(t *testing.T) {
 func TestExitCodeOfAStreamComesLast(t *testing.T) {
 	for _, code := range []int{0, 2} {
 		var out bytes.Buffer
-		stream, err := compressorOf(t, nil).NewStream(aside.Call{ToolID: "bash", Input: []byte(`{"command": "pytest"}`)}, 1<<16, &out)
+		stream, err := compressorOf(t, nil).NewStream(aside.Invocation{ToolID: "bash", Input: []byte(`{"command": "pytest"}`)}, 1<<16, &out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -716,7 +716,7 @@ func TestExitCodeOfAStreamComesLast(t *testing.T) {
 
 func TestTextIsBounded(t *testing.T) {
 	text := strings.Repeat("the same line\n", 100_000)
-	results, report := compress(t, compressorOf(t, &aside.CompressorOptions{Budget: 2000, Memory: 8192}), aside.Call{}, []byte(text))
+	results, report := compress(t, compressorOf(t, &aside.CompressorOptions{Budget: 2000, Memory: 8192}), aside.Invocation{}, []byte(text))
 	if len(results) != 1 || len(results[0]) > 2000 || len(report.Parts) != 0 {
 		t.Errorf("%d results, %d parts", len(results), len(report.Parts))
 	}

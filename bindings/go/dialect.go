@@ -66,69 +66,65 @@ func Preload(names ...string) error {
 }
 
 // FindForTemplate returns the built-in dialect that a chat template (Jinja) is written for, and where generation starts after
-// the template's generation prompt. It goes by the markers that the template writes. If they are the markers of no dialect, the
-// error is [ErrUnknown]; if they fit several dialects, it is an [AmbiguousError].
+// the template's generation prompt. It goes by the markers that the template writes, which it reads and never renders. If they
+// are the markers of no dialect, the error is [ErrUnknown]; if they fit several dialects, it is an [AmbiguousError].
 func FindForTemplate(template string) (*Dialect, Start, error) {
-	return FindForTemplateWith(template, "")
-}
-
-// FindForTemplateWith is [FindForTemplate] for one request. variables is a JSON object with the variables that the template is
-// rendered with for that request, such as {"enable_thinking": true}; others have their defaults.
-//
-// The error is [ErrOption] if variables is not a JSON object, if the template cannot be rendered with them, or if the library
-// was built without its feature "templates".
-func FindForTemplateWith(template, variables string) (*Dialect, Start, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	found := make([]*C.aside_dialect, C.aside_dialect_count())
-	var start C.uint32_t
-	count := C.aside_dialect_find_for_template_with(chars(template), C.size_t(len(template)),
-		chars(variables), C.size_t(len(variables)), unsafe.SliceData(found), C.size_t(len(found)), &start)
-	switch count {
-	case 0:
-		return nil, StartDefault, lastFailure(C.aside_last_status())
-	case 1:
-		return &Dialect{c: found[0]}, Start(start), nil
+	room := make([]*C.aside_dialect, len(DialectNames()))
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	pin.Pin(&room[0])
+	found := C.aside_template_match{
+		size:     C.sizeof_aside_template_match,
+		dialects: &room[0],
+		capacity: C.size_t(len(room)),
 	}
-	ambiguous := &AmbiguousError{}
-	for _, c := range found[:count] {
+	if c := C.aside_dialect_find_for_template(chars(template), C.size_t(len(template)), &found); c != nil {
+		return &Dialect{c: c}, Start(found.start), nil
+	}
+	err := lastFailure(C.aside_last_status())
+	if found.count == 0 {
+		return nil, StartDefault, err
+	}
+	ambiguous := &AmbiguousError{err: err}
+	for _, c := range room[:found.count] {
 		ambiguous.Candidates = append(ambiguous.Candidates, C.GoString(C.aside_dialect_name(c, nil)))
 	}
 	return nil, StartDefault, ambiguous
 }
 
-// AmbiguousError is the error for a template that fits several dialects equally well. It wraps [ErrUnknown].
+// AmbiguousError is the error for a template that fits several dialects equally well. It wraps [ErrAmbiguous].
 type AmbiguousError struct {
 	Candidates []string // the names of these dialects, sorted
+	err        error
 }
 
 // Error returns a sentence with the names of the candidates.
-func (e *AmbiguousError) Error() string {
-	return "aside: the template fits several dialects: " + strings.Join(e.Candidates, ", ")
-}
+func (e *AmbiguousError) Error() string { return e.err.Error() }
 
-// Unwrap returns [ErrUnknown].
-func (e *AmbiguousError) Unwrap() error { return ErrUnknown }
+// Unwrap returns an error that wraps [ErrAmbiguous].
+func (e *AmbiguousError) Unwrap() error { return e.err }
 
 // Load returns a dialect read from the text of a dialect file (TOML, UTF-8). If the text is not a dialect file, the error is
 // [ErrDialect] and names line and key. Close frees the dialect; the garbage collector frees a forgotten one.
 func Load(toml string) (*Dialect, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	var c *C.aside_dialect
-	if status := C.aside_dialect_load(chars(toml), C.size_t(len(toml)), &c); status != C.ASIDE_OK {
-		return nil, lastFailure(status)
+	c := C.aside_dialect_load(chars(toml), C.size_t(len(toml)))
+	if c == nil {
+		return nil, lastFailure(C.aside_last_status())
 	}
 	d := &Dialect{c: c}
 	runtime.SetFinalizer(d, (*Dialect).Close)
 	return d, nil
 }
 
-// Dialects returns the names of the built-in dialects, sorted.
-func Dialects() []string {
-	names := make([]string, C.aside_dialect_count())
-	for i := range names {
-		names[i] = C.GoString(C.aside_dialect_name_at(C.size_t(i), nil))
+// DialectNames returns the names of the built-in dialects, sorted.
+func DialectNames() []string {
+	var names []string
+	for name := C.aside_dialect_name_at(0, nil); name != nil; name = C.aside_dialect_name_at(C.size_t(len(names)), nil) {
+		names = append(names, C.GoString(name))
 	}
 	return names
 }

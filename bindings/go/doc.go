@@ -37,4 +37,9 @@
 // error, such as [Scanner.Held], may be called at any time.
 //
 // The package binds the C library libaside through cgo. The README says how to link it.
+//
+// # Unstable
+//
+// What is marked as unstable may change in any version of the package. A program panics when it starts if its library has
+// another version of these functions.
 package aside

@@ -15,6 +15,8 @@ const (
 	// ErrUnknown means that no built-in dialect has that name, or none is known for that model or template, or no built-in
 	// filter has an id of CompressorOptions.Without. For a dialect's name, the message lists the nearest ones.
 	ErrUnknown Status = C.ASIDE_ERROR_UNKNOWN
+	// ErrAmbiguous means that a template fits several dialects equally well: see [AmbiguousError].
+	ErrAmbiguous Status = C.ASIDE_ERROR_AMBIGUOUS
 	// ErrDialect means that a text is not a dialect file. The message names line and key.
 	ErrDialect Status = C.ASIDE_ERROR_DIALECT
 	// ErrOption means that an option has a value that it cannot have, or that the dialect does not support.

@@ -98,7 +98,7 @@ func ExampleJoin() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	text, err := aside.Join(dialect, "Twice 21.", "It is 42.", aside.StartDefault, aside.MarkersRefuse)
+	text, err := aside.Join(dialect, "Twice 21.", "It is 42.", nil)
 	fmt.Printf("%q %v\n", text, err)
 	// Output: "<think>\nTwice 21.\n</think>\n\nIt is 42." <nil>
 }
@@ -152,7 +152,7 @@ func ExampleScanner_All() {
 	// 0 open thinking "<think>" marker
 	// 7 framing thinking "\n" marker
 	// 8 text thinking "Twice 21." marker
-	// 17 close thinking "" end of stream
+	// 17 close thinking "" end_of_stream
 }
 
 // A pause: yield returns false, and a later call goes on with the rest of the chunk.
@@ -227,7 +227,7 @@ func ExampleScanner_ForceClose() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scanner, err := aside.NewScanner(dialect, &aside.Options{Budget: &aside.Limit{Max: 10}})
+	scanner, err := aside.NewScanner(dialect, &aside.ScannerOptions{Budget: &aside.Budget{Limit: 10}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -322,7 +322,7 @@ func ExampleScanner_TakeThought() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scanner, err := aside.NewScanner(dialect, &aside.Options{Collect: 1 << 20})
+	scanner, err := aside.NewScanner(dialect, &aside.ScannerOptions{Collect: 1 << 20})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -392,7 +392,7 @@ func ExampleFilter() {
 	}
 	defer c.Close()
 	text := []byte(strings.Repeat("ok host\n", 200) + "host 7 does not answer\n")
-	results, report, err := c.Compress(aside.Call{ToolID: "deploy"}, text)
+	results, report, err := c.Compress(aside.Invocation{ToolID: "deploy"}, text)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -410,7 +410,7 @@ func ExampleCompressor_Compress() {
 	}
 	defer c.Close()
 	output := []byte("start\n" + strings.Repeat("waiting for the server\n", 100) + "error: no answer\n")
-	call := aside.Call{ToolID: "bash", Input: []byte(`{"command": "make test", "exit_code": 2}`)}
+	call := aside.Invocation{ToolID: "bash", Input: []byte(`{"command": "make test", "exit_code": 2}`)}
 	results, report, err := c.Compress(call, output)
 	if err != nil {
 		log.Fatal(err)
@@ -437,7 +437,7 @@ func ExampleCompressor_NewStream() {
 		log.Fatal(err)
 	}
 	defer c.Close()
-	stream, err := c.NewStream(aside.Call{ToolID: "bash"}, 1<<16, os.Stdout)
+	stream, err := c.NewStream(aside.Invocation{ToolID: "bash"}, 1<<16, os.Stdout)
 	if err != nil {
 		log.Fatal(err)
 	}

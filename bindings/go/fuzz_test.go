@@ -11,7 +11,7 @@ import (
 func FuzzScanner(f *testing.F) {
 	f.Add(uint8(0), []byte{3}, uint8(0), text[:100])
 	f.Add(uint8(17), []byte{1, 9}, uint8(2), []byte("<|channel|>analysis<|message|>a<|end|>b\xf0\x9f\x98\x80\xff\x00</think>"))
-	names := aside.Dialects()
+	names := aside.DialectNames()
 	f.Fuzz(func(t *testing.T, which uint8, cuts []byte, pause uint8, text []byte) {
 		dialect := names[int(which)%len(names)]
 		scanner := newScanner(t, dialect)

@@ -3,45 +3,53 @@ package aside
 // #include "bridge.h"
 import "C"
 
-// Response is what HTTP says of an answer. Header values are as they came, and empty where there is none.
-type Response struct {
-	Status          int
-	Path            string // of its request, with or without a query; if it is empty, any path fits
-	ContentType     string
-	ContentEncoding string
+import "runtime"
+
+// Exchange is what HTTP says of a request and its answer. Header values are as they came, and empty where there is none.
+type Exchange struct {
+	Method          string // of the request; only [RequestHint] reads it
+	Path            string // of the request, with or without a query; if it is empty, any path fits
+	Status          int    // of the answer
+	ContentType     string // of the answer
+	ContentEncoding string // of the answer
+	// Formats are those that the rewriter reads. 0: all. With an unknown bit, none is.
+	Formats Formats
+}
+
+// c returns the exchange for C, valid until pin is released.
+func (e *Exchange) c(pin *runtime.Pinner) *C.aside_exchange {
+	return &C.aside_exchange{
+		size:             C.sizeof_aside_exchange,
+		status:           C.uint32_t(max(e.Status, 0)),
+		formats:          C.uint32_t(e.Formats),
+		method:           pinned(pin, e.Method),
+		path:             pinned(pin, e.Path),
+		content_type:     pinned(pin, e.ContentType),
+		content_encoding: pinned(pin, e.ContentEncoding),
+	}
 }
 
 // Wants returns what the body of an answer is, for RewriterOptions.Body, and whether the answer is for a rewriter of these
 // formats at all: its status is 200, it is not compressed, its media type is one that a rewriter reads, and its path is that of
-// one of the formats. formats may be 0: [FormatChat]. With an unknown bit, no answer is.
+// one of the formats.
 //
 // Whoever rewrites an answer removes its headers Content-Length, ETag, Content-MD5, Digest and Repr-Digest, and calls
 // [Rewriter.Finish] at its end. Wants may be called at any time.
-func Wants(r Response, formats Formats) (Body, bool) {
-	if r.Status < 0 {
-		return BodyUnknown, false
-	}
+func Wants(exchange Exchange) (Body, bool) {
+	var pin runtime.Pinner
+	defer pin.Unpin()
 	var body C.uint32_t
-	status := C.aside_rewriter_wants(C.uint32_t(r.Status), chars(r.Path), C.size_t(len(r.Path)),
-		chars(r.ContentType), C.size_t(len(r.ContentType)),
-		chars(r.ContentEncoding), C.size_t(len(r.ContentEncoding)), C.uint32_t(formats), &body)
+	status := C.aside_rewriter_wants(exchange.c(&pin), &body)
 	return Body(body), status == C.ASIDE_OK
 }
 
-// Hint is what a host does with a request.
-type Hint uint32
-
-const (
-	// HintIdentity is to send Accept-Encoding: identity to the server, because no compressed answer can be read.
-	HintIdentity Hint = C.ASIDE_HINT_IDENTITY
-)
-
 // RequestHint returns what a host does with a request, and whether there is something to do: the request is a POST to a path of
-// one of the formats. path and formats are as for [Wants]. It may be called at any time.
-func RequestHint(path, method string, formats Formats) (Hint, bool) {
+// one of the formats. It may be called at any time.
+func RequestHint(exchange Exchange) (Hint, bool) {
+	var pin runtime.Pinner
+	defer pin.Unpin()
 	var hint C.uint32_t
-	status := C.aside_request_hint(chars(path), C.size_t(len(path)), chars(method), C.size_t(len(method)),
-		C.uint32_t(formats), &hint)
+	status := C.aside_request_hint(exchange.c(&pin), &hint)
 	return Hint(hint), status == C.ASIDE_OK
 }
 

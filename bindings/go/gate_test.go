@@ -9,14 +9,14 @@ import (
 )
 
 func TestWants(t *testing.T) {
-	chat := aside.Response{Status: 200, Path: "/v1/chat/completions?x", ContentType: "text/event-stream; charset=utf-8"}
-	with := func(change func(r *aside.Response)) aside.Response {
+	chat := aside.Exchange{Status: 200, Path: "/v1/chat/completions?x", ContentType: "text/event-stream; charset=utf-8"}
+	with := func(change func(r *aside.Exchange)) aside.Exchange {
 		r := chat
 		change(&r)
 		return r
 	}
 	for _, test := range []struct {
-		response aside.Response
+		exchange aside.Exchange
 		formats  aside.Formats
 		wanted   aside.Body
 	}{
@@ -24,26 +24,27 @@ func TestWants(t *testing.T) {
 		{chat, 0, aside.BodyEvents},
 		{chat, aside.FormatChat | aside.FormatOllama, aside.BodyEvents},
 		{chat, aside.FormatCompletions, 0},
-		{chat, aside.FormatAll + 1, 0},
-		{with(func(r *aside.Response) { r.Status = 404 }), aside.FormatAll, 0},
-		{with(func(r *aside.Response) { r.Status = 200 - 1<<32 }), aside.FormatAll, 0},
-		{with(func(r *aside.Response) { r.Path = "" }), aside.FormatMessages, aside.BodyEvents},
-		{with(func(r *aside.Response) { r.Path = "/v1/messages/count_tokens" }), aside.FormatAll, 0},
-		{with(func(r *aside.Response) { r.ContentType = "application/json" }), aside.FormatChat, aside.BodyJSON},
-		{with(func(r *aside.Response) { r.ContentType = "application/jsonl" }), aside.FormatChat, aside.BodyLines},
-		{with(func(r *aside.Response) { r.ContentType = "" }), aside.FormatChat, 0},
-		{with(func(r *aside.Response) { r.ContentEncoding = " Identity" }), aside.FormatChat, aside.BodyEvents},
-		{with(func(r *aside.Response) { r.ContentEncoding = "br" }), aside.FormatChat, 0},
+		{chat, 64, 0},
+		{with(func(r *aside.Exchange) { r.Status = 404 }), aside.FormatAll, 0},
+		{with(func(r *aside.Exchange) { r.Status = 200 - 1<<32 }), aside.FormatAll, 0},
+		{with(func(r *aside.Exchange) { r.Path = "" }), aside.FormatMessages, aside.BodyEvents},
+		{with(func(r *aside.Exchange) { r.Path = "/v1/messages/count_tokens" }), aside.FormatAll, 0},
+		{with(func(r *aside.Exchange) { r.ContentType = "application/json" }), aside.FormatChat, aside.BodyJSON},
+		{with(func(r *aside.Exchange) { r.ContentType = "application/jsonl" }), aside.FormatChat, aside.BodyLines},
+		{with(func(r *aside.Exchange) { r.ContentType = "" }), aside.FormatChat, 0},
+		{with(func(r *aside.Exchange) { r.ContentEncoding = " Identity" }), aside.FormatChat, aside.BodyEvents},
+		{with(func(r *aside.Exchange) { r.ContentEncoding = "br" }), aside.FormatChat, 0},
 	} {
-		body, ok := aside.Wants(test.response, test.formats)
+		test.exchange.Formats = test.formats
+		body, ok := aside.Wants(test.exchange)
 		if body != test.wanted || ok != (test.wanted != 0) {
-			t.Errorf("%+v %d: %v %v", test.response, test.formats, body, ok)
+			t.Errorf("%+v: %v %v", test.exchange, body, ok)
 		}
 	}
 }
 
 func TestRequestHint(t *testing.T) {
-	if hint, ok := aside.RequestHint("/v1/responses", "POST", aside.FormatAll); hint != aside.HintIdentity || !ok {
+	if hint, ok := aside.RequestHint(aside.Exchange{Path: "/v1/responses", Method: "POST"}); hint != aside.HintIdentity || !ok {
 		t.Error(hint, ok)
 	}
 	for _, test := range []struct {
@@ -55,7 +56,7 @@ func TestRequestHint(t *testing.T) {
 		{"/v1/responses", "POST", 64},
 		{"/v1/models", "POST", aside.FormatAll},
 	} {
-		if hint, ok := aside.RequestHint(test.path, test.method, test.formats); ok {
+		if hint, ok := aside.RequestHint(aside.Exchange{Path: test.path, Method: test.method, Formats: test.formats}); ok {
 			t.Error(test, hint)
 		}
 	}
@@ -125,11 +126,11 @@ func TestFormatsAndSwitches(t *testing.T) {
 }
 
 func ExampleWants() {
-	response := aside.Response{Status: 200, Path: "/v1/messages", ContentType: "text/event-stream"}
-	body, ok := aside.Wants(response, aside.FormatAll)
+	exchange := aside.Exchange{Status: 200, Path: "/v1/messages", ContentType: "text/event-stream"}
+	body, ok := aside.Wants(exchange)
 	fmt.Println(body == aside.BodyEvents, ok)
-	response.Path = "/v1/messages/count_tokens"
-	_, ok = aside.Wants(response, aside.FormatAll)
+	exchange.Path = "/v1/messages/count_tokens"
+	_, ok = aside.Wants(exchange)
 	fmt.Println(ok)
 	// Output:
 	// true true

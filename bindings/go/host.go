@@ -29,28 +29,28 @@ type Filter interface {
 	ID() string
 	// ToolIDs returns the tools whose results the filter is for; none stands for all. NewCompressor calls it once.
 	ToolIDs() []string
-	// Matches reports whether the filter is for a call.
+	// Matches reports whether the filter is for the result of an invocation.
 	Matches(toolID string, input []byte) bool
 	// Apply returns a shorter text, or nil if there is nothing to do.
 	Apply(text, input []byte) ([]byte, error)
 }
 
 // Cache is a cache of the host, which remembers results. A hit counts only if the fresh text equals the recorded one. The rules
-// for the methods of a [Filter] apply to its methods too.
+// for the methods of a [Filter] apply to its methods too. Unstable.
 type Cache interface {
 	// ID returns the cache's name in reports, without control characters. NewCompressor calls it once.
 	ID() string
 	// ToolIDs returns the tools whose results the cache is for; none stands for all. NewCompressor calls it once.
 	ToolIDs() []string
-	// Observe is told of every call, before any cache is asked.
+	// Observe is told of every invocation, before any cache is asked.
 	Observe(toolID string, input []byte)
-	// Lookup returns the recorded result of a call, or nil if there is none.
+	// Lookup returns the recorded result of an invocation, or nil if there is none.
 	Lookup(toolID string, input []byte) (*Hit, error)
 	// Record stores a result: its raw text parts, joined with line feeds.
 	Record(toolID string, input, text []byte, now time.Time) error
 }
 
-// Hit is a recorded result of a [Cache].
+// Hit is a recorded result of a [Cache]. Unstable.
 type Hit struct {
 	Text []byte
 	Time time.Time
@@ -153,9 +153,9 @@ func callback[T any](call, user C.uintptr_t, method func(T) (C.int32_t, error)) 
 }
 
 //export asideGoMatches
-func asideGoMatches(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, input *C.char, inputLen C.size_t) C.int32_t {
+func asideGoMatches(call, user C.uintptr_t, tool, input C.aside_bytes) C.int32_t {
 	return callback(call, user, func(filter Filter) (C.int32_t, error) {
-		if filter.Matches(string(borrowed(tool, toolLen)), borrowed(input, inputLen)) {
+		if filter.Matches(text(tool), borrowed(input.at, input.len)) {
 			return 1, nil
 		}
 		return 0, nil
@@ -163,9 +163,9 @@ func asideGoMatches(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, inpu
 }
 
 //export asideGoApply
-func asideGoApply(call, user C.uintptr_t, text *C.char, textLen C.size_t, input *C.char, inputLen C.size_t, reply *C.aside_reply) C.int32_t {
+func asideGoApply(call, user C.uintptr_t, text, input C.aside_bytes, reply *C.aside_reply) C.int32_t {
 	return callback(call, user, func(filter Filter) (C.int32_t, error) {
-		shorter, err := filter.Apply(borrowed(text, textLen), borrowed(input, inputLen))
+		shorter, err := filter.Apply(borrowed(text.at, text.len), borrowed(input.at, input.len))
 		if err != nil || shorter == nil {
 			return 0, err
 		}
@@ -174,17 +174,17 @@ func asideGoApply(call, user C.uintptr_t, text *C.char, textLen C.size_t, input 
 }
 
 //export asideGoObserve
-func asideGoObserve(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, input *C.char, inputLen C.size_t) C.int32_t {
+func asideGoObserve(call, user C.uintptr_t, tool, input C.aside_bytes) C.int32_t {
 	return callback(call, user, func(cache Cache) (C.int32_t, error) {
-		cache.Observe(string(borrowed(tool, toolLen)), borrowed(input, inputLen))
+		cache.Observe(text(tool), borrowed(input.at, input.len))
 		return 0, nil
 	})
 }
 
 //export asideGoLookup
-func asideGoLookup(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, input *C.char, inputLen C.size_t, reply *C.aside_reply, timestamp *C.uint64_t) C.int32_t {
+func asideGoLookup(call, user C.uintptr_t, tool, input C.aside_bytes, reply *C.aside_reply, timestamp *C.uint64_t) C.int32_t {
 	return callback(call, user, func(cache Cache) (C.int32_t, error) {
-		hit, err := cache.Lookup(string(borrowed(tool, toolLen)), borrowed(input, inputLen))
+		hit, err := cache.Lookup(text(tool), borrowed(input.at, input.len))
 		if err != nil || hit == nil {
 			return 0, err
 		}
@@ -194,9 +194,9 @@ func asideGoLookup(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, input
 }
 
 //export asideGoRecord
-func asideGoRecord(call, user C.uintptr_t, tool *C.char, toolLen C.size_t, input *C.char, inputLen C.size_t, text *C.char, textLen C.size_t, now C.uint64_t) C.int32_t {
+func asideGoRecord(call, user C.uintptr_t, tool, input, text C.aside_bytes, now C.uint64_t) C.int32_t {
 	return callback(call, user, func(cache Cache) (C.int32_t, error) {
-		return 0, cache.Record(string(borrowed(tool, toolLen)), borrowed(input, inputLen), borrowed(text, textLen), time.Unix(int64(now), 0))
+		return 0, cache.Record(string(borrowed(tool.at, tool.len)), borrowed(input.at, input.len), borrowed(text.at, text.len), time.Unix(int64(now), 0))
 	})
 }
 

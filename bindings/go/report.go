@@ -14,10 +14,12 @@ import (
 // Report describes what one call of a compressor did. Its fields belong to the caller. A report may be copied; any number of
 // goroutines may use one at once.
 type Report struct {
-	Before, After int      // length of the text parts in UTF-16 code units, banners included
-	Filters       []string // the filters that changed something, in the order of their first change
-	Failed        []Failed // filters and caches that failed and were passed over
-	// The parts that filters changed. Empty for a stream that outgrew its memory.
+	Before, After int // length of the text parts in bytes, banners included
+	// The same in UTF-16 code units, as a banner has them.
+	BeforeUnits, AfterUnits int
+	Filters                 []string // the filters that changed something, in the order of their first change
+	Failed                  []Failed // filters and caches that failed and were passed over. Unstable
+	// The parts that filters changed. Empty for a stream that outgrew its memory. Unstable.
 	Parts []PartReport
 	Hit   string // the id of the cache that had the same output, or ""
 	// CutProtected reports whether text of a machine format, or text that was compressed before, was cut, because it did not
@@ -49,13 +51,13 @@ func (c *compressed) free() error {
 	return nil
 }
 
-// Failed is a filter or cache that failed in a call.
+// Failed is a filter or cache that failed in a call. Unstable.
 type Failed struct {
 	ID  string
 	Err error // the filter's own error, or the library's description
 }
 
-// PartReport describes what became of a text part that filters changed.
+// PartReport describes what became of a text part that filters changed. Unstable.
 type PartReport struct {
 	Part      int       // the index in the result that came in
 	Len       int       // bytes of the original
@@ -63,25 +65,13 @@ type PartReport struct {
 	Stretches []Stretch // in order and without gaps: together, the whole original
 }
 
-// Stretch is a stretch of an original.
+// Stretch is a stretch of an original. Unstable.
 type Stretch struct {
 	Start, End int    // in the original, in bytes
 	Hash       uint64 // XXH3 (64 bits, seed 0) of its bytes
 	Change     Change
 	Filter     string // the filter that changed it; "" for what was kept
 }
-
-// Change says what became of a stretch.
-type Change uint32
-
-const (
-	// ChangeKept means that it is in the result, byte for byte.
-	ChangeKept Change = C.ASIDE_CHANGE_KEPT
-	// ChangeReplaced means that other bytes stand for it.
-	ChangeReplaced Change = C.ASIDE_CHANGE_REPLACED
-	// ChangeLeftOut means that it was left out; a marker line may stand for it.
-	ChangeLeftOut Change = C.ASIDE_CHANGE_LEFT_OUT
-)
 
 // newReport reads a report and takes ownership of c. failed has the errors of callbacks in Go, of which the library knows only
 // the text.
@@ -91,6 +81,8 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 	r := &Report{
 		Before:       int(raw.before),
 		After:        int(raw.after),
+		BeforeUnits:  int(raw.before_units),
+		AfterUnits:   int(raw.after_units),
 		Hit:          text(raw.hit),
 		CutProtected: raw.cut_protected != 0,
 		Unexplained:  raw.unexplained != 0,
@@ -101,14 +93,20 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 		r.Filters = append(r.Filters, text(id))
 	}
 	known := callFrame{failed: failed}
-	for _, one := range unsafe.Slice(raw.failed, int(raw.failed_count)) {
+	for i := range raw.failed_count {
+		one := C.aside_failed{size: C.sizeof_aside_failed}
+		C.aside_compressed_failed(c, i, &one)
 		if id := text(one.id); !known.hasFailed(id) {
 			r.Failed = append(r.Failed, Failed{id, fmt.Errorf("%s", text(one.reason))})
 		}
 	}
-	for _, part := range unsafe.Slice(raw.parts, int(raw.part_count)) {
+	for i := range raw.part_count {
+		part := C.aside_part_report{size: C.sizeof_aside_part_report}
+		C.aside_compressed_part_report(c, i, &part)
 		stretches := make([]Stretch, 0, int(part.stretch_count))
-		for _, s := range unsafe.Slice(part.stretches, int(part.stretch_count)) {
+		for j := range part.stretch_count {
+			s := C.aside_stretch{size: C.sizeof_aside_stretch}
+			C.aside_compressed_stretch(c, i, j, &s)
 			stretch := Stretch{Start: int(s.start), End: int(s.start + s.len), Hash: uint64(s.hash), Change: Change(s.change)}
 			if s.filter != C.ASIDE_NO_FILTER {
 				stretch.Filter = r.Filters[s.filter]
@@ -123,7 +121,7 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 
 // Slice returns the bytes from start to end of a part's original, so that what was left out can be shown after all. original is
 // the text of that part as it came in; the result is a slice of it. Another text, or a part that no filter changed, is
-// [ErrOriginal]; a range outside of the text is [ErrRange].
+// [ErrOriginal]; a range outside of the text is [ErrRange]. Unstable.
 func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error) {
 	if r.c == nil {
 		return nil, ErrClosed

@@ -5,7 +5,6 @@ import "C"
 
 import (
 	"runtime"
-	"sync/atomic"
 	"unsafe"
 )
 
@@ -33,7 +32,7 @@ type RewriterOptions struct {
 	// 0: 1 MiB.
 	MaxHeld uint64
 
-	// Formats are the formats of answers that are read; those of others pass unchanged. 0: [FormatChat].
+	// Formats are the formats of answers that are read; those of others pass unchanged. 0: [FormatAll].
 	Formats Formats
 	// ResponsesAs says what the thinking becomes in the items of OpenAI Responses.
 	ResponsesAs ResponsesAs
@@ -50,60 +49,6 @@ type RewriterOptions struct {
 	MaxTools uint64
 }
 
-// Field is the name of the field for the thinking.
-type Field uint32
-
-const (
-	// FieldReasoningContent is reasoning_content, which most servers and clients use.
-	FieldReasoningContent Field = C.ASIDE_FIELD_REASONING_CONTENT
-	// FieldReasoning is reasoning.
-	FieldReasoning Field = C.ASIDE_FIELD_REASONING
-	// FieldThinking is thinking.
-	FieldThinking Field = C.ASIDE_FIELD_THINKING
-)
-
-// Body says what comes in.
-type Body uint32
-
-const (
-	// BodyUnknown lets the first byte that is not blank decide.
-	BodyUnknown Body = C.ASIDE_BODY_UNKNOWN
-	// BodyEvents is an event stream, text/event-stream.
-	BodyEvents Body = C.ASIDE_BODY_EVENTS
-	// BodyJSON is one JSON object, application/json.
-	BodyJSON Body = C.ASIDE_BODY_JSON
-	// BodyLines is JSON objects on lines of their own, application/x-ndjson.
-	BodyLines Body = C.ASIDE_BODY_LINES
-)
-
-// Formats is a set of formats of answers: FormatChat | FormatMessages.
-type Formats uint32
-
-const (
-	// FormatChat is chat completions of OpenAI, /chat/completions.
-	FormatChat Formats = C.ASIDE_FORMAT_CHAT
-	// FormatCompletions is completions of OpenAI, /completions.
-	FormatCompletions Formats = C.ASIDE_FORMAT_COMPLETIONS
-	// FormatResponses is OpenAI Responses, /responses.
-	FormatResponses Formats = C.ASIDE_FORMAT_RESPONSES
-	// FormatMessages is Anthropic Messages, /messages.
-	FormatMessages Formats = C.ASIDE_FORMAT_MESSAGES
-	// FormatOllama is Ollama's own, /api/chat and /api/generate.
-	FormatOllama Formats = C.ASIDE_FORMAT_OLLAMA
-	// FormatAll is all of them.
-	FormatAll Formats = C.ASIDE_FORMAT_ALL
-)
-
-// ResponsesAs says what the thinking becomes in the items of OpenAI Responses.
-type ResponsesAs uint32
-
-const (
-	// ResponsesAsReasoningText is the content of a reasoning item: right for clients that send items back.
-	ResponsesAsReasoningText ResponsesAs = C.ASIDE_RESPONSES_AS_REASONING_TEXT
-	// ResponsesAsSummary is its summary: for clients that show only that.
-	ResponsesAsSummary ResponsesAs = C.ASIDE_RESPONSES_AS_SUMMARY
-)
-
 // Stats is what a rewriter has counted since it was made, or since the last Reset.
 type Stats struct {
 	Events        uint64 // events that have data, lines of JSON, and bodies that were read whole
@@ -118,25 +63,25 @@ type Stats struct {
 	ContentBytes  uint64 // bytes of text that were sent as content
 	Held          uint64 // bytes of text and of an unfinished event that Finish would send now
 	SplitByServer uint64 // texts whose thinking the server splits itself
+	// Encoded reports whether the stream passes unread because its first bytes are not text: it is compressed, or its encoding is
+	// not UTF-8. Ask the server for Accept-Encoding: identity, or decode the body first.
+	Encoded bool
 }
 
 // Rewriter reads the bytes of an answer, an event stream, lines of JSON or a JSON body, and returns the same bytes with the
 // thinking moved out of the content to where the format has it, and with RewriterOptions.Calls the tool calls too. What it
 // cannot read passes unchanged. [Wants] tells which answers are for it.
 //
-// One call at a time may use a rewriter. A second one returns [ErrBusy] and changes nothing. Methods that return no error may
-// be called at any time.
+// One call at a time may use a rewriter. A second one returns [ErrBusy] and changes nothing.
 type Rewriter struct {
 	use exclusive
 	c   *C.aside_go_rewriter // nil once closed
-	// The results of the methods without an error, readable while a call is in progress.
-	tooLong atomic.Uint64
-	encoded atomic.Bool
-	_       noCopy
+	_   noCopy
 }
 
 // NewRewriter returns a rewriter at the start of a stream. The options may be nil. The error is [ErrOption] for a start that
-// the dialect does not have and for tools that cannot be read, [ErrNull] or [ErrClosed] for a dialect that is nil or closed, and [ErrMemory].
+// the dialect does not have and for tools that cannot be read, [ErrNull] or [ErrClosed] for a dialect that is nil or closed,
+// and [ErrMemory].
 //
 // The dialect may be closed before the rewriter. Close frees the rewriter; the garbage collector frees a forgotten one.
 func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
@@ -147,8 +92,11 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 	if options == nil {
 		options = &RewriterOptions{}
 	}
+	var pin runtime.Pinner
+	defer pin.Unpin()
 	c := C.aside_rewriter_options{
 		size:        C.sizeof_aside_rewriter_options,
+		tools:       pinnedTools(&pin, options.Tools),
 		start:       C.uint32_t(options.Start),
 		field:       C.uint32_t(options.Field),
 		body:        C.uint32_t(options.Body),
@@ -169,8 +117,7 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	w := &Rewriter{}
-	tools, size := data(options.Tools), C.size_t(len(options.Tools))
-	if status := C.aside_go_rewriter_new(d.c, &c, tools, size, &w.c); status != C.ASIDE_OK {
+	if status := C.aside_go_rewriter_new(d.c, &c, &w.c); status != C.ASIDE_OK {
 		return nil, lastFailure(status)
 	}
 	runtime.SetFinalizer(w, (*Rewriter).Close)
@@ -188,26 +135,20 @@ func (w *Rewriter) Close() error {
 		runtime.SetFinalizer(w, nil)
 		C.aside_go_rewriter_free(w.c)
 		w.c = nil
-		w.tooLong.Store(0)
-		w.encoded.Store(false)
 	}
 	return nil
 }
 
-// StartAt sets where the next stream starts, before its first byte: what is open at the first byte of each choice's text. With
-// it one rewriter serves a model with thinking on and off. Finish and Reset go back to the rewriter's own start.
-//
-// The error is [ErrOption] for a start that the dialect does not have, and [ErrOrder] if the stream has begun.
-func (w *Rewriter) StartAt(start Start) error {
-	return w.do(func() C.aside_status { return C.aside_go_rewriter_start_at(w.c, C.uint32_t(start)) })
-}
-
-// UseDialect sets the dialect and the start of the next stream, before its first byte; with [StartDefault] the dialect decides
-// where it starts. The results of [FindForTemplate] can be passed to it. Finish and Reset go back to the rewriter's own dialect
-// and start.
+// UseDialect sets the dialect of the next stream and what is open at the first byte of each choice's text, before the first
+// byte. With nil the dialect stays the rewriter's own, so that one rewriter serves a model with thinking on and off; with
+// [StartDefault] the dialect decides where the stream starts. The results of [FindForTemplate] can be passed to it. Finish and
+// Reset go back to the rewriter's own dialect and start.
 //
 // The dialect may be closed after the call. Errors are those of [NewRewriter], and [ErrOrder] if the stream has begun.
 func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
+	if d == nil {
+		return w.do(func() C.aside_status { return C.aside_go_rewriter_use_dialect(w.c, nil, C.uint32_t(start)) })
+	}
 	if err := d.enter(); err != nil {
 		return err
 	}
@@ -263,7 +204,7 @@ func (w *Rewriter) Reset() error {
 	return w.do(func() C.aside_status { return C.aside_go_rewriter_reset(w.c) })
 }
 
-// do makes a call, and publishes what the methods without an error return.
+// do makes a call.
 func (w *Rewriter) do(call func() C.aside_status) error {
 	if !w.use.enter() {
 		return ErrBusy
@@ -273,8 +214,6 @@ func (w *Rewriter) do(call func() C.aside_status) error {
 		return ErrClosed
 	}
 	status := call()
-	w.tooLong.Store(uint64(w.c.too_long))
-	w.encoded.Store(w.c.encoded == 1)
 	if status != C.ASIDE_OK {
 		return &failure{Status(status), C.GoString(&w.c.message[0])}
 	}
@@ -294,7 +233,7 @@ func (w *Rewriter) append(dst []byte, status C.aside_status) []byte {
 	if status != C.ASIDE_OK {
 		return dst
 	}
-	return append(dst, borrowed(w.c.out, w.c.out_len)...)
+	return append(dst, borrowed(w.c.out.at, w.c.out.len)...)
 }
 
 // Stats returns what was counted since the start or the last Reset, and what is held now. The error is [ErrBusy] while a call
@@ -315,14 +254,6 @@ func (w *Rewriter) Stats() (Stats, error) {
 		ContentBytes:  uint64(c.content_bytes),
 		Held:          uint64(c.held),
 		SplitByServer: uint64(c.split_by_server),
+		Encoded:       c.encoded != 0,
 	}, err
 }
-
-// TooLong returns how many events and bodies have passed unread since the start or the last Reset, because they were longer
-// than RewriterOptions.MaxEvent; 0 once the rewriter is closed. It may be called at any time.
-func (w *Rewriter) TooLong() uint64 { return w.tooLong.Load() }
-
-// IsEncoded reports whether the stream passes unread because its first bytes are not text: it is compressed, or its encoding is
-// not UTF-8. Ask the server for Accept-Encoding: identity, or decode the body first. After Finish it is about the finished
-// stream, until another begins. It may be called at any time.
-func (w *Rewriter) IsEncoded() bool { return w.encoded.Load() }

@@ -68,10 +68,10 @@ func TestRewriter(t *testing.T) {
 		t.Error(got)
 	}
 	small := newRewriter(t, &aside.RewriterOptions{MaxEvent: 20})
-	if got := rewrite(t, small, events); got != events || small.TooLong() != 2 {
-		t.Error(got, small.TooLong())
+	if got := rewrite(t, small, events); got != events || counted(t, small).TooLong != 2 {
+		t.Error(got, counted(t, small).TooLong)
 	}
-	if small.Reset() != nil || small.TooLong() != 0 {
+	if small.Reset() != nil || counted(t, small).TooLong != 0 {
 		t.Error("Reset")
 	}
 	// What was fed before is dropped.
@@ -112,7 +112,7 @@ func TestRewriterCalls(t *testing.T) {
 	if got := rewrite(t, newCalls(aside.RewriterOptions{MaxHeld: 4}), chunk); got != chunk {
 		t.Error(got)
 	}
-	check(newCalls(aside.RewriterOptions{CallsInThinking: aside.CallsNever}), thought)
+	check(newCalls(aside.RewriterOptions{CallsInThinking: aside.CallsInThinkingNever}), thought)
 	rewriter := newCalls(aside.RewriterOptions{Tools: []byte("[]")})
 	check(rewriter, text)
 	if err := rewriter.UseTools([]byte(`[{"name": "f"}]`)); err != nil {
@@ -161,7 +161,7 @@ func TestRewriterMisuse(t *testing.T) {
 	dst, feed := rewriter.Feed([]byte("dst"), []byte("a"))
 	_, finish := rewriter.Finish(nil)
 	for _, err := range []error{feed, finish, rewriter.Reset()} {
-		if err != aside.ErrClosed || string(dst) != "dst" || rewriter.TooLong() != 0 {
+		if err != aside.ErrClosed || string(dst) != "dst" {
 			t.Error(err)
 		}
 	}
@@ -208,11 +208,11 @@ func TestRewriterStarts(t *testing.T) {
 	defer rewriter.Close()
 	other := find(t, "qwen3-thinking")
 	for name, set := range map[string]func() error{
-		"by hand":   func() error { return rewriter.StartAt(aside.StartThinking) },
+		"by hand":   func() error { return rewriter.UseDialect(nil, aside.StartThinking) },
 		"a dialect": func() error { return rewriter.UseDialect(other, aside.StartDefault) },
 		"its start": func() error { return rewriter.UseDialect(find(t, "inline-think"), aside.StartThinking) },
 		"back to it": func() error {
-			return errors.Join(rewriter.UseDialect(other, aside.StartContent), rewriter.StartAt(aside.StartDefault))
+			return errors.Join(rewriter.UseDialect(other, aside.StartContent), rewriter.UseDialect(other, aside.StartDefault))
 		},
 		"after prompt": func() error {
 			start, err := rewriter.StartFromPrompt("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")
@@ -239,7 +239,7 @@ func TestRewriterStarts(t *testing.T) {
 	calls := func(want error) {
 		t.Helper()
 		_, prompt := rewriter.StartFromPrompt("")
-		for _, err := range []error{prompt, rewriter.StartAt(aside.StartContent), rewriter.UseDialect(other, aside.StartDefault)} {
+		for _, err := range []error{prompt, rewriter.UseDialect(nil, aside.StartContent), rewriter.UseDialect(other, aside.StartDefault)} {
 			if !errors.Is(err, want) {
 				t.Error(err)
 			}
@@ -252,13 +252,10 @@ func TestRewriterStarts(t *testing.T) {
 	if err := rewriter.Reset(); err != nil {
 		t.Error(err)
 	}
-	for _, err := range []error{rewriter.StartAt(aside.StartHeader), rewriter.StartAt(99), rewriter.UseDialect(other, aside.StartHeader)} {
+	for _, err := range []error{rewriter.UseDialect(nil, aside.StartHeader), rewriter.UseDialect(nil, 99), rewriter.UseDialect(other, aside.StartHeader)} {
 		if !errors.Is(err, aside.ErrOption) {
 			t.Error(err)
 		}
-	}
-	if err := rewriter.UseDialect(nil, aside.StartDefault); err != aside.ErrNull {
-		t.Error(err)
 	}
 	rewriter.Close()
 	calls(aside.ErrClosed)
@@ -271,10 +268,20 @@ func TestRewriterSaysWhatIsEncoded(t *testing.T) {
 	}
 	defer rewriter.Close()
 	const gzip = "\x1f\x8b\x08\x00"
-	if got := rewrite(t, rewriter, gzip); got != gzip || !rewriter.IsEncoded() {
+	if got := rewrite(t, rewriter, gzip); got != gzip || !counted(t, rewriter).Encoded {
 		t.Errorf("%q", got)
 	}
-	if rewrite(t, rewriter, "data: 1\n\n"); rewriter.IsEncoded() {
+	if rewrite(t, rewriter, "data: 1\n\n"); counted(t, rewriter).Encoded {
 		t.Error("text is encoded")
 	}
+}
+
+// counted returns what a rewriter has counted.
+func counted(t *testing.T, rewriter *aside.Rewriter) aside.Stats {
+	t.Helper()
+	stats, err := rewriter.Stats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stats
 }

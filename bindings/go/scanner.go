@@ -12,15 +12,15 @@ import (
 	"unsafe"
 )
 
-// Options are the options of a scanner.
-type Options struct {
+// ScannerOptions are the options of a scanner.
+type ScannerOptions struct {
 	// Start says what is open at the first byte.
 	Start Start
 	// Collect is how many bytes of whole thoughts to hold for TakeThought: text, types and attributes, of which each counts
 	// as at least 48. What does not fit is cut off, the text last. 0: thoughts are not collected.
 	Collect uint64
 	// Budget limits the thinking: a KindBudget event stands where the thinking exceeds it. nil: no limit.
-	Budget *Limit
+	Budget *Budget
 	// StrayClose says what becomes of a closer of the thinking that has no opener and comes after content.
 	StrayClose StrayClose
 	// Calls reports tool calls with their names and arguments, as the kinds from KindCall on, if the dialect says how they are
@@ -30,70 +30,12 @@ type Options struct {
 	CallsInThinking CallsInThinking
 }
 
-// CallsInThinking says what becomes of a tool call that begins inside the thinking.
-type CallsInThinking uint32
-
-const (
-	// CallsDialect lets the dialect decide: the call ends the thinking, interrupts it, or is text of it.
-	CallsDialect CallsInThinking = C.ASIDE_CALLS_IN_THINKING_DIALECT
-	// CallsNever makes every tool opener in the thinking text.
-	CallsNever CallsInThinking = C.ASIDE_CALLS_IN_THINKING_NEVER
-)
-
-// StrayClose says what becomes of a closer of the thinking that has no opener and comes after content.
-type StrayClose uint32
-
-const (
-	// StrayCloseDialect lets the dialect decide.
-	StrayCloseDialect StrayClose = C.ASIDE_STRAY_CLOSE_DIALECT
-	// StrayCloseText keeps it as text, for a host that is sure that its model does not think.
-	StrayCloseText StrayClose = C.ASIDE_STRAY_CLOSE_TEXT
-)
-
-// Limit is a budget of the thinking.
-type Limit struct {
-	Max   uint64
-	Unit  Unit
-	Scope Scope
+// Budget is how much thinking there may be.
+type Budget struct {
+	Limit uint64
+	Unit  BudgetUnit
+	Scope BudgetScope
 }
-
-// Unit says what a limit counts.
-type Unit uint32
-
-const (
-	// UnitBytes counts bytes.
-	UnitBytes Unit = C.ASIDE_BUDGET_UNIT_BYTES
-	// UnitCharacters counts characters.
-	UnitCharacters Unit = C.ASIDE_BUDGET_UNIT_CHARACTERS
-)
-
-// Scope says what a limit applies to.
-type Scope uint32
-
-const (
-	// ScopeSpan limits each thinking span by itself.
-	ScopeSpan Scope = C.ASIDE_BUDGET_SCOPE_SPAN
-	// ScopeStream limits all thinking of the stream together.
-	ScopeStream Scope = C.ASIDE_BUDGET_SCOPE_STREAM
-)
-
-// Start says what is open at the first byte of a stream.
-type Start uint32
-
-const (
-	// StartDefault lets the dialect decide.
-	StartDefault Start = C.ASIDE_START_DEFAULT
-	// StartContent means that no span is open.
-	StartContent Start = C.ASIDE_START_CONTENT
-	// StartThinking means that the stream begins inside a thinking span, whose opener was in the prompt.
-	StartThinking Start = C.ASIDE_START_THINKING
-	// StartNarration means that the stream begins inside a narration span.
-	StartNarration Start = C.ASIDE_START_NARRATION
-	// StartTool means that the stream begins inside a tool span.
-	StartTool Start = C.ASIDE_START_TOOL
-	// StartHeader means that the stream begins inside a channel header, of a dialect that has headers.
-	StartHeader Start = C.ASIDE_START_HEADER
-)
 
 // Scanner splits one stream into events. In the steady state, feeding allocates nothing.
 //
@@ -108,7 +50,6 @@ type Scanner struct {
 	use exclusive
 	// The results of the methods without an error, readable while a call is in progress.
 	offset, holds, maxHold, consumed atomic.Int64
-	lost                             atomic.Uint64
 
 	scannerState
 
@@ -128,8 +69,11 @@ type scannerState struct {
 	held        int
 	before      []byte
 	attributes  []byte
-	attr        Attr
+	attribute   Attribute
 	tokens      []C.aside_token // the tokens given to FeedTokens, for C
+	// How many tokens begin before the next event. The first event of a stream never takes the shortcut of Feed, so that this
+	// number begins anew with it.
+	firstToken uint64
 
 	// The buffer of All, the part of it that is not fed yet, and the reader's error after that part.
 	buf, rest []byte
@@ -147,13 +91,13 @@ func (*noCopy) Unlock() {}
 //
 // The dialect may be closed before the scanner. Close frees the scanner; the garbage collector frees a forgotten one, but it
 // does not see how much memory of C that is.
-func NewScanner(d *Dialect, options *Options) (*Scanner, error) {
+func NewScanner(d *Dialect, options *ScannerOptions) (*Scanner, error) {
 	if err := d.enter(); err != nil {
 		return nil, err
 	}
 	defer d.leave()
 	if options == nil {
-		options = &Options{}
+		options = &ScannerOptions{}
 	}
 	c := C.aside_scanner_options{
 		size:        C.sizeof_aside_scanner_options,
@@ -161,16 +105,14 @@ func NewScanner(d *Dialect, options *Options) (*Scanner, error) {
 		stray_close: C.uint32_t(options.StrayClose),
 		collect:     C.uint64_t(options.Collect),
 
+		calls:             flag(options.Calls),
 		calls_in_thinking: C.uint32_t(options.CallsInThinking),
 	}
-	if options.Calls {
-		c.calls = 1
-	}
-	if limit := options.Budget; limit != nil {
+	if budget := options.Budget; budget != nil {
 		c.has_budget = 1
-		c.budget = C.uint64_t(limit.Max)
-		c.budget_unit = C.uint32_t(limit.Unit)
-		c.budget_scope = C.uint32_t(limit.Scope)
+		c.budget = C.uint64_t(budget.Limit)
+		c.budget_unit = C.uint32_t(budget.Unit)
+		c.budget_scope = C.uint32_t(budget.Scope)
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -200,6 +142,7 @@ func (s *Scanner) Clone() (*Scanner, error) {
 		held:       s.held,
 		before:     bytes.Clone(s.before),
 		attributes: bytes.Clone(s.attributes),
+		firstToken: s.firstToken,
 		rest:       bytes.Clone(s.rest),
 		readErr:    s.readErr,
 	}}
@@ -235,7 +178,6 @@ func (s *Scanner) Close() error {
 	s.holds.Store(0)
 	s.maxHold.Store(0)
 	s.consumed.Store(0)
-	s.lost.Store(0)
 	return nil
 }
 
@@ -258,7 +200,13 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 		return s.Consumed(), err
 	}
 	// Written well before it is read: a wide load directly after narrow stores stalls the processor.
-	event := Event{Kind: KindText, Channel: Channel(s.c.channel), Offset: int64(s.c.offset), Text: p[:len(p):len(p)]}
+	event := Event{
+		Kind:       KindText,
+		Channel:    Channel(s.c.channel),
+		Offset:     int64(s.c.offset),
+		Text:       p[:len(p):len(p)],
+		FirstToken: s.firstToken,
+	}
 	if s.passes(p) {
 		s.c.offset += C.uint64_t(len(p))
 		s.c.passed += C.uint64_t(len(p))
@@ -305,8 +253,8 @@ type Token struct {
 }
 
 // FeedTokens is [Scanner.Feed] for bytes whose tokens are known. Markers that a dialect calls special then count only where a
-// special token begins them, so that a marker typed as ordinary text stays text. Counts reports the tokens of each channel.
-// Feeds with and without tokens may be mixed.
+// special token begins them, so that a marker typed as ordinary text stays text. Event.Tokens and Event.FirstToken say which
+// tokens begin in an event, and Counts reports the tokens of each channel. Feeds with and without tokens may be mixed.
 //
 // The lengths of the tokens must add up to len(p); otherwise the error is [ErrLength] and nothing is fed. After a pause, go on
 // with p[n:] and the tokens that are not completely done, the first of them with its remaining length. tokens is not kept.
@@ -606,25 +554,26 @@ func remaining(tokens []C.aside_token, n int) []C.aside_token {
 // take stores the results of a crossing. It copies what is borrowed from the library, because a pause may outlive it: only a
 // few bytes of a marker, and attributes.
 func (s *Scanner) take() {
-	fed := &s.c.fed
-	s.next, s.count = 0, int(fed.count)
-	s.base = uint64(fed.offset)
-	s.chunk = s.chunk[:fed.consumed]
-	s.consumed.Add(int64(fed.consumed))
-	s.held = int(fed.held_len)
-	s.before = append(s.before[:0], borrowed(fed.held, fed.held_len)...)
-	s.attributes = append(s.attributes[:0], borrowed(fed.attributes, fed.attributes_len)...)
+	array := &s.c.array
+	s.next, s.count = 0, int(array.count)
+	s.base = uint64(array.offset)
+	s.chunk = s.chunk[:array.consumed]
+	s.consumed.Add(int64(array.consumed))
+	s.held = int(array.held.len)
+	s.before = append(s.before[:0], borrowed(array.held.at, array.held.len)...)
+	s.attributes = append(s.attributes[:0], borrowed(array.attributes.at, array.attributes.len)...)
+	if s.count > 0 {
+		last := &s.c.events[s.count-1]
+		s.firstToken = uint64(last.first_token) + uint64(last.tokens)
+	}
 }
 
 // note publishes the scanner's position for the methods without an error.
 func (s *Scanner) note() {
 	s.offset.Store(int64(s.c.offset))
-	// An atomic store is expensive, and these seldom change.
+	// An atomic store is expensive, and this seldom changes.
 	if holds := int64(s.c.holds); holds != s.holds.Load() {
 		s.holds.Store(holds)
-	}
-	if lost := uint64(s.c.lost); lost != s.lost.Load() {
-		s.lost.Store(lost)
 	}
 }
 
@@ -640,15 +589,15 @@ func (s *Scanner) releaseChunk() {
 
 func (s *Scanner) event(c *C.aside_event) Event {
 	event := Event{
-		Kind:    Kind(c.kind),
-		Channel: Channel(c.channel),
-		Cause:   Cause(c.cause),
-		Rule:    uint32(c.rule),
-		Tag:     uint32(c.tag),
-		Offset:  int64(c.offset),
-	}
-	if event.Kind == KindCall || event.Kind == KindCallEnd {
-		event.Call = uint32(c.text_at)
+		Kind:       Kind(c.kind),
+		Channel:    Channel(c.channel),
+		Cause:      Cause(c.cause),
+		Rule:       uint32(c.rule),
+		Tag:        uint32(c.tag),
+		Call:       uint32(c.call),
+		Offset:     int64(c.offset),
+		FirstToken: uint64(c.first_token),
+		Tokens:     uint32(c.tokens),
 	}
 	if event.Kind != KindAttribute && !(event.Kind == KindCallName && c.value_len > 0) {
 		event.Text = s.bytes(uint64(c.offset), int(c.len))
@@ -656,7 +605,7 @@ func (s *Scanner) event(c *C.aside_event) Event {
 	}
 	text := s.attributes[c.text_at:]
 	middle, end := c.name_len, c.name_len+c.value_len
-	s.attr = Attr{
+	s.attribute = Attribute{
 		Name:        text[:middle:middle],
 		Value:       text[middle:end:end],
 		RawNameAt:   int(c.raw_name_at),
@@ -664,7 +613,7 @@ func (s *Scanner) event(c *C.aside_event) Event {
 		RawValueAt:  int(c.raw_value_at),
 		RawValueLen: int(c.raw_value_len),
 	}
-	event.Attr = &s.attr
+	event.Attribute = &s.attribute
 	return event
 }
 
@@ -701,6 +650,9 @@ type Counts struct {
 	Characters uint64 // of text; in invalid UTF-8, the bytes that do not continue a character
 	Spans      uint64 // opened
 	Tokens     uint64 // from FeedTokens, whose first byte is text of the channel
+	// LostThoughts, of ChannelThinking: thoughts that were dropped since the start or the last Reset, because 1,024 others
+	// were waiting for TakeThought.
+	LostThoughts uint64
 }
 
 // Counts returns how much text of a channel the stream has had so far. After Finish it is about the finished stream, until
@@ -718,7 +670,13 @@ func (s *Scanner) Counts(channel Channel) (Counts, error) {
 		return Counts{}, s.failure(status)
 	}
 	c := &s.c.counts
-	return Counts{uint64(c.bytes), uint64(c.characters), uint64(c.spans), uint64(c.tokens)}, nil
+	return Counts{
+		Bytes:        uint64(c.bytes),
+		Characters:   uint64(c.characters),
+		Spans:        uint64(c.spans),
+		Tokens:       uint64(c.tokens),
+		LostThoughts: uint64(c.lost_thoughts),
+	}, nil
 }
 
 // Offset returns the offset of the next byte to be fed; 0 once the scanner is closed. It may be called at any time.

@@ -23,8 +23,8 @@ func streamScanner(t testing.TB) *aside.Scanner {
 	return newScanner(t, "thought-stream")
 }
 
-func TestDialects(t *testing.T) {
-	names := aside.Dialects()
+func TestDialectNames(t *testing.T) {
+	names := aside.DialectNames()
 	if len(names) < 10 {
 		t.Fatal(names)
 	}
@@ -91,11 +91,11 @@ func TestLoad(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for _, start := range []aside.Start{aside.StartHeader, 99} {
-		if _, err := aside.NewScanner(find(t, "qwen3"), &aside.Options{Start: start}); !errors.Is(err, aside.ErrOption) {
+		if _, err := aside.NewScanner(find(t, "qwen3"), &aside.ScannerOptions{Start: start}); !errors.Is(err, aside.ErrOption) {
 			t.Error(start, err)
 		}
 	}
-	scanner, err := aside.NewScanner(find(t, "qwen3"), &aside.Options{Start: aside.StartThinking, Collect: 4})
+	scanner, err := aside.NewScanner(find(t, "qwen3"), &aside.ScannerOptions{Start: aside.StartThinking, Collect: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,25 +108,34 @@ func TestOptions(t *testing.T) {
 	if _, ok, err := scanner.TakeThought(); ok || err != nil {
 		t.Error("a thought twice", err)
 	}
-	if scanner.LostThoughts() != 0 {
-		t.Error(scanner.LostThoughts())
-	}
 }
 
 func TestThoughts(t *testing.T) {
-	scanner, err := aside.NewScanner(find(t, "thought-stream"), &aside.Options{Collect: 1 << 10})
+	scanner, err := aside.NewScanner(find(t, "thought-stream"), &aside.ScannerOptions{Collect: 1 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer scanner.Close()
 	scan(t, scanner, []byte(`a<thinking thought="A" thought_type="plan" confidence="0.25" x="&lt;">B</thinking>c`))
 	thought, ok, err := scanner.TakeThought()
-	want := []aside.ThoughtAttr{{"thought", "A"}, {"thought_type", "plan"}, {"confidence", "0.25"}, {"x", "<"}}
+	want := []aside.ThoughtAttribute{{"thought", "A"}, {"thought_type", "plan"}, {"confidence", "0.25"}, {"x", "<"}}
 	if !ok || err != nil || thought.Offset != 1 || *thought.Type != "plan" || *thought.Confidence != 0.25 {
 		t.Error(thought, ok, err)
 	}
-	if fmt.Sprint(thought.Attrs) != fmt.Sprint(want) {
-		t.Error(thought.Attrs)
+	if fmt.Sprint(thought.Attributes) != fmt.Sprint(want) {
+		t.Error(thought.Attributes)
+	}
+}
+
+func TestLostThoughts(t *testing.T) {
+	scanner := scannerOf(t, find(t, "inline-think"), &aside.ScannerOptions{Collect: 1 << 20})
+	scan(t, scanner, bytes.Repeat([]byte("<think>a</think>"), 1030))
+	thinking, err := scanner.Counts(aside.ChannelThinking)
+	if err != nil || thinking.LostThoughts != 6 || thinking.Spans != 1030 {
+		t.Error(thinking, err)
+	}
+	if content, err := scanner.Counts(aside.ChannelContent); err != nil || content.LostThoughts != 0 {
+		t.Error(content, err)
 	}
 }
 
@@ -339,7 +348,7 @@ func TestClosed(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if scanner.Offset() != 0 || scanner.Held() != 0 || scanner.MaxHold() != 0 || scanner.LostThoughts() != 0 {
+	if scanner.Offset() != 0 || scanner.Held() != 0 || scanner.MaxHold() != 0 {
 		t.Error("a closed scanner has numbers")
 	}
 	if _, err := aside.NewScanner(nil, nil); err != aside.ErrNull {
@@ -356,8 +365,8 @@ func TestClosed(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	got := fmt.Sprint(aside.KindOpen, aside.KindClose, aside.Kind(0), aside.Kind(99), aside.ChannelTool, aside.Channel(9), aside.CauseEnd)
-	if got != "open close 0 99 tool 9 end of stream" {
+	got := fmt.Sprint(aside.KindOpen, aside.KindClose, aside.Kind(0), aside.Kind(99), aside.ChannelTool, aside.Channel(9), aside.CauseEndOfStream)
+	if got != "open close 0 99 tool 9 end_of_stream" {
 		t.Error(got)
 	}
 }

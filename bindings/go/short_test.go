@@ -75,16 +75,18 @@ func TestTheShortWayIsTheLongWay(t *testing.T) {
 	}
 }
 
-// Offsets are right after everything that changes them, on every channel.
+// Offsets and numbers of tokens are right after everything that changes them, on every channel.
 func TestOffsetsOfTheShortWay(t *testing.T) {
 	scanner := newScanner(t, "inline-think")
+	tokens := uint64(0)
 	feed := func(scanner *aside.Scanner, text string, channel aside.Channel, offset int64) {
 		t.Helper()
 		calls := 0
 		n, err := scanner.Feed([]byte(text), func(event aside.Event) bool {
 			calls++
-			if event.Kind != aside.KindText || event.Channel != channel || event.Offset != offset || string(event.Text) != text {
-				t.Errorf("%+v, wanted %q of %v at %d", event, text, channel, offset)
+			if event.Kind != aside.KindText || event.Channel != channel || event.Offset != offset || string(event.Text) != text ||
+				event.FirstToken != tokens || event.Tokens != 0 {
+				t.Errorf("%+v, wanted %q of %v at %d, after %d tokens", event, text, channel, offset, tokens)
 			}
 			return calls > 1 // a pause after the only event: nothing is pending
 		})
@@ -102,8 +104,9 @@ func TestOffsetsOfTheShortWay(t *testing.T) {
 	for range 2 {
 		_, err := scanner.Feed([]byte("<think>"), yield)
 		must(err)
-		_, err = scanner.FeedTokens([]byte("so"), []aside.Token{{Len: 2}}, yield)
+		_, err = scanner.FeedTokens([]byte("so"), []aside.Token{{Len: 1}, {Len: 1}}, yield)
 		must(err)
+		tokens = 2
 		feed(scanner, "Twice", aside.ChannelThinking, 9)
 		second, err := scanner.Clone()
 		must(err)
@@ -113,6 +116,7 @@ func TestOffsetsOfTheShortWay(t *testing.T) {
 		feed(scanner, "Three", aside.ChannelContent, 17)
 		feed(second, " 21", aside.ChannelThinking, 14)
 		must(second.Reset())
+		tokens = 0
 		feed(second, "anew", aside.ChannelContent, 0)
 		must(scanner.Finish(yield))
 	}
@@ -215,7 +219,7 @@ func TestWhatPassesIsCounted(t *testing.T) {
 
 // With a budget, or if thoughts are collected, each byte counts and none may pass without a crossing.
 func TestBudgetsAreKept(t *testing.T) {
-	scanner := scannerOf(t, find(t, "inline-think"), &aside.Options{Budget: &aside.Limit{Max: 5}, Collect: 100})
+	scanner := scannerOf(t, find(t, "inline-think"), &aside.ScannerOptions{Budget: &aside.Budget{Limit: 5}, Collect: 100})
 	budgets := 0
 	for _, text := range []string{"<think>", "ab", "cd", "ef", "gh", "</think>", "i"} {
 		if _, err := scanner.Feed([]byte(text), func(event aside.Event) bool {

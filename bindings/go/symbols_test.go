@@ -10,9 +10,8 @@ import (
 
 // Functions of the C interface that a Go program does not need, with the reason.
 var notInGo = map[string]string{
-	"aside_abi_version":               "the linker compares versions",
-	"aside_dialect_find_for_template": "aside_dialect_find_for_template_with takes all that it does",
-	"aside_scanner_consumed":          "for feeds with a callback; aside_fed has it",
+	"aside_abi_version":      "the linker compares versions",
+	"aside_scanner_consumed": "for feeds with a callback; aside_event_array has it",
 }
 
 // The binding uses every exported function. Of two that differ by callback and array, it uses the one with the array.

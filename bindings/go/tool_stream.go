@@ -43,7 +43,7 @@ func (s *toolStream) free() {
 // error regions at the end.
 //
 // The compressor may be closed before the stream. Close frees the stream; the garbage collector frees a forgotten one.
-func (c *Compressor) NewStream(call Call, memory int, to io.Writer) (*ToolStream, error) {
+func (c *Compressor) NewStream(invocation Invocation, memory int, to io.Writer) (*ToolStream, error) {
 	if err := c.use.enter(); err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (c *Compressor) NewStream(call Call, memory int, to io.Writer) (*ToolStream
 	defer runtime.UnlockOSThread()
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	stream := C.aside_tool_stream_new(c.c, call.c(&pin), C.size_t(max(memory, 0)))
+	stream := C.aside_tool_stream_new(c.c, invocation.c(&pin), C.size_t(max(memory, 0)))
 	if stream == nil {
 		return nil, lastFailure(C.aside_last_status())
 	}
@@ -70,8 +70,8 @@ func (c *Compressor) NewStream(call Call, memory int, to io.Writer) (*ToolStream
 // counts as failed in later calls. After Finish the error is [ErrOrder].
 func (s *ToolStream) Write(p []byte) (int, error) {
 	data := (*C.char)(unsafe.Pointer(unsafe.SliceData(p)))
-	fed, err := s.run(func(out **C.char, n *C.size_t) C.aside_status {
-		return C.aside_tool_stream_feed(s.c.c, data, C.size_t(len(p)), out, n)
+	fed, err := s.run(func(out *C.aside_bytes) C.aside_status {
+		return C.aside_tool_stream_feed(s.c.c, data, C.size_t(len(p)), out)
 	})
 	if fed {
 		return len(p), err
@@ -102,19 +102,21 @@ func (s *ToolStream) SetExitCode(code int) error {
 // even if the writer failed.
 func (s *ToolStream) Finish() (*Report, error) {
 	var report *Report // set before the writer is called, which may panic
-	_, err := s.run(func(out **C.char, n *C.size_t) C.aside_status {
-		var compressed *C.aside_compressed
-		status := C.aside_tool_stream_finish(s.c.c, out, n, &compressed)
-		if status == C.ASIDE_OK {
+	_, err := s.run(func(out *C.aside_bytes) C.aside_status {
+		if status := C.aside_tool_stream_finish(s.c.c, out); status != C.ASIDE_OK {
+			return status
+		}
+		compressed := C.aside_tool_stream_report(s.c.c)
+		if compressed != nil {
 			report = newReport(compressed, s.callers.failed)
 		}
-		return status
+		return madeStatus(compressed != nil)
 	})
 	return report, err
 }
 
 // run makes a call and writes its output. done reports whether the library has done its part.
-func (s *ToolStream) run(call func(out **C.char, n *C.size_t) C.aside_status) (done bool, err error) {
+func (s *ToolStream) run(call func(out *C.aside_bytes) C.aside_status) (done bool, err error) {
 	if !s.use.enter() {
 		return false, ErrBusy
 	}
@@ -126,14 +128,13 @@ func (s *ToolStream) run(call func(out **C.char, n *C.size_t) C.aside_status) (d
 		return false, s.err
 	}
 	defer runtime.KeepAlive(s.c) // until the writer returns
-	var out *C.char
-	var n C.size_t
-	if err := s.callers.run(func() C.aside_status { return call(&out, &n) }); err != nil {
+	var out C.aside_bytes
+	if err := s.callers.run(func() C.aside_status { return call(&out) }); err != nil {
 		return false, err
 	}
-	if n > 0 {
+	if out.len > 0 {
 		s.err = errLeft // until the writer returns
-		_, s.err = write(s.to, borrowed(out, n))
+		_, s.err = write(s.to, borrowed(out.at, out.len))
 	}
 	return true, s.err
 }

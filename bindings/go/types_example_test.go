@@ -47,7 +47,7 @@ func ExampleEvent() {
 		}
 		switch event.Kind {
 		case aside.KindAttribute:
-			fmt.Printf("%s is %s\n", event.Attr.Name, event.Attr.Value)
+			fmt.Printf("%s is %s\n", event.Attribute.Name, event.Attribute.Value)
 		case aside.KindText:
 			fmt.Printf("%v: %s\n", event.Channel, event.Text)
 		}
@@ -59,12 +59,12 @@ func ExampleEvent() {
 }
 
 // A host that is sure that its model does not think keeps a closer without an opener in the text.
-func ExampleOptions() {
+func ExampleScannerOptions() {
 	dialect, err := aside.Find("qwen3")
 	if err != nil {
 		log.Fatal(err)
 	}
-	scanner, err := aside.NewScanner(dialect, &aside.Options{Start: aside.StartContent, StrayClose: aside.StrayCloseText})
+	scanner, err := aside.NewScanner(dialect, &aside.ScannerOptions{Start: aside.StartContent, StrayClose: aside.StrayCloseText})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func ExampleThought() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	scanner, err := aside.NewScanner(dialect, &aside.Options{Collect: 1 << 20})
+	scanner, err := aside.NewScanner(dialect, &aside.ScannerOptions{Collect: 1 << 20})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func ExampleCache() {
 	defer c.Close()
 	output := []byte(strings.Repeat("an answer that stays the same\n", 100))
 	for range 2 {
-		_, report, err := c.Compress(aside.Call{ToolID: "poll", Now: time.Now()}, output)
+		_, report, err := c.Compress(aside.Invocation{ToolID: "poll", Now: time.Now()}, output)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func ExampleReport_Slice() {
 	}
 	defer c.Close()
 	output := []byte("start\n" + strings.Repeat("waiting for the server\n", 100) + "error: no answer\n")
-	_, report, err := c.Compress(aside.Call{ToolID: "bash"}, output)
+	_, report, err := c.Compress(aside.Invocation{ToolID: "bash"}, output)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func ExampleToolStream() {
 	}
 	defer c.Close()
 	var result strings.Builder
-	stream, err := c.NewStream(aside.Call{ToolID: "bash"}, 8192, &result)
+	stream, err := c.NewStream(aside.Invocation{ToolID: "bash"}, 8192, &result)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	aside "aside.example/bindings/go"
@@ -96,9 +97,9 @@ func (v *vector) judge(got *recorder, thoughts []aside.Thought) error {
 	for _, event := range got.events {
 		switch event.Kind {
 		case aside.KindAttribute:
-			attributes = append(attributes, [2]string{string(event.attr.Name), string(event.attr.Value)})
+			attributes = append(attributes, [2]string{string(event.attribute.Name), string(event.attribute.Value)})
 		case aside.KindClose:
-			causes = append(causes, event.Cause.String())
+			causes = append(causes, strings.ReplaceAll(event.Cause.String(), "_", " "))
 		}
 	}
 	if v.Attributes != nil && fmt.Sprintf("%q", *v.Attributes) != fmt.Sprintf("%q", attributes) {
@@ -128,7 +129,7 @@ func (v *vector) check(t testing.TB) error {
 	if len(chunks) == 0 {
 		return fmt.Errorf("no chunks")
 	}
-	options := aside.Options{Collect: 1 << 26}
+	options := aside.ScannerOptions{Collect: 1 << 26}
 	if v.Start != nil {
 		start, known := starts[*v.Start]
 		if !known {

@@ -71,11 +71,15 @@ impl Source {
             Dialect::find(name).map_err(|unknown| usage(unknown.to_string()))?
         } else if let Some(file) = &self.dialect_file {
             let text = read_text(file)?;
-            Dialect::from_toml(&text).map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?
+            Dialect::load(&text).map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?
         } else if let Some(model) = &self.model {
             Dialect::find_for_model(model).map_err(|unknown| usage(unknown.to_string()))?
         } else if let Some(file) = &self.template {
-            let found = find_for_template(&read_text(file)?, self.variables.as_deref().unwrap_or_default());
+            let text = read_text(file)?;
+            let found = match &self.variables {
+                Some(variables) => find_for_rendered_template(&text, variables),
+                None => Dialect::find_for_template(&text).map_err(|unknown| unknown.to_string()),
+            };
             let (dialect, start) = found.map_err(|message| Stop::Failed(format!("{}: {message}", file.display())))?;
             begins = Some(start);
             dialect
@@ -92,14 +96,11 @@ impl Source {
 }
 
 #[cfg(feature = "templates")]
-fn find_for_template(template: &str, variables: &str) -> Result<(Dialect, Start), String> {
-    Dialect::find_for_template_with(template, variables).map_err(|unknown| unknown.to_string())
+fn find_for_rendered_template(template: &str, variables: &str) -> Result<(Dialect, Start), String> {
+    Dialect::find_for_rendered_template(template, variables).map_err(|unknown| unknown.to_string())
 }
 
 #[cfg(not(feature = "templates"))]
-fn find_for_template(template: &str, variables: &str) -> Result<(Dialect, Start), String> {
-    if !variables.is_empty() {
-        return Err("this program reads templates, and renders none: build it with --features templates".to_owned());
-    }
-    Dialect::find_for_template(template).map_err(|unknown| unknown.to_string())
+fn find_for_rendered_template(_: &str, _: &str) -> Result<(Dialect, Start), String> {
+    Err("this program reads templates, and renders none: build it with --features templates".to_owned())
 }

@@ -38,7 +38,7 @@ pub struct Arguments {
     tools: Option<PathBuf>,
 
     /// The formats of answers that are split, with commas between them
-    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', default_value = "chat")]
+    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', default_value = "all")]
     formats: Vec<Format>,
 
     /// What the thinking becomes in responses
@@ -116,7 +116,7 @@ impl Arguments {
         Ok(Options::new()
             .field(field)
             .responses_as(responses_as)
-            .formats(formats.unwrap_or(sse::Formats::CHAT))
+            .formats(formats.unwrap_or_default())
             .calls(self.calls)
             .tools(tools)
             .repair(self.repair)
@@ -138,7 +138,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let options = arguments.options()?.stray_close(chosen.stray_close);
     let mut rewriter = Rewriter::new(&chosen.dialect, &options).map_err(failed)?;
     // A gateway keeps its rewriters, and sets this for each answer, as its request says.
-    let started = rewriter.start_at(chosen.start);
+    let started = rewriter.use_dialect(None, chosen.start);
     started.map_err(|error| Stop::Usage(format!("{}: {error}", chosen.dialect.name())))?;
     let mut input = Input::open(arguments.file.as_deref())?;
     let mut buffer = vec![0; READ];
@@ -156,7 +156,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     rewriter.finish(&mut out).map_err(failed)?;
     output.write(&out)?;
     output.finish()?;
-    if rewriter.is_encoded() {
+    if rewriter.stats().encoded {
         say("aside resplit: the stream is compressed, and has passed as it came: decode it first\n");
     }
     if arguments.stats {

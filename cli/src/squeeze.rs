@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::Arc;
 
-use aside::compress::{Compressor, Input, Registry, Report, Stream};
+use aside::compress::{Compressor, Input, Registry, Report, ToolStream};
 use clap::Args;
 
 use crate::files::{self, READ, read_text};
@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     for file in &arguments.filters {
         registry.add_toml(&read_text(file)?).map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?;
     }
-    let mut compressor = Compressor::new(registry);
+    let mut compressor = Compressor::new(&registry);
     if let Some(budget) = arguments.budget {
         compressor = compressor.budget(budget).map_err(|error| Stop::Usage(error.to_string()))?;
     }
@@ -70,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         call["exit_code"] = code.into();
     }
     let input = Input::from_json(&call.to_string()).map_err(|error| Stop::Failed(error.to_string()))?;
-    let mut stream = Stream::new(Arc::new(compressor), "terminal", input, arguments.memory)
+    let mut stream = ToolStream::new(Arc::new(compressor), "terminal", input, arguments.memory)
         .map_err(|error| Stop::Usage(error.to_string()))?;
 
     let (mut source, child) = open(arguments)?;
@@ -145,7 +145,7 @@ fn code_of(status: ExitStatus) -> u8 {
 
 /// The report in words.
 fn told(report: &Report) -> String {
-    let mut text = format!("aside squeeze: {} → {} chars", report.before, report.after);
+    let mut text = format!("aside squeeze: {} → {} chars", report.before_units, report.after_units);
     if !report.filters.is_empty() {
         let _ = write!(text, ", by {}", report.filters.join(", "));
     }

@@ -107,7 +107,8 @@ fn reads_the_formats_that_are_asked_for() {
     let chat = "data: {\"choices\":[{\"delta\":{\"content\":\"<think>hm</think>Yes.\"}}]}\n\n";
     let message = "{\"type\":\"message\",\"content\":[{\"type\":\"text\",\"text\":\"<think>hm</think>Yes.\"}]}";
     for (arguments, reads_chat, reads_message) in [
-        (&["--dialect=qwen3"][..], true, false),
+        (&["--dialect=qwen3"][..], true, true),
+        (&["--dialect=qwen3", "--formats=chat"], true, false),
         (&["--dialect=qwen3", "--formats", "messages"], false, true),
         (&["--dialect=qwen3", "--formats=chat,messages"], true, true),
         (&["--dialect=qwen3", "--formats=all", "--responses-as=summary"], true, true),

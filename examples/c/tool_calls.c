@@ -17,13 +17,13 @@
 #include <string.h>
 
 /* Prints a text of the library, which is UTF-8, as a JSON string. */
-static void print_string(const char *text, size_t len)
+static void print_string(aside_bytes text)
 {
     size_t i;
 
     putchar('"');
-    for (i = 0; i < len; i++) {
-        unsigned char byte = (unsigned char)text[i];
+    for (i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.at[i];
 
         if (byte == '"' || byte == '\\')
             printf("\\%c", byte);
@@ -37,22 +37,22 @@ static void print_string(const char *text, size_t len)
 
 static void print_delta(const aside_call_delta *delta)
 {
-    if (delta->arguments_len == 0 && !delta->is_first)
+    if (delta->arguments.len == 0 && !delta->is_first)
         return; /* the end of a call: OpenAI has nothing that says so */
     printf("{\"index\":%lu", (unsigned long)delta->index);
     if (delta->is_first) {
         printf(",\"id\":");
-        print_string(delta->id, delta->id_len);
+        print_string(delta->id);
         printf(",\"type\":\"function\"");
     }
     printf(",\"function\":{");
     if (delta->is_first) {
         printf("\"name\":");
-        print_string(delta->name, delta->name_len);
+        print_string(delta->name);
         putchar(',');
     }
     printf("\"arguments\":");
-    print_string(delta->arguments, delta->arguments_len);
+    print_string(delta->arguments);
     puts("}}");
 }
 
@@ -60,7 +60,7 @@ static void print_delta(const aside_call_delta *delta)
 static int32_t on_event(void *user, const aside_event *event, const char *bytes)
 {
     aside_call_delta delta = {.size = sizeof delta};
-    aside_status status = aside_call_writer_feed(user, event, bytes, &delta);
+    aside_status status = aside_call_writer_feed(user, event, sizeof *event, bytes, &delta);
 
     if (status == ASIDE_OK)
         print_delta(&delta);
@@ -86,14 +86,14 @@ static char *read_file(const char *path, size_t *len)
 /* Returns a dialect by its name, or from a file if the name ends in `.toml`; NULL if that fails. */
 static const aside_dialect *dialect_of(const char *name)
 {
-    aside_dialect *loaded = NULL;
+    aside_dialect *loaded;
     char *toml;
     size_t len = strlen(name);
 
     if (len < 5 || strcmp(name + len - 5, ".toml") != 0)
         return aside_dialect_find(name, len);
     toml = read_file(name, &len);
-    aside_dialect_load(toml, len, &loaded);
+    loaded = aside_dialect_load(toml, len);
     free(toml);
     return loaded;
 }
@@ -114,8 +114,8 @@ int main(int argc, char **argv)
         fputs("usage: tool_calls TOOLS.json DIALECT <text\n", stderr);
         return 2;
     }
-    tools = read_file(argv[1], &writing.tools_len);
-    writing.tools = tools;
+    tools = read_file(argv[1], &writing.tools.len);
+    writing.tools.at = tools;
     dialect = dialect_of(argv[2]);
     scanner = dialect == NULL ? NULL : aside_scanner_new(dialect, &options);
     writer = scanner == NULL ? NULL : aside_call_writer_new(dialect, &writing);

@@ -4,7 +4,7 @@
  *     cc -I include examples/c/tool_result.c target/release/libaside.a -lutil -lrt -lpthread -lm -ldl -o tool_result
  *     make 2>&1 | ./tool_result make 2
  *
- * What was left out is told on standard error, from the report. A host that runs the command itself knows the exit code, and can
+ * What was done is reported on standard error. A host that runs the command itself knows the exit code, and can
  * feed a stream while the command prints: `aside_tool_stream_feed()`.
  */
 #include <aside_compress.h>
@@ -56,35 +56,31 @@ static char *read_all(size_t *len)
     return text;
 }
 
-/* Tells what was done, and how many bytes of the original are not in the result. */
+/* Tells what was done: how much shorter the result is, and which filters made it so. */
 static void tell(const aside_compressed *compressed)
 {
     aside_report report = {.size = sizeof report};
-    unsigned long left_out = 0;
-    size_t part, at;
+    size_t at;
 
     if (aside_compressed_report(compressed, &report) != ASIDE_OK)
         return;
-    for (part = 0; part < report.part_count; part++)
-        for (at = 0; at < report.parts[part].stretch_count; at++)
-            if (report.parts[part].stretches[at].change == ASIDE_CHANGE_LEFT_OUT)
-                left_out += (unsigned long)report.parts[part].stretches[at].len;
-    fprintf(stderr, "%lu to %lu characters; %lu bytes were left out\n", (unsigned long)report.before,
-            (unsigned long)report.after, left_out);
-    for (at = 0; at < report.failed_count; at++)
-        fprintf(stderr, "%.*s was skipped\n", (int)report.failed[at].id.len, report.failed[at].id.at);
+    fprintf(stderr, "%lu to %lu bytes", (unsigned long)report.before, (unsigned long)report.after);
+    for (at = 0; at < report.filter_count; at++)
+        fprintf(stderr, "%s %.*s", at == 0 ? ", by" : ",", (int)report.filters[at].len, report.filters[at].at);
+    fprintf(stderr, "\n");
+    if (report.failed_count > 0)
+        fprintf(stderr, "%lu filters failed and were skipped\n", (unsigned long)report.failed_count);
 }
 
 int main(int argc, char **argv)
 {
     aside_compressor_options options = {.size = sizeof options, .budget = BUDGET};
-    aside_invocation call = {.size = sizeof call, .tool_id = {"bash", 4}};
+    aside_invocation invocation = {.size = sizeof invocation, .tool_id = {"bash", 4}};
     aside_registry *registry;
     aside_compressor *compressor;
     aside_compressed *compressed = NULL;
     aside_bytes part = {NULL, 0};
     char *input, *text;
-    const char *shown;
     int status = 0;
 
     if (argc != 3) {
@@ -92,22 +88,23 @@ int main(int argc, char **argv)
         return 2;
     }
     registry = aside_registry_new(1); /* with every built-in filter */
-    compressor = registry == NULL ? NULL : aside_compressor_new(registry, &options);
+    compressor = aside_compressor_new(registry, &options);
+    aside_registry_free(registry); /* the compressor has copied it */
     input = input_of(argv[1], argv[2]);
     text = read_all(&part.len);
     if (compressor == NULL || input == NULL || text == NULL) {
         status = compressor == NULL ? fail("the compressor") : 1;
     } else {
         part.at = text;
-        call.input.at = input;
-        call.input.len = strlen(input);
-        if (aside_compress(compressor, &call, &part, 1, &compressed) != ASIDE_OK) {
+        invocation.input.at = input;
+        invocation.input.len = strlen(input);
+        compressed = aside_compress(compressor, &invocation, &part, 1);
+        if (compressed == NULL) {
             status = fail(argv[1]);
         } else {
             /* A part that stays as it is has no new text. */
-            shown = part.at;
-            aside_compressed_part(compressed, 0, &shown, &part.len);
-            fwrite(shown, 1, part.len, stdout);
+            aside_compressed_part(compressed, 0, &part);
+            fwrite(part.at, 1, part.len, stdout);
             tell(compressed);
         }
     }

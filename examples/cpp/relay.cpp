@@ -14,12 +14,11 @@ try {
         return 2;
     }
     aside::RewriterOptions options;
-    options.formats = aside::Formats::all;
-    aside::Response response;
-    response.status = 200;
-    response.path = argv[2];
-    response.content_type = argv[3];
-    if (const auto body = aside::wants(response, options.formats))
+    aside::Exchange exchange;
+    exchange.status = 200;
+    exchange.path = argv[2];
+    exchange.content_type = argv[3];
+    if (const auto body = aside::wants(exchange))
         options.body = *body;
     else
         options.off = true; // a proxy would need no rewriter

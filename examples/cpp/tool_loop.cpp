@@ -45,8 +45,7 @@ std::string run(const aside::Compressor &compressor, const std::string &command)
     if (!text.empty() && text.back() != '\n')
         text += '\n';
     const std::string ending = WIFEXITED(status) ? "exit " + std::to_string(WEXITSTATUS(status)) : "killed by a signal";
-    return text + '(' + ending + ", " + std::to_string(report.after) + " of " + std::to_string(report.before)
-           + " characters)\n";
+    return text + '(' + ending + ", " + std::to_string(report.after) + " of " + std::to_string(report.before) + " bytes)\n";
 }
 
 } // namespace

@@ -27,7 +27,7 @@ def run(command)
   text = result.text.dup.force_encoding(Encoding::UTF_8).scrub
   text << "\n" unless text.empty? || text.end_with?("\n")
   ending = status.signaled? ? "killed by signal #{status.termsig}" : "exit #{status.exitstatus}"
-  text << "(#{ending}, #{report.after} of #{report.before} characters)"
+  text << "(#{ending}, #{report.after} of #{report.before} bytes)"
 end
 
 ARGV.each { |command| puts "$ #{command}", run(command) }

@@ -22,7 +22,7 @@ pub fn run(data: &[u8]) {
         file => file,
     };
     let Ok(toml) = std::str::from_utf8(file) else { return };
-    let Ok(dialect) = Dialect::from_toml(toml) else { return };
+    let Ok(dialect) = Dialect::load(toml) else { return };
     let lengths = input.lengths();
     let text = if input.rest.is_empty() { file } else { input.rest };
     let plain = reference::Dialect::parse(toml).expect("what the library reads, the reference reads");

@@ -106,6 +106,7 @@ pub fn contract(
         // An attribute has its marker's offset, and no bytes.
         assert!(event.bytes.is_empty() || event.offset as usize == next, "{event:?} behind {next} bytes");
         assert_eq!(event.bytes, &text[next..next + event.bytes.len()], "other bytes than were fed");
+        assert_eq!((event.first_token, event.tokens), (0, 0), "tokens, and none was fed");
         next += event.bytes.len();
         if event.kind == Kind::Text {
             assert!(!event.bytes.is_empty(), "an empty text");

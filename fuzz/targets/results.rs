@@ -58,7 +58,7 @@ static BUILT_IN: LazyLock<[Arc<Compressor>; 4]> = LazyLock::new(|| {
 });
 
 fn compressor(registry: Registry, budget: usize) -> Arc<Compressor> {
-    let compressor = Compressor::new(registry);
+    let compressor = Compressor::new(&registry);
     Arc::new(if budget > 0 { compressor.budget(budget).unwrap() } else { compressor })
 }
 
@@ -126,7 +126,7 @@ struct Result<'a> {
 impl Result<'_> {
     fn once(&self, text: &[u8]) -> (Option<Vec<u8>>, Report) {
         let input = Input::of_command(self.command);
-        let mut result = self.compressor.compress(&Call::new("bash", &input), &[Part::Text(text)]);
+        let mut result = self.compressor.compress(&Invocation::new("bash", &input), &[Part::Text(text)]);
         match result.parts.remove(0) {
             Outcome::Same => (None, result.report),
             Outcome::Text(text) => (Some(text), result.report),
@@ -140,13 +140,14 @@ impl Result<'_> {
         assert!(self.once(text) == (result.clone(), report.clone()), "not the same again");
         // One of the input's own may promise what it does not keep.
         assert!(self.own || report.failed.is_empty(), "{:?}", report.failed);
-        assert_eq!(report.before, units(text));
+        assert_eq!((report.before, report.before_units), (text.len(), units(text)));
         let Some(result) = result else {
-            assert_eq!((report.after, report.parts.len()), (report.before, 0));
+            let counted = (report.after, report.after_units, report.parts.len());
+            assert_eq!(counted, (report.before, report.before_units, 0));
             return;
         };
         assert!(result.len() < text.len() && units(&result) < units(text), "it is not shorter");
-        assert_eq!(report.after, units(&result));
+        assert_eq!((report.after, report.after_units), (result.len(), units(&result)));
         assert!(!body(&result).trim_ascii().is_empty());
         if self.budget > 0 && !self.own && !is_protected(text) {
             assert!(result.len() <= self.budget, "{} bytes", result.len());
@@ -197,7 +198,7 @@ impl Result<'_> {
     fn check_stream(&self, memory: usize, lengths: &[u8]) {
         let run = |chunks: &[&[u8]]| {
             let input = Input::of_command(self.command);
-            let mut stream = Stream::new(self.compressor.clone(), "bash", input, memory).unwrap();
+            let mut stream = ToolStream::new(self.compressor.clone(), "bash", input, memory).unwrap();
             let mut result = Vec::new();
             for chunk in chunks {
                 stream.feed(chunk, |bytes| result.extend_from_slice(bytes));
@@ -216,7 +217,8 @@ impl Result<'_> {
         }
         assert!(result.len() <= self.text.len());
         assert!(self.own || report.failed.is_empty(), "{:?}", report.failed);
-        assert_eq!((report.before, report.after), (units(self.text), units(&result)));
+        assert_eq!((report.before, report.before_units), (self.text.len(), units(self.text)));
+        assert_eq!((report.after, report.after_units), (result.len(), units(&result)));
         if self.text.len() <= memory {
             let whole = self.once(self.text).0.map_or(self.text.to_vec(), |result| body(&result).to_vec());
             assert!(result == whole, "not what one call gives");

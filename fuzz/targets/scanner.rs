@@ -65,6 +65,7 @@ pub fn run(data: &[u8]) {
         let got = support::feed_tokens(&mut scanner, text, &tokens, &mut Random::new(data.len() as u64), stops);
         pair.same(Some(start), &chunks, &wanted, &got);
     }
+    token_numbers(pair, start, text, &tokens);
     if pair.has_calls() {
         calls(pair, start, text, &chunks, &tokens);
     }
@@ -234,6 +235,25 @@ fn calls(pair: &Pair, start: &str, text: &[u8], chunks: &[&[u8]], tokens: &[Toke
     support::feed_some_tokens(&mut scanner, text, tokens, &mut random, true, &mut got);
     scanner.finish(|event| support::push(&mut got, event)).unwrap();
     pair.same(Some(start), chunks, &wanted, &reference::joined_with_calls(&got));
+}
+
+/// Each event says which tokens begin in its bytes.
+fn token_numbers(pair: &Pair, start: &str, text: &[u8], tokens: &[Token]) {
+    let begins: Vec<u64> = support::begins(tokens).map(|(at, _)| at as u64).collect();
+    for calls in [false, true] {
+        let options = ScannerOptions::new().start(start.parse::<Start>().unwrap()).calls(calls);
+        let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
+        let mut next = 0;
+        let mut see = |event: aside::Event<'_>| {
+            let bytes = event.offset..event.offset + event.bytes.len() as u64;
+            let wanted = begins.iter().filter(|begin| bytes.contains(begin)).count();
+            assert_eq!((event.first_token, event.tokens as usize), (next, wanted), "{event:?} of {tokens:?}");
+            next += wanted as u64;
+        };
+        scanner.feed_tokens(text, tokens, &mut see).unwrap();
+        scanner.finish(&mut see).unwrap();
+        assert_eq!(next, tokens.len() as u64, "tokens are lost");
+    }
 }
 
 /// The chunks as tokens, of which those of an odd length are special.

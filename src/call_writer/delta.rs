@@ -28,7 +28,7 @@ pub enum Piece<'a> {
 /// The first delta of a call has its id and name, the last one its end. The `arguments` of all deltas, joined, are JSON if
 /// the call is whole. If the model writes arguments as JSON, they are as it wrote them: JSON only if it made no mistake.
 #[derive(Clone, Copy, Debug)]
-pub struct Delta<'a> {
+pub struct CallDelta<'a> {
     /// The number of the call in the stream, from 0. Calls that are not told count too.
     pub call: u64,
     /// The number of the call among those that are told, from 0.
@@ -56,4 +56,4 @@ pub struct End<'a> {
 }
 
 /// Takes deltas. A failure stops the writer's call.
-pub type Sink<'s> = dyn FnMut(Delta<'_>) -> Result<(), Error> + 's;
+pub type Sink<'s> = dyn FnMut(CallDelta<'_>) -> Result<(), Error> + 's;

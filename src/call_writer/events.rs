@@ -1,28 +1,24 @@
 //! The door for hosts: takes the events of a scanner, so that nobody has to know by which table a call is written.
 
 use super::{
-    delta::{Delta, Piece},
+    delta::{CallDelta, Piece},
     writer::CallWriter,
 };
 use crate::{Channel, Dialect, Error, Event, Kind, calls::table::CallTable};
 
 impl CallWriter {
     /// Takes the next event of a scanner that reports calls ([`Options::calls`](crate::ScannerOptions::calls)), and hands each delta
-    /// that can leave to `on_delta`. `dialect` is the scanner's. Events that do not belong to a call change nothing.
+    /// that can leave to `on_delta`. Events that do not belong to a call change nothing.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory). The writer must then be reset.
     #[doc(alias = "aside_call_writer_feed")]
-    pub fn event(
-        &mut self,
-        dialect: &Dialect,
-        event: &Event<'_>,
-        mut on_delta: impl FnMut(Delta<'_>),
-    ) -> Result<(), Error> {
+    pub fn event(&mut self, event: &Event<'_>, mut on_delta: impl FnMut(CallDelta<'_>)) -> Result<(), Error> {
         let piece = match event.kind {
             Kind::Call { rule, table, index } => {
-                if let Some(table) = table_of(dialect, rule, table) {
+                let dialect = self.dialect.clone();
+                if let Some(table) = table_of(&dialect, rule, table) {
                     self.begin(table, index)?;
                 }
                 return Ok(());

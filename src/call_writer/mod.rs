@@ -1,7 +1,7 @@
 //! The call writer: makes OpenAI's `tool_calls` of the calls that a scanner tells.
 //!
 //! Models write calls in many ways, and clients take one: a name, and arguments that are JSON. The writer is fed with the
-//! events of a scanner and hands out deltas ([`Delta`]) as soon as they are certain: the bytes of JSON arguments
+//! events of a scanner and hands out deltas ([`CallDelta`]) as soon as they are certain: the bytes of JSON arguments
 //! as they come, and a value between markers as soon as its type is. The type says whether `42` is a number or a text, and
 //! the schemas of the request's [`Tools`] say the type.
 //!
@@ -32,9 +32,11 @@
 //! | `End(Marker)` | `}` and the end |
 //!
 //! ```
-//! use aside::{Dialect, Scanner, ScannerOptions, call_writer::{self, CallWriter, Tools}};
+//! use std::sync::Arc;
 //!
-//! let dialect = Dialect::from_toml(
+//! use aside::{Dialect, ScannerOptions, Scanner, call_writer::{self, CallWriter, Tools}};
+//!
+//! let dialect = Dialect::load(
 //!     r#"
 //!     name = "mine"
 //!     [[span]]
@@ -46,12 +48,12 @@
 //!     "#,
 //! )?;
 //! let tools = Tools::read(r#"[{"name": "f"}]"#)?;
-//! let mut writer = CallWriter::new(call_writer::Options { tools: Some(tools.into()), ..Default::default() });
+//! let mut writer = CallWriter::new(&dialect, call_writer::Options::new().tools(Arc::new(tools)));
 //! let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true))?;
 //! let (mut name, mut arguments) = (String::new(), String::new());
 //! for chunk in [r#"<tool_call>{"name": "f", "argu"#, r#"ments": {"x": 1}}</tool_call>"#] {
 //!     scanner.feed(chunk, |event| {
-//!         let written = writer.event(&dialect, &event, |delta| {
+//!         let written = writer.event(&event, |delta| {
 //!             name.push_str(delta.name.unwrap_or_default());
 //!             arguments.push_str(delta.arguments);
 //!         });
@@ -61,10 +63,10 @@
 //! assert_eq!((&*name, &*arguments), ("f", r#"{"x": 1}"#));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! `events` is the door for hosts, `writer` knows what is told and in which order; `json` and `keyed` write the arguments of the two kinds of tables. Below
-//! them, `value`, `literal` and `element` know how values are written, `tools`, `schema` and `document` what a request says
-//! of them, and `output`, `held`, `string` and `text` how text leaves, waits and is decoded.
+
+// `events` takes the events of a scanner, and `writer` decides which calls are reported and in which order; `json` and `keyed`
+// write the arguments of the two kinds of tables. Below them, `value`, `literal` and `element` read values, `tools`, `schema` and
+// `document` read what a request says of them, and `output`, `held`, `string` and `text` send, hold and decode text.
 
 mod delta;
 mod document;
@@ -87,7 +89,7 @@ mod tests;
 
 #[cfg(test)]
 use delta::Piece;
-pub use delta::{Delta, End};
+pub use delta::{CallDelta, End};
 pub(crate) use events::has_tables;
 pub use tools::{Tools, ToolsError};
 pub use writer::{CallWriter, Options, Standing};

@@ -1,6 +1,6 @@
 //! The way out: what a call's deltas say first and last, and the small pieces of its arguments, joined.
 
-use super::delta::{Delta, End, Sink};
+use super::delta::{CallDelta, End, Sink};
 use crate::{Error, json::decimal, memory::append_text};
 
 /// Small pieces are joined up to this length.
@@ -94,7 +94,7 @@ impl Output<'_, '_> {
         }
         let is_first = !std::mem::replace(is_told, true);
         let late_id = (!late_id.is_empty()).then_some(&**late_id);
-        let delta = Delta {
+        let delta = CallDelta {
             call: *call,
             index: *index,
             id: is_first.then_some(id),

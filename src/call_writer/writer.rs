@@ -15,31 +15,63 @@ use super::{
     tools::Tools,
 };
 use crate::{
-    Cause, Error,
+    Cause, Dialect, Error,
     calls::table::{BodyRule, CallTable},
     memory::lossy,
 };
 
-/// How a writer differs from the default.
+/// Options of a call writer.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use aside::{Dialect, call_writer::{CallWriter, Options, Tools}};
+///
+/// let tools = Tools::read(r#"[{"name": "get_weather"}]"#)?;
+/// let options = Options::new().tools(Arc::new(tools)).id_prefix("call_7_").max_held(64 << 10);
+/// let writer = CallWriter::new(&Dialect::find("qwen3")?, options);
+/// assert_eq!(writer.told(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
+#[must_use = "options change nothing until a call writer is made with them"]
 pub struct Options {
-    /// The tools of the request. `None`: calls are told whatever they call, and of their parameters nothing is known.
-    pub tools: Option<Arc<Tools>>,
-    /// Begins the ids of calls that the model gave none. The number of the call among those that are told follows.
-    pub id_prefix: Cow<'static, str>,
-    /// The most bytes of a call that are held because they cannot leave yet: a value until its type is known, arguments
-    /// until the name has come.
-    pub max_held: usize,
+    pub(crate) tools: Option<Arc<Tools>>,
+    pub(crate) id_prefix: Cow<'static, str>,
+    pub(crate) max_held: usize,
 }
 
 impl Options {
-    /// The default of `max_held`: 1 MiB. Memory is used for what is held, not for what may be.
+    /// The default of [`max_held`](Options::max_held): 1 MiB. Memory is used for what is held, not for what may be.
     pub const MAX_HELD: usize = 1 << 20;
+
+    /// Returns the default options.
+    pub fn new() -> Options {
+        Options::default()
+    }
+
+    /// Sets the tools of the request. With `None`, calls are reported whatever they call, and nothing is known of their
+    /// parameters.
+    pub fn tools(self, tools: impl Into<Option<Arc<Tools>>>) -> Options {
+        Options { tools: tools.into(), ..self }
+    }
+
+    /// Sets what begins the ids of calls that the model gave none: `call_` by default. The number of the call among those
+    /// that are reported follows it.
+    pub fn id_prefix(self, id_prefix: impl Into<Cow<'static, str>>) -> Options {
+        Options { id_prefix: id_prefix.into(), ..self }
+    }
+
+    /// Sets the most bytes of a call that are held because they cannot leave yet: a value until its type is known, arguments
+    /// until the name has come. With `None`, [`Options::MAX_HELD`].
+    pub fn max_held(self, bytes: impl Into<Option<usize>>) -> Options {
+        Options { max_held: bytes.into().unwrap_or(Options::MAX_HELD), ..self }
+    }
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { tools: None, id_prefix: "call_".into(), max_held: Options::MAX_HELD }
+        Options { tools: None, id_prefix: Cow::Borrowed("call_"), max_held: Options::MAX_HELD }
     }
 }
 
@@ -63,6 +95,8 @@ pub enum Standing {
 /// nothing: what has left stays, and the arguments of a call that is cut may be no JSON. After a failure it must be reset.
 #[derive(Debug)]
 pub struct CallWriter {
+    /// The dialect of the scanner.
+    pub(super) dialect: Dialect,
     options: Options,
     /// Calls that have been told, the open one apart.
     told: u64,
@@ -94,8 +128,9 @@ impl CallWriter {
     /// Returns a writer for one stream.
     #[must_use]
     #[doc(alias = "aside_call_writer_new")]
-    pub fn new(options: Options) -> CallWriter {
+    pub fn new(dialect: &Dialect, options: Options) -> CallWriter {
         CallWriter {
+            dialect: dialect.clone(),
             // Places in what is held are of 32 bits.
             held: Held::new(options.max_held.min(u32::MAX as usize)),
             options,
@@ -142,6 +177,11 @@ impl CallWriter {
             self.is_dropped = true;
             self.held.clear();
         }
+    }
+
+    /// Returns the dialect whose calls it writes.
+    pub(crate) fn dialect(&self) -> &Dialect {
+        &self.dialect
     }
 
     /// Returns how many bytes of the open call are held.

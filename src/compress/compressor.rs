@@ -1,22 +1,23 @@
 //! A call from its beginning to its end: caches, then the filters, then the banner and the report. Whatever a filter or
 //! a cache does, a call returns a result that is no longer than what came in.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use super::{
+    invocation::Invocation,
     lines::verdict::Said,
     passes::{pass::is_for, terminal::TERMINAL},
     pipeline::{
-        call::{Call, Compressed, Original, Outcome, Part},
         filters::{Pipeline, Shorter},
         host::Cache,
+        parts::{Compressed, Original, Outcome, Part},
         promises::caught,
         registry::Registry,
         report::{Failed, Report},
     },
     text::{
         banner::banner,
-        length::{Length, MIN_COMPRESSIBLE_LENGTH, units},
+        length::{Length, MIN_COMPRESSIBLE_LENGTH},
     },
     windows::{BoundedText, Run, least_memory},
 };
@@ -27,12 +28,12 @@ pub const MIN_BUDGET: usize = 1024;
 /// Makes tool results shorter. Only its caches change, and they lock themselves, so threads may share a compressor.
 ///
 /// ```
-/// use aside::compress::{Call, Compressor, Input, Outcome, Part, Registry};
+/// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry};
 ///
-/// let compressor = Compressor::new(Registry::new());
+/// let compressor = Compressor::new(&Registry::new());
 /// let input = Input::of_command("make");
 /// let log = format!("{}make: *** [all] Error 1\n", "warning: the same again and again\n".repeat(100));
-/// let result = compressor.compress(&Call::new("bash", &input), &[Part::Text(log.as_bytes())]);
+/// let result = compressor.compress(&Invocation::new("bash", &input), &[Part::Text(log.as_bytes())]);
 /// let Outcome::Text(text) = &result.parts[0] else { panic!() };
 /// let text = String::from_utf8_lossy(text);
 /// assert!(text.starts_with("[Output compressed by repeats (3424 → "));
@@ -54,7 +55,7 @@ pub struct Compressor {
 /// ```
 /// use aside::compress::{Compressor, MIN_BUDGET, Registry};
 ///
-/// let error = Compressor::new(Registry::new()).budget(MIN_BUDGET - 1).unwrap_err();
+/// let error = Compressor::new(&Registry::new()).budget(MIN_BUDGET - 1).unwrap_err();
 /// assert_eq!(error.to_string(), "a budget of 1023 bytes is too small: the least is 1024");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,10 +70,12 @@ impl std::fmt::Display for BudgetError {
 impl std::error::Error for BudgetError {}
 
 impl Compressor {
-    /// Returns a compressor without a budget, for texts of any length.
+    /// Returns a compressor with the filters and caches that a registry has now: without a budget, for texts of any length.
+    ///
+    /// Several compressors may be made from one registry. They share its caches.
     #[doc(alias = "aside_compressor_new")]
-    pub fn new(registry: Registry) -> Compressor {
-        Compressor { pipeline: Pipeline::new(registry), memory: None }
+    pub fn new(registry: &Registry) -> Compressor {
+        Compressor { pipeline: Pipeline::new(registry.clone()), memory: None }
     }
 
     /// Sets how many bytes the text parts of a result may have together, banners and markers included. Short text stays
@@ -99,17 +102,17 @@ impl Compressor {
     }
 
     /// Sets the longest text, in bytes, that is worked on as a whole. A longer one goes window by window, as in a
-    /// [`Stream`](crate::compress::Stream) with that much memory, so that a tool that prints without end cannot exhaust a host. Such a
+    /// [`ToolStream`](crate::compress::ToolStream) with that much memory, so that a tool that prints without end cannot exhaust a host. Such a
     /// text loses its repeats, or under a budget all but its head, its tail and its error regions; filters for a tool do not see it,
     /// and the report has no stretches of it. At least 4,096 bytes count, and at least four times the budget. Without this, a text
     /// of any length is worked on as a whole, which takes some times as much memory as it has bytes.
     ///
     /// ```
-    /// use aside::compress::{Call, Compressor, Input, Outcome, Part, Registry};
+    /// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry};
     ///
-    /// let compressor = Compressor::new(Registry::new()).budget(2000)?.memory(1 << 20);
+    /// let compressor = Compressor::new(&Registry::new()).budget(2000)?.memory(1 << 20);
     /// let log = "the same line\n".repeat(1 << 20);
-    /// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+    /// let result = compressor.compress(&Invocation::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
     /// let Outcome::Text(text) = &result.parts[0] else { panic!() };
     /// assert!(text.len() <= 2000);
     /// # Ok::<(), aside::compress::BudgetError>(())
@@ -119,30 +122,30 @@ impl Compressor {
         self
     }
 
-    /// Compresses the parts of one result.
+    /// Compresses the parts of the result of one invocation.
     #[doc(alias = "aside_compress")]
-    pub fn compress(&self, call: &Call<'_>, parts: &[Part<'_>]) -> Compressed {
+    pub fn compress(&self, invocation: &Invocation<'_>, parts: &[Part<'_>]) -> Compressed {
         let texts: Vec<Original> =
             parts.iter().filter_map(|part| part.text()).map(|text| self.original(text)).collect();
-        let before = texts.iter().map(|text| text.length.units).sum();
-        let mut report = Report { tool_id: call.tool_id.to_owned(), before, after: before, ..Report::default() };
+        let total: Length = texts.iter().map(|text| text.length).sum();
+        let mut report = Report { tool_id: invocation.tool_id.to_owned(), ..Report::default() };
+        report.add_before(total);
         let raw: Option<Cow<[u8]>> = match &texts[..] {
             [only] => Some(only.bytes.into()),
             // Caches take all texts as one, which would be a copy of as many bytes as there are.
             _ if texts.iter().any(|text| self.is_bounded(text.bytes)) => None,
             _ => Some(texts.iter().map(|text| text.bytes).collect::<Vec<_>>().join(&b'\n').into()),
         };
-        let hit = raw.as_ref().and_then(|raw| self.ask_caches(call, raw, &mut report));
+        let hit = raw.as_ref().and_then(|raw| self.ask_caches(invocation, raw, &mut report));
         let mut said = Said::default();
         let mut outcomes = vec![Outcome::Same; parts.len()];
-        let total = Length { bytes: texts.iter().map(|text| text.bytes.len()).sum(), units: before };
         let replacement = hit.map(|timestamp| same_output(timestamp, &texts)).filter(|line| {
-            before >= MIN_COMPRESSIBLE_LENGTH
+            total.units >= MIN_COMPRESSIBLE_LENGTH
                 && texts.iter().all(|text| text.format.is_none())
                 && Length::of(line.as_bytes()).is_below(total)
         });
         if let Some(line) = replacement {
-            report.after = units(line.as_bytes());
+            report.add_after(Length::of(line.as_bytes()));
             let mut line = Some(line.into_bytes());
             for (outcome, _) in outcomes.iter_mut().zip(parts).filter(|(_, part)| part.text().is_some()) {
                 *outcome = line.take().map_or(Outcome::Gone, Outcome::Text);
@@ -152,16 +155,16 @@ impl Compressor {
             let places = (0..parts.len()).filter(|&index| parts[index].text().is_some());
             for ((index, text), share) in places.zip(&texts).zip(self.shares(&texts)) {
                 let shorter = match self.is_bounded(text.bytes) {
-                    true => self.bounded_part(call, text, share, &mut said, &mut report),
-                    false => self.pipeline.part(call, index, text, share, &mut report),
+                    true => self.bounded_part(invocation, text, share, &mut said, &mut report),
+                    false => self.pipeline.part(invocation, index, text, share, &mut report),
                 };
+                report.add_after(shorter.as_ref().map_or(text.length, |shorter| shorter.length));
                 if let Some(shorter) = shorter {
-                    report.after = report.after - text.length.units + shorter.length.units;
                     outcomes[index] = Outcome::Text([shorter.banner.as_bytes(), &shorter.text].concat());
                 }
             }
         }
-        if call.input.exit_code().is_some_and(|code| code != 0) {
+        if invocation.input.exit_code().is_some_and(|code| code != 0) {
             let is_bounded =
                 |part: &Part| report.hit.is_none() && part.text().is_some_and(|text| self.is_bounded(text));
             for (part, outcome) in parts.iter().zip(&outcomes).filter(|(part, _)| !is_bounded(part)) {
@@ -171,11 +174,11 @@ impl Compressor {
                     Outcome::Gone => {}
                 }
             }
-            report.unexplained = said.is_unexplained(call.input);
+            report.unexplained = said.is_unexplained(invocation.input);
         }
         if let Some(raw) = &raw {
-            for cache in self.caches(call.tool_id) {
-                let record = || cache.record(call.tool_id, call.input, raw, call.now);
+            for cache in self.caches(invocation.tool_id) {
+                let record = || cache.record(invocation, raw);
                 guarded(cache.id(), &mut report, record);
             }
         }
@@ -203,7 +206,7 @@ impl Compressor {
     /// Compresses a text that is too long to be worked on as a whole. Returns `None` if it stays as it is.
     fn bounded_part(
         &self,
-        call: &Call<'_>,
+        invocation: &Invocation<'_>,
         raw: &Original<'_>,
         limit: Option<usize>,
         said: &mut Said,
@@ -218,7 +221,7 @@ impl Compressor {
         let memory = self.memory.unwrap_or(usize::MAX).max(least_memory(budget));
         let (mut own, mut text) = (Report::default(), Vec::new());
         let mut bounded = BoundedText::new(memory, budget);
-        let mut run = Run { pipeline: &self.pipeline, call, report: &mut own };
+        let mut run = Run { pipeline: &self.pipeline, invocation, report: &mut own };
         bounded.feed(&mut run, raw.bytes, |bytes| text.extend_from_slice(bytes));
         said.join(bounded.finish(&mut run, |bytes| text.extend_from_slice(bytes)));
         report.failed.append(&mut own.failed);
@@ -241,17 +244,17 @@ impl Compressor {
     }
 
     fn caches(&self, tool_id: &str) -> impl Iterator<Item = &dyn Cache> {
-        let caches = self.pipeline.registry.caches.iter().map(Box::as_ref);
+        let caches = self.pipeline.registry.caches.iter().map(Arc::as_ref);
         caches.filter(move |cache| is_for(cache.tool_ids(), tool_id))
     }
 
-    /// Lets every cache observe the call. Returns the time of the first record with the same text.
-    fn ask_caches(&self, call: &Call<'_>, raw: &[u8], report: &mut Report) -> Option<u64> {
-        for cache in self.caches(call.tool_id) {
-            guarded(cache.id(), report, || cache.observe(call.tool_id, call.input));
+    /// Lets every cache observe the invocation. Returns the time of the first record with the same text.
+    fn ask_caches(&self, invocation: &Invocation<'_>, raw: &[u8], report: &mut Report) -> Option<u64> {
+        for cache in self.caches(invocation.tool_id) {
+            guarded(cache.id(), report, || cache.observe(invocation));
         }
-        for cache in self.caches(call.tool_id) {
-            let found = guarded(cache.id(), report, || cache.lookup(call.tool_id, call.input)).flatten();
+        for cache in self.caches(invocation.tool_id) {
+            let found = guarded(cache.id(), report, || cache.lookup(invocation)).flatten();
             if let Some(hit) = found.filter(|hit| hit.text == raw) {
                 report.hit = Some(cache.id().to_owned());
                 return Some(hit.timestamp);

@@ -6,8 +6,8 @@
 //!
 //! If memory runs out in this half of the library, the process ends.
 
-mod called;
 mod compressor;
+mod invocation;
 mod lines;
 mod passes;
 mod pipeline;
@@ -15,21 +15,22 @@ mod stream;
 mod text;
 mod windows;
 
-pub use called::{
-    command::Invocation,
+pub use compressor::{BudgetError, Compressor, MIN_BUDGET};
+pub use invocation::{
+    Invocation,
+    command::Command,
     input::{Input, InputError},
 };
-pub use compressor::{BudgetError, Compressor, MIN_BUDGET};
 pub use lines::protect::{Format, is_protected};
 pub use pipeline::{
-    call::{Call, Compressed, Outcome, Part},
     file_tests::check_filter,
     host::{Cache, Filter, Filtered, Hit},
     last_run::LastRun,
+    parts::{Compressed, Outcome, Part},
     registry::Registry,
     report::{Change, Failed, PartReport, Report, SliceError, Stretch},
 };
-pub use stream::{MemoryError, Stream};
+pub use stream::{MemoryError, ToolStream};
 pub use text::{
     banner::{SWITCH_OFF, format_banner},
     length::{MIN_COMPRESSIBLE_LENGTH, units},

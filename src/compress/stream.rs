@@ -3,9 +3,9 @@
 use std::{fmt, sync::Arc};
 
 use super::{
-    called::input::Input,
     compressor::Compressor,
-    pipeline::{call::Call, report::Report},
+    invocation::{Invocation, input::Input},
+    pipeline::report::Report,
     windows::{BoundedText, Run, least_memory},
 };
 
@@ -18,10 +18,10 @@ use super::{
 ///
 /// ```
 /// use std::sync::Arc;
-/// use aside::compress::{Compressor, Input, Registry, Stream};
+/// use aside::compress::{Compressor, Input, Registry, ToolStream};
 ///
-/// let compressor = Arc::new(Compressor::new(Registry::new()).budget(2000)?);
-/// let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 16_000)?;
+/// let compressor = Arc::new(Compressor::new(&Registry::new()).budget(2000)?);
+/// let mut stream = ToolStream::new(compressor, "bash", Input::of_command("make"), 16_000)?;
 /// let mut result = Vec::new();
 /// for line in 0..10_000 {
 ///     stream.feed(format!("compiling file {line}\n").as_bytes(), |bytes| result.extend_from_slice(bytes));
@@ -32,10 +32,11 @@ use super::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "a stream holds text until `finish` is called"]
-pub struct Stream {
+pub struct ToolStream {
     compressor: Arc<Compressor>,
     tool_id: String,
     input: Input,
+    now: u64,
     text: BoundedText,
     report: Report,
 }
@@ -44,10 +45,10 @@ pub struct Stream {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use aside::compress::{Compressor, Input, Registry, Stream};
+/// use aside::compress::{Compressor, Input, Registry, ToolStream};
 ///
-/// let compressor = Arc::new(Compressor::new(Registry::new()));
-/// let error = Stream::new(compressor, "bash", Input::of_command("make"), 100).unwrap_err();
+/// let compressor = Arc::new(Compressor::new(&Registry::new()));
+/// let error = ToolStream::new(compressor, "bash", Input::of_command("make"), 100).unwrap_err();
 /// assert!(error.to_string().starts_with("a stream needs at least 4096 bytes of memory"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,15 +64,15 @@ impl fmt::Display for MemoryError {
 
 impl std::error::Error for MemoryError {}
 
-impl fmt::Debug for Stream {
+impl fmt::Debug for ToolStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut stream = f.debug_struct("Stream");
+        let mut stream = f.debug_struct("ToolStream");
         stream.field("tool_id", &self.tool_id).field("input", &self.input);
         stream.field("held", &self.text.held()).field("report", &self.report).finish_non_exhaustive()
     }
 }
 
-impl Stream {
+impl ToolStream {
     /// Returns a stream for one tool's output, which holds at most `memory` bytes of text. With a budget, `memory` must
     /// be at least four times as large.
     ///
@@ -79,7 +80,12 @@ impl Stream {
     ///
     /// [`MemoryError`] if `memory` is too small; it has the least that there must be.
     #[doc(alias = "aside_tool_stream_new")]
-    pub fn new(compressor: Arc<Compressor>, tool_id: &str, input: Input, memory: usize) -> Result<Stream, MemoryError> {
+    pub fn new(
+        compressor: Arc<Compressor>,
+        tool_id: &str,
+        input: Input,
+        memory: usize,
+    ) -> Result<ToolStream, MemoryError> {
         let budget = compressor.pipeline().budget;
         let least = least_memory(budget);
         if memory < least {
@@ -87,7 +93,12 @@ impl Stream {
         }
         let report = Report { tool_id: tool_id.to_owned(), ..Report::default() };
         let text = BoundedText::new(memory, budget);
-        Ok(Stream { compressor, tool_id: tool_id.to_owned(), input, text, report })
+        Ok(ToolStream { compressor, tool_id: tool_id.to_owned(), input, now: 0, text, report })
+    }
+
+    /// Sets the time of the invocation, in seconds since 1970, for filters of the host. Caches are not used in a stream.
+    pub fn now(self, now: u64) -> ToolStream {
+        ToolStream { now, ..self }
     }
 
     /// Sets the command's exit code, which is known when the command has ended: after the last byte, before `finish`. Until
@@ -95,10 +106,10 @@ impl Stream {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use aside::compress::{Compressor, Input, Registry, Stream};
+    /// use aside::compress::{Compressor, Input, Registry, ToolStream};
     ///
-    /// let compressor = Arc::new(Compressor::new(Registry::new()));
-    /// let mut stream = Stream::new(compressor, "bash", Input::of_command("make"), 16_000)?;
+    /// let compressor = Arc::new(Compressor::new(&Registry::new()));
+    /// let mut stream = ToolStream::new(compressor, "bash", Input::of_command("make"), 16_000)?;
     /// stream.feed(b"==== 3 passed in 0.1s ====\n", |_| {});
     /// stream.set_exit_code(2);
     /// assert!(stream.finish(|_| {}).unexplained);
@@ -112,17 +123,18 @@ impl Stream {
     /// Takes the next bytes. Calls `out` with the bytes that are decided.
     #[doc(alias = "aside_tool_stream_feed")]
     pub fn feed(&mut self, chunk: &[u8], out: impl FnMut(&[u8])) {
-        let Stream { compressor, tool_id, input, text, report } = self;
-        let call = Call::new(tool_id, input);
-        text.feed(&mut Run { pipeline: compressor.pipeline(), call: &call, report }, chunk, out);
+        let ToolStream { compressor, tool_id, input, now, text, report } = self;
+        let invocation = Invocation::new(tool_id, input).now(*now);
+        text.feed(&mut Run { pipeline: compressor.pipeline(), invocation: &invocation, report }, chunk, out);
     }
 
     /// Ends the text: calls `out` with the rest, and returns what was done.
     #[doc(alias = "aside_tool_stream_finish")]
     pub fn finish(self, out: impl FnMut(&[u8])) -> Report {
-        let Stream { compressor, tool_id, input, text, mut report } = self;
-        let call = Call::new(&tool_id, &input);
-        let said = text.finish(&mut Run { pipeline: compressor.pipeline(), call: &call, report: &mut report }, out);
+        let ToolStream { compressor, tool_id, input, now, text, mut report } = self;
+        let invocation = Invocation::new(&tool_id, &input).now(now);
+        let said = text
+            .finish(&mut Run { pipeline: compressor.pipeline(), invocation: &invocation, report: &mut report }, out);
         report.unexplained = said.is_unexplained(&input);
         report
     }

@@ -31,7 +31,7 @@ pub(crate) use markers::BREAK;
 /// let dialect = aside::Dialect::find("qwen3")?;
 /// assert_eq!(dialect.name(), "qwen3");
 ///
-/// let own = aside::Dialect::from_toml(r#"
+/// let own = aside::Dialect::load(r#"
 ///     name = "mine"
 ///     [[span]]
 ///     channel = "thinking"
@@ -122,7 +122,6 @@ impl Dialect {
 
     /// Returns the names of the built-in dialects, in alphabetical order.
     #[doc(alias = "aside_dialect_name_at")]
-    #[doc(alias = "aside_dialect_count")]
     pub fn names() -> impl Iterator<Item = &'static str> {
         catalogue::names()
     }
@@ -133,7 +132,7 @@ impl Dialect {
     ///
     /// [`FileError`], which says what is wrong and where.
     #[doc(alias = "aside_dialect_load")]
-    pub fn from_toml(text: &str) -> Result<Dialect, FileError> {
+    pub fn load(text: &str) -> Result<Dialect, FileError> {
         Ok(Dialect::new(Arc::new(compile::from_toml(text)?)))
     }
 

@@ -6,17 +6,18 @@ use std::ptr;
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
+use super::bytes::aside_bytes;
 use super::constants::*;
 use super::dialect::aside_dialect;
 use super::handle_guard::{HandleGuard, is_ready};
-use super::memory::{Versioned, as_c_ptr, bytes, fill_sized, free, into_handle, layout, read_sized, size_of_given};
+use super::memory::{Versioned, bytes, fill_sized, free, into_handle, layout, read_sized, size_of_given};
 use super::numbers::limit;
 use super::scanner::{aside_event, call_event};
-use super::status::{fail, fail_no_handle, fail_null, fail_with, failed, guard_handle};
+use super::status::{fail, fail_no_handle, fail_with, failed, guard_handle};
 use super::tools::tools;
-use crate::call_writer::{CallWriter, Delta, Options};
+use crate::Event;
+use crate::call_writer::{CallDelta, CallWriter, Options};
 use crate::memory::{self, append_text, copy_text};
-use crate::{Dialect, Event};
 
 /// Room for a delta that a writer keeps from call to call; thousands of them may wait for their next event.
 const KEPT: usize = 4096;
@@ -37,14 +38,10 @@ pub struct aside_call_writer_options {
     pub size: size_t,
     /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`,
     /// or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are told, and their schemas say of
-    /// which type each argument is. `[]`: no call is told. NULL: every call is told, and nothing is known of its arguments.
-    pub tools: *const c_char,
-    /// The length of `tools`.
-    pub tools_len: size_t,
-    /// Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. NULL: `call_`.
-    pub id_prefix: *const c_char,
-    /// The length of `id_prefix`.
-    pub id_prefix_len: size_t,
+    /// which type each argument is. `[]`: no call is told. `at` is NULL: every call is told, and nothing is known of its arguments.
+    pub tools: aside_bytes,
+    /// Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. `at` is NULL: `call_`.
+    pub id_prefix: aside_bytes,
     /// The most bytes of a call that are held because they cannot leave yet: arguments until the name has come, a value
     /// until its type is known. 0: 1 MiB.
     pub max_held: u64,
@@ -58,35 +55,27 @@ impl Versioned for aside_call_writer_options {
 }
 
 /// The next part of a tool call for a client. Set `size` before the first call; later versions may add fields at the end.
-/// All texts are UTF-8. The pointers are never NULL and lead to memory of the writer, valid until the next call with it.
+/// All texts are UTF-8, in memory of the writer that is valid until the next call with it.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_call_delta {
     /// `sizeof(aside_call_delta)` of the caller's header.
     pub size: size_t,
-    /// The number of the call in the stream, from 0: `text_at` of its `ASIDE_KIND_CALL`. Calls that are not told count too.
+    /// The number of the call in the stream, from 0: `call` of its `ASIDE_KIND_CALL`. Calls that are not told count too.
     pub call: u64,
     /// The number of the call among those that are told, from 0: `index` of OpenAI's `tool_calls`.
     pub index: u64,
-    /// In the first delta of a call its id, otherwise empty. No NUL at its end.
-    pub id: *const c_char,
-    /// The length of the id.
-    pub id_len: size_t,
-    /// In the first delta of a call its name, otherwise empty. No NUL at its end.
-    pub name: *const c_char,
-    /// The length of the name.
-    pub name_len: size_t,
-    /// The next part of the arguments, perhaps empty. No NUL at its end. The parts of all deltas, joined, are JSON if the
-    /// call is whole. If the model writes arguments as JSON, they are as it wrote them: JSON only if it made no mistake.
-    pub arguments: *const c_char,
-    /// The length of this part.
-    pub arguments_len: size_t,
+    /// In the first delta of a call its id, otherwise empty.
+    pub id: aside_bytes,
+    /// In the first delta of a call its name, otherwise empty.
+    pub name: aside_bytes,
+    /// The next part of the arguments, perhaps empty. The parts of all deltas, joined, are JSON if the call is whole. If the
+    /// model writes arguments as JSON, they are as it wrote them: JSON only if it made no mistake.
+    pub arguments: aside_bytes,
     /// In the last delta, an id that the model wrote after the first delta had left; otherwise empty. It counts only for a
-    /// client that gets whole answers. No NUL at its end.
-    pub late_id: *const c_char,
-    /// The length of the late id.
-    pub late_id_len: size_t,
+    /// client that gets whole answers.
+    pub late_id: aside_bytes,
     /// 1: the first delta of the call. Otherwise 0.
     pub is_first: u32,
     /// 1: the last delta of the call. Otherwise 0.
@@ -105,11 +94,10 @@ impl Versioned for aside_call_delta {
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_call_writer_options 56: size 0, tools 8, tools_len 16, id_prefix 24, id_prefix_len 32, max_held 40,
-        max_tools 48);
+    layout!(aside_call_writer_options 56: size 0, tools 8, id_prefix 24, max_held 40, max_tools 48);
     assert!(aside_call_writer_options::FIRST == 8);
-    layout!(aside_call_delta 104: size 0, call 8, index 16, id 24, id_len 32, name 40, name_len 48, arguments 56,
-        arguments_len 64, late_id 72, late_id_len 80, is_first 88, is_last 92, cause 96, is_whole 100);
+    layout!(aside_call_delta 104: size 0, call 8, index 16, id 24, name 40, arguments 56, late_id 72, is_first 88,
+        is_last 92, cause 96, is_whole 100);
     assert!(aside_call_delta::FIRST == 104);
 };
 
@@ -122,7 +110,6 @@ const _: fn() = || {
 /// What a writer's handle holds.
 struct Stream {
     writer: CallWriter,
-    dialect: Dialect,
     joined: Joined,
 }
 
@@ -151,7 +138,7 @@ impl Joined {
         (self.is_first, self.end) = (false, None);
     }
 
-    fn add(&mut self, delta: &Delta<'_>) -> memory::Result<()> {
+    fn add(&mut self, delta: &CallDelta<'_>) -> memory::Result<()> {
         (self.call, self.index) = (delta.call, delta.index);
         self.is_first |= delta.name.is_some();
         append_text(&mut self.id, delta.id.unwrap_or_default())?;
@@ -159,7 +146,7 @@ impl Joined {
         append_text(&mut self.arguments, delta.arguments)?;
         if let Some(end) = delta.end {
             append_text(&mut self.late_id, end.late_id.unwrap_or_default())?;
-            self.end = Some((end.cause as u32, end.is_whole));
+            self.end = Some((end.cause.to_number(), end.is_whole));
         }
         Ok(())
     }
@@ -170,14 +157,10 @@ impl Joined {
             size,
             call: self.call,
             index: self.index,
-            id: as_c_ptr(self.id.as_bytes()),
-            id_len: self.id.len(),
-            name: as_c_ptr(self.name.as_bytes()),
-            name_len: self.name.len(),
-            arguments: as_c_ptr(self.arguments.as_bytes()),
-            arguments_len: self.arguments.len(),
-            late_id: as_c_ptr(self.late_id.as_bytes()),
-            late_id_len: self.late_id.len(),
+            id: aside_bytes::lend(self.id.as_bytes()),
+            name: aside_bytes::lend(self.name.as_bytes()),
+            arguments: aside_bytes::lend(self.arguments.as_bytes()),
+            late_id: aside_bytes::lend(self.late_id.as_bytes()),
             is_first: self.is_first.into(),
             is_last: self.end.is_some().into(),
             cause,
@@ -189,11 +172,11 @@ impl Joined {
 impl Stream {
     /// Feeds one event. Returns whether there is a delta.
     fn feed(&mut self, event: &Event<'_>) -> Result<bool, aside_status> {
-        let Stream { writer, dialect, joined } = self;
+        let Stream { writer, joined } = self;
         joined.clear();
         let mut has_delta = false;
         let mut joining = Ok(());
-        let written = writer.event(dialect, event, |delta| {
+        let written = writer.event(event, |delta| {
             has_delta = true;
             if joining.is_ok() {
                 joining = joined.add(&delta);
@@ -218,10 +201,10 @@ unsafe fn options(options: *const aside_call_writer_options) -> Result<Options, 
     let mut read = Options::default();
     // SAFETY: the caller's promise.
     let id_prefix = unsafe {
-        read.tools = tools(all.tools, all.tools_len, all.max_tools, "options.")?;
-        bytes(all.id_prefix, all.id_prefix_len, "options.id_prefix")?
+        read.tools = tools(all.tools, all.max_tools, "options.")?;
+        bytes(all.id_prefix.at, all.id_prefix.len, "options.id_prefix")?
     };
-    if !all.id_prefix.is_null() {
+    if !all.id_prefix.at.is_null() {
         let not_utf8 = |_| fail_with(ASIDE_ERROR_OPTION, "options.id_prefix: not UTF-8");
         let id_prefix = std::str::from_utf8(id_prefix).map_err(not_utf8)?;
         read.id_prefix = copy_text(id_prefix).map_err(|_| fail(ASIDE_ERROR_MEMORY))?.into();
@@ -258,8 +241,7 @@ pub unsafe extern "C" fn aside_call_writer_new(
         let Ok(options) = (unsafe { self::options(options) }) else {
             return ptr::null_mut();
         };
-        let stream =
-            Stream { writer: CallWriter::new(options), dialect: dialect.dialect.clone(), joined: Joined::default() };
+        let stream = Stream { writer: CallWriter::new(&dialect.dialect, options), joined: Joined::default() };
         into_handle(aside_call_writer { guard: HandleGuard::new(stream) })
     })
 }
@@ -274,7 +256,7 @@ pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) 
 }
 
 /// Feeds the next event of the scanner. `event` and `bytes` are what an `aside_event_fn` is called with, and are not used
-/// after the call. Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that
+/// after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 68, so that it has `call`. Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that
 /// belong to no call change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
 ///
 /// Returns `ASIDE_OK` with `*delta` filled: send it to the client. `ASIDE_NONE`: there is nothing to send yet, and
@@ -292,6 +274,7 @@ pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) 
 pub unsafe extern "C" fn aside_call_writer_feed(
     writer: *mut aside_call_writer,
     event: *const aside_event,
+    event_size: size_t,
     bytes: *const c_char,
     delta: *mut aside_call_delta,
 ) -> aside_status {
@@ -302,11 +285,8 @@ pub unsafe extern "C" fn aside_call_writer_feed(
     };
     // SAFETY: NULL or a writer that is still there, as the caller promises.
     let Some(writer) = (unsafe { writer.as_ref() }) else { return fail_no_handle("writer") };
-    if event.is_null() {
-        return fail_null("event");
-    }
-    // SAFETY: not NULL, and the caller promises an event and its bytes.
-    let event = match unsafe { call_event(&event.read_unaligned(), bytes) } {
+    // SAFETY: the caller promises an event of that size and its bytes.
+    let event = match unsafe { call_event(event, event_size, bytes) } {
         Ok(Some(event)) => event,
         Ok(None) => return ASIDE_NONE,
         Err(status) => return status,

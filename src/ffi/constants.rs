@@ -1,291 +1,359 @@
-//! The numbers that cross the boundary, and their names in C. They are plain integers, so that an unknown one from C is an
-//! error and not undefined behaviour. This file must import nothing: every other one may name a status.
+//! The enumerations of the C interface: each number once, with its name in C and the value of Rust that it stands for. Numbers are
+//! plain integers, so that an unknown one from C is an error and not undefined behaviour. This file must import nothing of this
+//! folder: every other one may name a status.
 //!
-//! The doc comments of this folder are the comments of the headers.
+//! The doc comments of this folder are the comments of the headers. Those of enumerations also go into the bindings
+//! (`tests/header` writes them there), so they mention only other enumerators, `options.` and functions.
 
-/// What a function returns: 0 is done, above 0 is a pause and not an error, below 0 is a failure. Failures are far from
-/// any value of `errno`. `aside_last_error()` has the message of a failure, `aside_status_text()` the general sentence.
-pub type aside_status = i32;
+use crate::sse::{Body, Field, Formats, Hint, ResponsesAs};
+use crate::{BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, Kind, Markers, Start, StrayClose};
 
-/// Done.
-pub const ASIDE_OK: i32 = 0;
+/// A value of Rust that has a number in C.
+pub(in crate::ffi) trait ToNumber {
+    /// Returns the number.
+    fn to_number(&self) -> u32;
+}
 
-/// A pause: the callback returned non-zero. The event that it was called with counts as delivered.
-/// `aside_scanner_consumed()` bytes of the buffer are done; the next call goes on after them.
-pub const ASIDE_STOPPED: i32 = 1;
+/// A value of Rust that a number of C stands for.
+pub(in crate::ffi) trait FromNumber: Sized {
+    /// The name of the number's type in C.
+    const TYPE: &'static str;
 
-/// A pause: the event array is full, or `attributes` has grown to its limit. What is in `*out` is valid. Call again with
-/// what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it. From
-/// `aside_request_model()`: more of the body is needed.
-pub const ASIDE_MORE: i32 = 2;
+    /// Returns the value of a number; None if the number stands for none.
+    fn from_number(number: u32) -> Option<Self>;
+}
 
-/// Not a failure: there is nothing to take, or nothing to do.
-pub const ASIDE_NONE: i32 = 3;
+/// Declares an enumeration of C: the type, then each enumerator with its number and what it stands for in Rust. After the name
+/// of the type follows
+/// - the type of Rust: the macro writes both conversions. A variant without a number does not compile;
+/// - `number of` a type whose values have more than a number: each enumerator has a pattern, and C's number is all there is;
+/// - `bits of` a type with constants and `bits()`: the bits are the same in both languages;
+/// - `i32`, for statuses: they stand for nothing.
+///
+/// In the doc comment of the type, the first paragraph says what it is, in one sentence without a verb; the second one, if there is
+/// one, describes its values.
+macro_rules! enumeration {
+    ($(#[$about:meta])* $name:ident: i32 { $($(#[$doc:meta])* $number:ident = $value:literal,)+ }) => {
+        $crate::ffi::constants::enumeration!(@constants $(#[$about])* $name i32 $($(#[$doc])* $number = $value,)+);
+    };
+    ($(#[$about:meta])* $name:ident: bits of $type:ty {
+        $($(#[$doc:meta])* $number:ident = $value:literal => $bits:ident,)+
+    }) => {
+        $crate::ffi::constants::enumeration!(@constants $(#[$about])* $name u32 $($(#[$doc])* $number = $value,)+);
 
-/// A pointer that is needed is NULL.
-pub const ASIDE_ERROR_NULL: i32 = -1001;
+        const _: () = {
+            $(assert!(<$type>::$bits.bits() == $number);)+
+        };
+    };
+    ($(#[$about:meta])* $name:ident: number of $type:ty {
+        $($(#[$doc:meta])* $number:ident = $value:literal => $pattern:pat,)+
+    }) => {
+        $crate::ffi::constants::enumeration!(@constants $(#[$about])* $name u32 $($(#[$doc])* $number = $value,)+);
 
-/// A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's, or no
-/// array of tokens can be where they are said to be.
-pub const ASIDE_ERROR_LENGTH: i32 = -1002;
+        impl $crate::ffi::constants::ToNumber for $type {
+            #[inline]
+            fn to_number(&self) -> u32 {
+                match self {
+                    $($pattern => $number,)+
+                }
+            }
+        }
+    };
+    // Tokens that are a pattern and an expression at once: a path, perhaps with something in parentheses.
+    ($(#[$about:meta])* $name:ident: $type:ty {
+        $($(#[$doc:meta])* $number:ident = $value:literal => $($path:ident)::+ $(($($inside:tt)+))?,)+
+    }) => {
+        $crate::ffi::constants::enumeration!(@constants $(#[$about])* $name u32 $($(#[$doc])* $number = $value,)+);
 
-/// No dialect of that name is built in (the message names the nearest ones), or known for that model or template.
-pub const ASIDE_ERROR_UNKNOWN: i32 = -1003;
+        impl $crate::ffi::constants::ToNumber for $type {
+            #[inline]
+            fn to_number(&self) -> u32 {
+                match self {
+                    $($($path)::+ $(($($inside)+))? => $number,)+
+                }
+            }
+        }
 
-/// The text of a dialect file has an error. The message names line and key.
-pub const ASIDE_ERROR_DIALECT: i32 = -1004;
+        impl $crate::ffi::constants::FromNumber for $type {
+            const TYPE: &'static str = stringify!($name);
 
-/// An option has a value that it cannot have, or that the dialect has no use for.
-pub const ASIDE_ERROR_OPTION: i32 = -1005;
+            fn from_number(number: u32) -> Option<Self> {
+                match number {
+                    $($number => Some($($path)::+ $(($($inside)+))?),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+    (@constants $(#[$about:meta])* $name:ident $integer:ident $($(#[$doc:meta])* $number:ident = $value:literal,)+) => {
+        $(#[$about])*
+        pub type $name = $integer;
+        $(
+            $(#[$doc])*
+            pub const $number: $integer = $value;
+        )+
+    };
+}
+pub(in crate::ffi) use enumeration;
 
-/// A `size` field, an `event_size` or a `capacity` cannot be right.
-pub const ASIDE_ERROR_SIZE: i32 = -1006;
+enumeration! {
+    /// What a function returns.
+    ///
+    /// 0 is done, above 0 is a pause and not an error, below 0 is a failure. Failures are far from any value of `errno`.
+    /// `aside_last_error()` has the message of a failure, `aside_status_text()` the general sentence.
+    aside_status: i32 {
+        /// Done.
+        ASIDE_OK = 0,
+        /// A pause: the callback returned non-zero. The event that it was called with counts as delivered.
+        /// `aside_scanner_consumed()` bytes of the buffer are done; the next call goes on after them.
+        ASIDE_STOPPED = 1,
+        /// A pause: the event array is full, or `attributes` has grown to its limit. What is in `*out` is valid. Call again
+        /// with what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it. From
+        /// `aside_request_model()`: more of the body is needed.
+        ASIDE_MORE = 2,
+        /// Not a failure: there is nothing to take, or nothing to do.
+        ASIDE_NONE = 3,
+        /// A pointer that is needed is NULL.
+        ASIDE_ERROR_NULL = -1001,
+        /// A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's,
+        /// or no array of tokens can be where they are said to be.
+        ASIDE_ERROR_LENGTH = -1002,
+        /// No dialect of that name is built in (the message names the nearest ones), or known for that model or template.
+        ASIDE_ERROR_UNKNOWN = -1003,
+        /// The text of a dialect file has an error. The message names line and key.
+        ASIDE_ERROR_DIALECT = -1004,
+        /// An option has a value that it cannot have, or that the dialect has no use for.
+        ASIDE_ERROR_OPTION = -1005,
+        /// A `size` field, an `event_size` or a `capacity` cannot be right.
+        ASIDE_ERROR_SIZE = -1006,
+        /// The scanner, rewriter, call writer, registry, compressor or stream is in use: it was called from its own
+        /// callback, or, as far as that can be detected, from two threads at the same time where that is not allowed.
+        /// Nothing has changed.
+        ASIDE_ERROR_BUSY = -1007,
+        /// Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a
+        /// start that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool
+        /// after its end.
+        ASIDE_ERROR_ORDER = -1008,
+        /// Memory ran out. A scanner that returns this stays in error until `aside_scanner_reset()`, a rewriter until
+        /// `aside_rewriter_reset()`, a call writer until `aside_call_writer_reset()`.
+        ASIDE_ERROR_MEMORY = -1009,
+        /// An index is not below the count.
+        ASIDE_ERROR_RANGE = -1010,
+        /// A defect of the library, caught at the boundary. The scanner returns this forever; it can only be freed. (A
+        /// library that was built with `panic = "abort"` ends the process instead.)
+        ASIDE_ERROR_PANIC = -1011,
+        /// A text cannot be joined or escaped. The message says which part and which byte of it would be read as something
+        /// else, or what the dialect lacks.
+        ASIDE_ERROR_JOIN = -1012,
+        /// The text of a filter file has an error, or does not pass its own tests. The message names line and key.
+        ASIDE_ERROR_FILTER = -1013,
+        /// The text is not the one that the report is about.
+        ASIDE_ERROR_ORIGINAL = -1014,
+        /// Several dialects fit a template equally well. The message names them.
+        ASIDE_ERROR_AMBIGUOUS = -1015,
+    }
+}
 
-/// The scanner, rewriter, call writer, registry, compressor or stream is in use: it was called from its own callback, or from
-/// two threads at the same time where that is not allowed (of a scanner, only as far as seeing that costs nothing). Nothing
-/// has changed.
-pub const ASIDE_ERROR_BUSY: i32 = -1007;
+enumeration! {
+    /// What an event reports.
+    aside_kind: number of Kind<'_> {
+        /// A span begins. The bytes are its opening marker; there are none if the stream starts inside the span.
+        ASIDE_KIND_OPEN = 1 => Kind::Open { .. },
+        /// An attribute of the marker that has just opened a span. It has no bytes of the stream.
+        ASIDE_KIND_ATTRIBUTE = 2 => Kind::Attribute(_),
+        /// Text of the channel. It is never empty, and never cuts a character of valid UTF-8.
+        ASIDE_KIND_TEXT = 3 => Kind::Text,
+        /// Bytes that belong to no text, such as the newline that a family puts around its markers.
+        ASIDE_KIND_FRAMING = 4 => Kind::Framing,
+        /// A span ends. The bytes are its closing marker; there are none if it ends without one.
+        ASIDE_KIND_CLOSE = 5 => Kind::Close(_),
+        /// All content so far was thinking: a closer of the thinking has come without an opener before it, in a dialect with
+        /// `stray_close = "reclassify"`. It has no bytes of the stream, and comes at most once in it.
+        ASIDE_KIND_RECLASSIFY = 6 => Kind::Reclassify,
+        /// The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters. It comes
+        /// once for each span or stream, as `options.budget_scope` says.
+        ASIDE_KIND_BUDGET = 7 => Kind::Budget,
+        /// A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls
+        /// are written. The bytes are what begins the call, if the opener of its span was not that.
+        ASIDE_KIND_CALL = 8 => Kind::Call { .. },
+        /// The name of the call, whole. If it has no bytes, the name is the value of a header's field.
+        ASIDE_KIND_CALL_NAME = 9 => Kind::CallName(_),
+        /// An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name between them.
+        ASIDE_KIND_CALL_ID = 10 => Kind::CallId,
+        /// A key of the arguments, whole. Arguments that are JSON have none.
+        ASIDE_KIND_CALL_KEY = 11 => Kind::CallKey,
+        /// The word that says of which type the next value is, whole.
+        ASIDE_KIND_CALL_TYPE = 12 => Kind::CallType,
+        /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character.
+        ASIDE_KIND_CALL_VALUE = 13 => Kind::CallValue,
+        /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
+        ASIDE_KIND_CALL_VALUE_END = 14 => Kind::CallValueEnd,
+        /// The call ends. The bytes are its last marker, if it has one.
+        ASIDE_KIND_CALL_END = 15 => Kind::CallEnd { .. },
+    }
+}
 
-/// Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a start
-/// that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool after its end.
-pub const ASIDE_ERROR_ORDER: i32 = -1008;
+enumeration! {
+    /// What a stretch of a stream is meant for.
+    aside_channel: Channel {
+        /// What the reader is meant to see.
+        ASIDE_CHANNEL_CONTENT = 0 => Channel::Content,
+        /// What the model thinks. Some interfaces call it `reasoning` or `reasoning_content`.
+        ASIDE_CHANNEL_THINKING = 1 => Channel::Thinking,
+        /// What the model says about what it is doing.
+        ASIDE_CHANNEL_NARRATION = 2 => Channel::Narration,
+        /// Tool calls.
+        ASIDE_CHANNEL_TOOL = 3 => Channel::Tool,
+    }
+}
 
-/// Memory ran out. A scanner that returns this stays in error until `aside_scanner_reset()`, a rewriter until
-/// `aside_rewriter_reset()`, a call writer until `aside_call_writer_reset()`.
-pub const ASIDE_ERROR_MEMORY: i32 = -1009;
+enumeration! {
+    /// Why a span or a call ended.
+    aside_cause: Cause {
+        /// The closing marker came.
+        ASIDE_CAUSE_MARKER = 0 => Cause::Marker,
+        /// Something else came that ends such a span.
+        ASIDE_CAUSE_IMPLIED = 1 => Cause::Implied,
+        /// The stream ended inside the span.
+        ASIDE_CAUSE_END_OF_STREAM = 2 => Cause::EndOfStream,
+        /// `aside_scanner_force_close()` ended it.
+        ASIDE_CAUSE_FORCED = 3 => Cause::Forced,
+        /// The text of a tool call broke its grammar. No span ends with this cause.
+        ASIDE_CAUSE_MALFORMED = 4 => Cause::Malformed,
+    }
+}
 
-/// An index is not below the count.
-pub const ASIDE_ERROR_RANGE: i32 = -1010;
+enumeration! {
+    /// Where a stream starts.
+    aside_start: Option<Start> {
+        /// As the dialect says.
+        ASIDE_START_DEFAULT = 0 => None,
+        /// No span is open.
+        ASIDE_START_CONTENT = 1 => Some(Start::Channel(Channel::Content)),
+        /// The stream begins inside a thinking span, whose opener was in the prompt.
+        ASIDE_START_THINKING = 2 => Some(Start::Channel(Channel::Thinking)),
+        /// The stream begins inside a narration span.
+        ASIDE_START_NARRATION = 3 => Some(Start::Channel(Channel::Narration)),
+        /// The stream begins inside a tool span.
+        ASIDE_START_TOOL = 4 => Some(Start::Channel(Channel::Tool)),
+        /// The stream begins inside a channel header, of a dialect that has headers.
+        ASIDE_START_HEADER = 5 => Some(Start::Header),
+    }
+}
 
-/// A defect of the library, caught at the boundary. The scanner returns this forever; it can only be freed. (A library that
-/// was built with `panic = "abort"` ends the process instead.)
-pub const ASIDE_ERROR_PANIC: i32 = -1011;
+enumeration! {
+    /// What becomes of a tool call that begins inside the thinking.
+    aside_calls_in_thinking: CallsInThinking {
+        /// As the dialect says: the call ends the thinking, interrupts it, or is text of it.
+        ASIDE_CALLS_IN_THINKING_DIALECT = 0 => CallsInThinking::Dialect,
+        /// Every tool opener in the thinking is text.
+        ASIDE_CALLS_IN_THINKING_NEVER = 1 => CallsInThinking::Never,
+    }
+}
 
-/// A text cannot be joined or escaped. The message says which part and which byte of it would be read as something else,
-/// or what the dialect lacks.
-pub const ASIDE_ERROR_JOIN: i32 = -1012;
+enumeration! {
+    /// What becomes of a closer of the thinking that has no opener and comes after content.
+    aside_stray_close: StrayClose {
+        /// As the dialect says.
+        ASIDE_STRAY_CLOSE_DIALECT = 0 => StrayClose::Dialect,
+        /// A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does
+        /// not think.
+        ASIDE_STRAY_CLOSE_TEXT = 1 => StrayClose::Text,
+    }
+}
 
-/// The text of a filter file has an error, or does not pass its own tests. The message names line and key.
-pub const ASIDE_ERROR_FILTER: i32 = -1013;
+enumeration! {
+    /// What a budget counts.
+    aside_budget_unit: BudgetUnit {
+        /// Bytes.
+        ASIDE_BUDGET_UNIT_BYTES = 0 => BudgetUnit::Bytes,
+        /// Characters.
+        ASIDE_BUDGET_UNIT_CHARACTERS = 1 => BudgetUnit::Characters,
+    }
+}
 
-/// The text is not the one that the report is about.
-pub const ASIDE_ERROR_ORIGINAL: i32 = -1014;
+enumeration! {
+    /// What a budget applies to.
+    aside_budget_scope: BudgetScope {
+        /// Each thinking span has the whole budget.
+        ASIDE_BUDGET_SCOPE_SPAN = 0 => BudgetScope::Span,
+        /// All thinking of the stream shares it.
+        ASIDE_BUDGET_SCOPE_STREAM = 1 => BudgetScope::Stream,
+    }
+}
 
-/// An `ASIDE_KIND_OPEN`, `ASIDE_KIND_TEXT`, … value.
-pub type aside_kind = u32;
+enumeration! {
+    /// What a join does if a part contains a marker.
+    aside_markers: Markers {
+        /// The call fails with `ASIDE_ERROR_JOIN`.
+        ASIDE_MARKERS_REFUSE = 0 => Markers::Refuse,
+        /// The call breaks the markers, as `aside_escape()` does.
+        ASIDE_MARKERS_ESCAPE = 1 => Markers::Escape,
+    }
+}
 
-/// A span begins. The bytes are its opening marker; there are none if the stream starts inside the span.
-pub const ASIDE_KIND_OPEN: u32 = 1;
+enumeration! {
+    /// The name of the field for the thinking.
+    aside_field: Field {
+        /// `reasoning_content`.
+        ASIDE_FIELD_REASONING_CONTENT = 0 => Field::ReasoningContent,
+        /// `reasoning`.
+        ASIDE_FIELD_REASONING = 1 => Field::Reasoning,
+        /// `thinking`.
+        ASIDE_FIELD_THINKING = 2 => Field::Thinking,
+    }
+}
 
-/// An attribute of the marker that has just opened a span. It has no bytes of the stream.
-pub const ASIDE_KIND_ATTRIBUTE: u32 = 2;
+enumeration! {
+    /// What comes into a rewriter.
+    aside_body: Body {
+        /// The first byte that is not white space decides. JSON begins with `{`, an event stream never does.
+        ASIDE_BODY_UNKNOWN = 0 => Body::Unknown,
+        /// An event stream, `text/event-stream`.
+        ASIDE_BODY_EVENTS = 1 => Body::Events,
+        /// One JSON object, `application/json`.
+        ASIDE_BODY_JSON = 2 => Body::Json,
+        /// JSON objects, each on a separate line, `application/x-ndjson`: Ollama's streams.
+        ASIDE_BODY_LINES = 3 => Body::Lines,
+    }
+}
 
-/// Text of the channel. It is never empty, and never cuts a character of valid UTF-8.
-pub const ASIDE_KIND_TEXT: u32 = 3;
+enumeration! {
+    /// A set of formats of answers, each with the end of its path.
+    aside_formats: bits of Formats {
+        /// Chat completions of OpenAI, `/chat/completions`.
+        ASIDE_FORMAT_CHAT = 1 => CHAT,
+        /// Completions of OpenAI, `/completions`.
+        ASIDE_FORMAT_COMPLETIONS = 2 => COMPLETIONS,
+        /// OpenAI Responses, `/responses`.
+        ASIDE_FORMAT_RESPONSES = 4 => RESPONSES,
+        /// Anthropic Messages, `/messages`.
+        ASIDE_FORMAT_MESSAGES = 8 => MESSAGES,
+        /// Ollama's own, `/api/chat` and `/api/generate`.
+        ASIDE_FORMAT_OLLAMA = 16 => OLLAMA,
+        /// All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
+        /// format is accepted.
+        ASIDE_FORMAT_ALL = 0x7FFF_FFFF => ALL,
+    }
+}
 
-/// Bytes that belong to no text, such as the newline that a family puts around its markers.
-pub const ASIDE_KIND_FRAMING: u32 = 4;
+enumeration! {
+    /// What the thinking becomes in the items of OpenAI Responses.
+    aside_responses_as: ResponsesAs {
+        /// The content of a reasoning item, as `reasoning_text`: right for clients that send items back.
+        ASIDE_RESPONSES_AS_REASONING_TEXT = 0 => ResponsesAs::ReasoningText,
+        /// Its summary, as `summary_text`: for clients that show only that.
+        ASIDE_RESPONSES_AS_SUMMARY = 1 => ResponsesAs::Summary,
+    }
+}
 
-/// A span ends. The bytes are its closing marker; there are none if it ends without one.
-pub const ASIDE_KIND_CLOSE: u32 = 5;
-
-/// All content so far was thinking: a closer of the thinking has come without an opener before it, in a dialect with
-/// `stray_close = "reclassify"`. It has no bytes of the stream, and comes at most once in it.
-pub const ASIDE_KIND_RECLASSIFY: u32 = 6;
-
-/// The thinking exceeds `options.budget` here. It has no bytes of the stream and stands between two characters. It comes
-/// once for each span or stream, as `options.budget_scope` says.
-pub const ASIDE_KIND_BUDGET: u32 = 7;
-
-/// A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls are
-/// written. The bytes are what begins the call, if the opener of its span was not that. `text_at` is the number of the
-/// call in the stream, `rule` the span, and `tag` the number of the `[[span.call]]` in it.
-pub const ASIDE_KIND_CALL: u32 = 8;
-
-/// The name of the call, whole. If `len` is 0, the name is the value of a header's field: `value_len` bytes, handed over
-/// as those of an attribute are.
-pub const ASIDE_KIND_CALL_NAME: u32 = 9;
-
-/// An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name between them.
-pub const ASIDE_KIND_CALL_ID: u32 = 10;
-
-/// A key of the arguments, whole. Arguments that are JSON have none.
-pub const ASIDE_KIND_CALL_KEY: u32 = 11;
-
-/// The word that says of which type the next value is, whole.
-pub const ASIDE_KIND_CALL_TYPE: u32 = 12;
-
-/// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character.
-pub const ASIDE_KIND_CALL_VALUE: u32 = 13;
-
-/// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
-pub const ASIDE_KIND_CALL_VALUE_END: u32 = 14;
-
-/// The call ends. The bytes are its last marker, if it has one. `cause` says why, and `text_at` is as for `ASIDE_KIND_CALL`.
-pub const ASIDE_KIND_CALL_END: u32 = 15;
-
-/// An `ASIDE_CHANNEL_CONTENT`, `ASIDE_CHANNEL_THINKING`, … value.
-pub type aside_channel = u32;
-
-/// What the reader is meant to see.
-pub const ASIDE_CHANNEL_CONTENT: u32 = 0;
-
-/// What the model thinks (`reasoning`, `reasoning_content` in some interfaces).
-pub const ASIDE_CHANNEL_THINKING: u32 = 1;
-
-/// What the model says about what it is doing.
-pub const ASIDE_CHANNEL_NARRATION: u32 = 2;
-
-/// Tool calls.
-pub const ASIDE_CHANNEL_TOOL: u32 = 3;
+enumeration! {
+    /// What a host does with a request.
+    aside_hint: Hint {
+        /// Send `Accept-Encoding: identity` to the server: no compressed answer can be read.
+        ASIDE_HINT_IDENTITY = 1 => Hint::Identity,
+    }
+}
 
 /// From `aside_scanner_feed_text()`: nothing was fed. From `aside_scanner_quiet()`: no chunk may be skipped.
 pub const ASIDE_NOT_TEXT: i32 = -1;
-
-/// An `ASIDE_CAUSE_` value.
-pub type aside_cause = u32;
-
-/// The closing marker came.
-pub const ASIDE_CAUSE_MARKER: u32 = 0;
-
-/// Something else came that ends such a span.
-pub const ASIDE_CAUSE_IMPLIED: u32 = 1;
-
-/// The stream ended inside the span.
-pub const ASIDE_CAUSE_END_OF_STREAM: u32 = 2;
-
-/// `aside_scanner_force_close()` ended it.
-pub const ASIDE_CAUSE_FORCED: u32 = 3;
-
-/// The text of a tool call broke its grammar. No span ends with this cause.
-pub const ASIDE_CAUSE_MALFORMED: u32 = 4;
-
-/// An `ASIDE_START_` value.
-pub type aside_start = u32;
-
-/// As the dialect says.
-pub const ASIDE_START_DEFAULT: u32 = 0;
-
-/// No span is open.
-pub const ASIDE_START_CONTENT: u32 = 1;
-
-/// The stream begins inside a thinking span, whose opener was in the prompt.
-pub const ASIDE_START_THINKING: u32 = 2;
-
-/// The stream begins inside a narration span.
-pub const ASIDE_START_NARRATION: u32 = 3;
-
-/// The stream begins inside a tool span.
-pub const ASIDE_START_TOOL: u32 = 4;
-
-/// The stream begins inside a channel header, of a dialect that has headers.
-pub const ASIDE_START_HEADER: u32 = 5;
-
-/// An `ASIDE_CALLS_IN_THINKING_` value.
-pub type aside_calls_in_thinking = u32;
-
-/// As the dialect says: the call ends the thinking, interrupts it, or is text of it.
-pub const ASIDE_CALLS_IN_THINKING_DIALECT: u32 = 0;
-
-/// Every tool opener in the thinking is text.
-pub const ASIDE_CALLS_IN_THINKING_NEVER: u32 = 1;
-
-/// An `ASIDE_STRAY_CLOSE_` value.
-pub type aside_stray_close = u32;
-
-/// As the dialect says.
-pub const ASIDE_STRAY_CLOSE_DIALECT: u32 = 0;
-
-/// A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does not
-/// think.
-pub const ASIDE_STRAY_CLOSE_TEXT: u32 = 1;
-
-/// `ASIDE_BUDGET_UNIT_BYTES` or `ASIDE_BUDGET_UNIT_CHARACTERS`.
-pub type aside_budget_unit = u32;
-
-/// Bytes.
-pub const ASIDE_BUDGET_UNIT_BYTES: u32 = 0;
-
-/// Characters.
-pub const ASIDE_BUDGET_UNIT_CHARACTERS: u32 = 1;
-
-/// `ASIDE_BUDGET_SCOPE_SPAN` or `ASIDE_BUDGET_SCOPE_STREAM`.
-pub type aside_budget_scope = u32;
-
-/// Each thinking span has the whole budget.
-pub const ASIDE_BUDGET_SCOPE_SPAN: u32 = 0;
-
-/// All thinking of the stream shares it.
-pub const ASIDE_BUDGET_SCOPE_STREAM: u32 = 1;
-
-/// An `ASIDE_MARKERS_` value.
-pub type aside_markers = u32;
-
-/// The call fails with `ASIDE_ERROR_JOIN`.
-pub const ASIDE_MARKERS_REFUSE: u32 = 0;
-
-/// The call breaks the markers, as `aside_escape()` does.
-pub const ASIDE_MARKERS_ESCAPE: u32 = 1;
-
-/// An `ASIDE_FIELD_` value.
-pub type aside_field = u32;
-
-/// `reasoning_content`.
-pub const ASIDE_FIELD_REASONING_CONTENT: u32 = 0;
-
-/// `reasoning`.
-pub const ASIDE_FIELD_REASONING: u32 = 1;
-
-/// `thinking`.
-pub const ASIDE_FIELD_THINKING: u32 = 2;
-
-/// An `ASIDE_BODY_` value.
-pub type aside_body = u32;
-
-/// The first byte that is not white space decides. JSON begins with `{`, an event stream never does.
-pub const ASIDE_BODY_UNKNOWN: u32 = 0;
-
-/// An event stream, `text/event-stream`.
-pub const ASIDE_BODY_EVENTS: u32 = 1;
-
-/// One JSON object, `application/json`.
-pub const ASIDE_BODY_JSON: u32 = 2;
-
-/// JSON objects, each on a line of its own, `application/x-ndjson`: Ollama's streams.
-pub const ASIDE_BODY_LINES: u32 = 3;
-
-/// `ASIDE_FORMAT_` bits.
-pub type aside_formats = u32;
-
-/// Chat completions of OpenAI, `/chat/completions`.
-pub const ASIDE_FORMAT_CHAT: u32 = 1;
-
-/// Completions of OpenAI, `/completions`.
-pub const ASIDE_FORMAT_COMPLETIONS: u32 = 2;
-
-/// OpenAI Responses, `/responses`.
-pub const ASIDE_FORMAT_RESPONSES: u32 = 4;
-
-/// Anthropic Messages, `/messages`.
-pub const ASIDE_FORMAT_MESSAGES: u32 = 8;
-
-/// Ollama's own, `/api/chat` and `/api/generate`.
-pub const ASIDE_FORMAT_OLLAMA: u32 = 16;
-
-/// All of them.
-pub const ASIDE_FORMAT_ALL: u32 = 31;
-
-/// An `ASIDE_RESPONSES_AS_` value.
-pub type aside_responses_as = u32;
-
-/// The content of a reasoning item, as `reasoning_text`: right for clients that send items back.
-pub const ASIDE_RESPONSES_AS_REASONING_TEXT: u32 = 0;
-
-/// Its summary, as `summary_text`: for clients that show only that.
-pub const ASIDE_RESPONSES_AS_SUMMARY: u32 = 1;
-
-/// An `ASIDE_HINT_` value.
-pub type aside_hint = u32;
-
-/// Send `Accept-Encoding: identity` to the server: no compressed answer can be read.
-pub const ASIDE_HINT_IDENTITY: u32 = 1;

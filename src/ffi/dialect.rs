@@ -8,11 +8,10 @@ use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
 use super::constants::*;
-use super::memory::{bytes, file_text, try_box};
-use super::numbers::{start_number, write_start};
-use super::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle, made_handle};
+use super::memory::{Versioned, bytes, file_text, fill_sized, layout, read_sized, try_box};
+use super::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle};
 use crate::memory::{self, append_text, push};
-use crate::{Dialect, Start, UnknownTemplate, dialect};
+use crate::{Dialect, dialect};
 
 /// A dialect: which bytes are markers, and of what. It never changes. From `aside_dialect_find()` (built in: never
 /// freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
@@ -82,23 +81,6 @@ fn index_of(dialect: &Dialect) -> Result<usize, aside_status> {
     Dialect::names().position(|name| name == dialect.name()).ok_or_else(|| fail(ASIDE_ERROR_UNKNOWN))
 }
 
-/// What a template found.
-enum Found {
-    One(&'static aside_dialect, Start),
-    /// Those that fit equally well.
-    Several(UnknownTemplate),
-}
-
-fn found(result: Result<(Dialect, Start), UnknownTemplate>) -> Result<Found, aside_status> {
-    match result {
-        Ok((dialect, start)) => Ok(Found::One(handle(&dialect)?, start)),
-        Err(error) if error.is_out_of_memory() => Err(fail(ASIDE_ERROR_MEMORY)),
-        Err(error) if error.is_of_variables() => Err(fail_with(ASIDE_ERROR_OPTION, error)),
-        Err(error) if error.candidates().is_empty() => Err(fail_with(ASIDE_ERROR_UNKNOWN, error)),
-        Err(error) => Ok(Found::Several(error)),
-    }
-}
-
 /// A template's text. What is not UTF-8 in it becomes U+FFFD.
 fn template_text(bytes: &[u8]) -> Result<Cow<'_, str>, aside_status> {
     if let Ok(text) = std::str::from_utf8(bytes) {
@@ -114,85 +96,58 @@ fn template_text(bytes: &[u8]) -> Result<Cow<'_, str>, aside_status> {
     Ok(Cow::Owned(text))
 }
 
-fn find_for_template(template: &[u8]) -> Result<Found, aside_status> {
-    found(Dialect::find_for_template(&template_text(template)?))
-}
-
-fn find_for_template_with(template: &[u8], variables: &[u8]) -> Result<Found, aside_status> {
-    if variables.is_empty() {
-        return find_for_template(template);
-    }
-    #[cfg(feature = "templates")]
-    {
-        let variables = std::str::from_utf8(variables)
-            .map_err(|_| fail_with(ASIDE_ERROR_OPTION, "the variables are not UTF-8: write them as a JSON object"))?;
-        found(Dialect::find_for_template_with(&template_text(template)?, variables))
-    }
-    #[cfg(not(feature = "templates"))]
-    {
-        let message = "this library renders no templates: build it with the feature `templates`, or give no variables";
-        Err(fail_with(ASIDE_ERROR_OPTION, message))
-    }
-}
-
-/// Runs `find`, and writes what it found to the caller's array, and where generation starts. Returns how many dialects
-/// there are; 0 where it failed.
+/// Finds the dialect of a template, and fills the caller's match.
 ///
 /// # Safety
-/// `dialects` is NULL or has room for `capacity`, and `start` is NULL or may be written.
-unsafe fn write_all_found(
-    dialects: *mut *const aside_dialect,
-    capacity: size_t,
-    start: *mut aside_start,
-    find: impl FnOnce() -> Result<Found, aside_status>,
-) -> size_t {
-    let body = || {
-        if dialects.is_null() && capacity > 0 {
-            return Err(fail_null("dialects"));
-        }
-        // SAFETY: the caller's promises.
-        unsafe { write_found(find()?, dialects, capacity, start) }
+/// `found` is NULL or as large as it says, and its `dialects` has room for as many as it says.
+unsafe fn find_for_template(
+    template: &[u8],
+    found: *mut aside_template_match,
+) -> Result<&'static aside_dialect, aside_status> {
+    let given = match found.is_null() {
+        true => None,
+        // SAFETY: the caller's promise; the struct is made of plain numbers and a pointer that may be NULL.
+        false => Some(unsafe { read_sized(found, "found") }?),
     };
-    let count = guard(|_| 0, || body().unwrap_or(0));
-    made_handle(count > 0);
-    count
-}
-
-/// Writes what was found to the caller's array, and where generation starts. Returns how many dialects there are.
-///
-/// # Safety
-/// `dialects` has room for `capacity`, and `start` is NULL or may be written.
-unsafe fn write_found(
-    found: Found,
-    dialects: *mut *const aside_dialect,
-    capacity: size_t,
-    start: *mut aside_start,
-) -> Result<size_t, aside_status> {
-    match found {
-        Found::One(dialect, begins) => {
-            // SAFETY: the caller's promises; they need not be aligned.
-            unsafe {
-                if capacity > 0 {
-                    dialects.write_unaligned(dialect);
-                }
-                write_start(begins, start);
-            }
-            Ok(1)
+    if given.is_some_and(|given| given.reserved != 0) {
+        return Err(fail_with(ASIDE_ERROR_OPTION, "found->reserved is not 0"));
+    }
+    if given.is_some_and(|given| given.dialects.is_null() && given.capacity > 0) {
+        return Err(fail_null("found->dialects"));
+    }
+    let write = |index: usize, dialect: &'static aside_dialect| match given {
+        // SAFETY: not NULL, and the caller promises room for `capacity` of them; they need not be aligned.
+        Some(given) if index < given.capacity => unsafe { given.dialects.add(index).write_unaligned(dialect) },
+        _ => {}
+    };
+    let report = |count: usize, start: aside_start| {
+        if let Some(given) = given {
+            // SAFETY: the caller promises that it may be written as far as its size says.
+            unsafe { fill_sized(found, given.size, aside_template_match { count, start, ..given }) };
         }
-        Found::Several(error) => {
-            for (index, name) in error.candidates().iter().take(capacity).enumerate() {
-                let dialect: *const aside_dialect = find(name.as_bytes())?;
-                // SAFETY: the caller promises room for `capacity` of them.
-                unsafe { dialects.add(index).write_unaligned(dialect) };
+    };
+    match Dialect::find_for_template(&template_text(template)?) {
+        Ok((dialect, start)) => {
+            let dialect = handle(&dialect)?;
+            write(0, dialect);
+            report(1, Some(start).to_number());
+            Ok(dialect)
+        }
+        Err(error) if error.is_out_of_memory() => Err(fail(ASIDE_ERROR_MEMORY)),
+        Err(error) if error.candidates().is_empty() => Err(fail_with(ASIDE_ERROR_UNKNOWN, error)),
+        Err(error) => {
+            for (index, name) in error.candidates().iter().enumerate() {
+                write(index, find(name.as_bytes())?);
             }
-            Ok(error.candidates().len())
+            report(error.candidates().len(), ASIDE_START_DEFAULT);
+            Err(fail_with(ASIDE_ERROR_AMBIGUOUS, error))
         }
     }
 }
 
 /// The handle of a built-in dialect with its start.
 fn handle(dialect: &Dialect) -> Result<&'static aside_dialect, aside_status> {
-    let place = &HANDLES[index_of(dialect)?][start_number(dialect.start()) as usize];
+    let place = &HANDLES[index_of(dialect)?][Some(dialect.start()).to_number() as usize];
     if let Some(handle) = place.get() {
         return Ok(handle);
     }
@@ -203,7 +158,7 @@ fn handle(dialect: &Dialect) -> Result<&'static aside_dialect, aside_status> {
 
 fn load(toml: &[u8]) -> Result<Box<aside_dialect>, aside_status> {
     let toml = file_text(toml, ASIDE_ERROR_DIALECT)?;
-    let dialect = Dialect::from_toml(toml).map_err(|error| fail_with(ASIDE_ERROR_DIALECT, error))?;
+    let dialect = Dialect::load(toml).map_err(|error| fail_with(ASIDE_ERROR_DIALECT, error))?;
     let made = make(dialect, false).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
     try_box(made).ok_or_else(|| fail(ASIDE_ERROR_MEMORY))
 }
@@ -273,104 +228,86 @@ pub unsafe extern "C" fn aside_dialect_find_for_model(model: *const c_char, len:
     .cast_const()
 }
 
-/// Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers that it writes and
-/// the framing around them. `text` has `len` bytes and needs no NUL.
+/// What `aside_dialect_find_for_template()` found. Set all of it to zero, then `size`, and `dialects` with `capacity` if you
+/// want to see all dialects that fit; later versions may add fields at the end.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_template_match {
+    /// `sizeof(aside_template_match)` of the caller's header.
+    pub size: size_t,
+    /// Room for `capacity` dialects; NULL if that is 0. The first `capacity` of those that fit equally well, sorted by name,
+    /// are written here. Like those of `aside_dialect_find()` they are never freed.
+    pub dialects: *mut *const aside_dialect,
+    /// How many dialects there is room for.
+    pub capacity: size_t,
+    /// Filled: how many dialects fit equally well, also if there is room for fewer.
+    pub count: size_t,
+    /// Filled: where generation starts after the template's generation prompt, if one dialect is found; otherwise
+    /// `ASIDE_START_DEFAULT`.
+    pub start: aside_start,
+    /// 0.
+    pub reserved: u32,
+}
+
+impl Versioned for aside_template_match {
+    const FIRST: usize = size_of::<aside_template_match>();
+}
+
+// No layout ever changes; C checks the same in tests/c/layout.c.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    layout!(aside_template_match 40: size 0, dialects 8, capacity 16, count 24, start 32, reserved 36);
+    assert!(aside_template_match::FIRST == 40);
+};
+
+/// Finds the built-in dialect that a chat template (Jinja, UTF-8) is written for, by the markers that it writes and the
+/// framing around them. The template is read, never rendered. `text` has `len` bytes and needs no NUL. `found` may be
+/// NULL.
 ///
-/// A library that was built with the feature `templates` renders the template, with one user message and without the
-/// variables that a host may leave out; rendering is bounded in time and memory. Any other library reads the template's
-/// text, and so does this one if the template cannot be rendered.
+/// Returns the dialect, as `aside_dialect_find()`; `found->start` is then where generation starts after the template's
+/// generation prompt, with the branches that are taken by default. If several dialects fit that differ in nothing that the
+/// template has, the first by name is found.
 ///
-/// Returns how many dialects fit equally well:
-/// - 1: it is found, and `*start` becomes an `ASIDE_START_` value: where generation starts after the template's
-///   generation prompt. If several fit that differ in nothing that the template has, the first by name is found.
-/// - More than 1: the template does not tell them apart, and `*start` is not written.
-/// - 0: it has the markers of none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`), or another failure
-///   (`ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`).
+/// NULL if there is none; `aside_last_status()` is then `ASIDE_ERROR_AMBIGUOUS` if several fit and the template does not
+/// tell them apart: the message names them, and `*found` is filled with them. `ASIDE_ERROR_UNKNOWN` if the template has the
+/// markers of none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`,
+/// `ASIDE_ERROR_MEMORY`. `*found` is not written after these.
 ///
-/// The first `capacity` of them, sorted by name, are written to `dialects`; like those of `aside_dialect_find()` they
-/// are never freed. `dialects` may be NULL if `capacity` is 0; `start` may be NULL.
-///
-/// Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects, and while the
-/// template is rendered; there the process ends.
+/// Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects; there the process ends.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_find_for_template(
     text: *const c_char,
     len: size_t,
-    dialects: *mut *const aside_dialect,
-    capacity: size_t,
-    start: *mut aside_start,
-) -> size_t {
-    // SAFETY: the caller promises `len` bytes, room for `capacity` dialects, and a start that may be written.
-    unsafe { write_all_found(dialects, capacity, start, || bytes(text, len, "text").and_then(find_for_template)) }
-}
-
-/// Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, and where generation starts after
-/// the prompt of the request at hand. `text` has `len` bytes, `variables` has `variables_len`; neither needs a NUL.
-///
-/// `variables` is a JSON object: the variables that the template is rendered with for that request, such as
-/// `{"enable_thinking": true, "tools": []}`; `reasoning_effort` and `messages` are others. Variables that it leaves out
-/// are as in `aside_dialect_find_for_template()`. Without variables (a length of 0) this is that function.
-///
-/// Returns as that function, and writes `dialects` and `start` in the same way. Returns 0 also if `variables` is not a
-/// JSON object, if the template cannot be rendered with them, and if the library was built without the feature
-/// `templates`: `aside_last_status()` is then `ASIDE_ERROR_OPTION`, and the message says why.
-///
-/// Memory: if it runs out here, the process ends.
-#[ffi_export]
-pub unsafe extern "C" fn aside_dialect_find_for_template_with(
-    text: *const c_char,
-    len: size_t,
-    variables: *const c_char,
-    variables_len: size_t,
-    dialects: *mut *const aside_dialect,
-    capacity: size_t,
-    start: *mut aside_start,
-) -> size_t {
-    // SAFETY: the caller promises that many bytes, room for `capacity` dialects, and a start that may be written.
-    unsafe {
-        write_all_found(dialects, capacity, start, || {
-            let variables = bytes(variables, variables_len, "variables")?;
-            find_for_template_with(bytes(text, len, "text")?, variables)
-        })
-    }
+    found: *mut aside_template_match,
+) -> *const aside_dialect {
+    guard_handle(|| {
+        // SAFETY: the caller promises `len` bytes, and a match that is as large as it says with the room that it says.
+        match unsafe { bytes(text, len, "text").and_then(|text| find_for_template(text, found)) } {
+            Ok(dialect) => ptr::from_ref(dialect).cast_mut(),
+            Err(_) => ptr::null_mut(),
+        }
+    })
+    .cast_const()
 }
 
 /// Makes a dialect from the text of a dialect file (TOML, UTF-8). `toml` has `len` bytes and needs no NUL; it is not
 /// used after the call.
 ///
-/// `*out` is the new dialect, which the caller owns: `aside_dialect_free()`. It is written on success only.
-///
-/// Returns `ASIDE_OK`; `ASIDE_ERROR_DIALECT` with a message that names line and key; `ASIDE_ERROR_NULL`,
-/// `ASIDE_ERROR_LENGTH`; `ASIDE_ERROR_MEMORY` if there is no memory for the handle.
+/// Returns a dialect that the caller owns: `aside_dialect_free()`. NULL if that fails; `aside_last_status()` is then
+/// `ASIDE_ERROR_DIALECT` with a message that names line and key; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`;
+/// `ASIDE_ERROR_MEMORY` if there is no memory for the handle.
 ///
 /// Memory: if it runs out while the text is read, the process ends.
 #[ffi_export]
-pub unsafe extern "C" fn aside_dialect_load(
-    toml: *const c_char,
-    len: size_t,
-    out: *mut *mut aside_dialect,
-) -> aside_status {
-    guard(
-        |status| status,
-        || {
-            if out.is_null() {
-                return fail_null("out");
-            }
-            // SAFETY: the caller promises `len` bytes.
-            match unsafe { bytes(toml, len, "toml") }.and_then(load) {
-                Ok(dialect) => {
-                    // SAFETY: not NULL, and the caller promises that it may be written.
-                    unsafe { out.write_unaligned(Box::into_raw(dialect)) };
-                    made_handle(true);
-                    ASIDE_OK
-                }
-                Err(status) => {
-                    made_handle(false);
-                    status
-                }
-            }
-        },
-    )
+pub unsafe extern "C" fn aside_dialect_load(toml: *const c_char, len: size_t) -> *mut aside_dialect {
+    guard_handle(|| {
+        // SAFETY: the caller promises `len` bytes.
+        match unsafe { bytes(toml, len, "toml") }.and_then(load) {
+            Ok(dialect) => Box::into_raw(dialect),
+            Err(_) => ptr::null_mut(),
+        }
+    })
 }
 
 /// Loads built-in dialects, so that finding them later, by name or by model, allocates nothing. A host calls it once,
@@ -521,7 +458,7 @@ pub unsafe extern "C" fn aside_dialect_max_hold(dialect: *const aside_dialect) -
 pub unsafe extern "C" fn aside_dialect_start(dialect: *const aside_dialect) -> aside_start {
     // SAFETY: NULL or a dialect that is still there, as the caller promises.
     match unsafe { dialect.as_ref() } {
-        Some(dialect) => start_number(dialect.dialect.start()),
+        Some(dialect) => Some(dialect.dialect.start()).to_number(),
         None => {
             fail_no_handle("dialect");
             ASIDE_START_DEFAULT
@@ -529,24 +466,15 @@ pub unsafe extern "C" fn aside_dialect_start(dialect: *const aside_dialect) -> a
     }
 }
 
-/// Returns how many dialects are built in.
-#[ffi_export]
-pub unsafe extern "C" fn aside_dialect_count() -> size_t {
-    dialect::COUNT
-}
-
 /// Returns the name of the built-in dialect number `index`, in sorted order, from 0: UTF-8 with a NUL at its end.
 /// `*len` becomes its length without the NUL; `len` may be NULL.
 ///
-/// The memory lives as long as the library. NULL if `index` is not below `aside_dialect_count()`.
+/// The memory lives as long as the library. NULL past the last one: the list ends there, and nothing has failed.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_name_at(index: size_t, len: *mut size_t) -> *const c_char {
     match dialect::c_name(index) {
         // SAFETY: `len` is NULL or may be written, as the caller promises.
         Some(name) => unsafe { c_name_of(name.to_bytes_with_nul(), len) },
-        None => {
-            fail(ASIDE_ERROR_RANGE);
-            ptr::null()
-        }
+        None => ptr::null(),
     }
 }

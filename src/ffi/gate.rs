@@ -1,97 +1,121 @@
 //! Which answers are for a rewriter, for C: what HTTP says comes as bytes, and nothing is kept.
 
+use std::mem::offset_of;
+
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
+use super::bytes::aside_bytes;
 use super::constants::*;
-use super::memory::bytes;
+use super::memory::{Versioned, bytes, layout, read_sized};
 use super::numbers::formats;
 use super::status::{fail, fail_null, guard};
-use crate::sse::{Hint, RequestModel, Response, request_hint, request_model, wants};
-
-const _: () = assert!(Hint::Identity as u32 == ASIDE_HINT_IDENTITY);
+use crate::sse::{Exchange, RequestModel, request_hint, request_model, wants};
 
 /// Runs the body of an entry without a handle.
 fn status(body: impl FnOnce() -> Result<aside_status, aside_status>) -> aside_status {
     guard(|status| status, || body().unwrap_or_else(|status| status))
 }
 
-/// Finds whether an answer is for a rewriter, and what its body is, before the body comes. `status` is the answer's;
-/// `content_type` and `content_encoding` are the values of these headers as they came, NULL and 0 where there is none.
-/// `path` is that of the request, with or without a query; if it is empty or NULL, any path fits. `formats` has
-/// `ASIDE_FORMAT_` bits, as `options.formats`.
+/// What HTTP says of a request and its answer, as far as it is known. Set all of it to zero, then `size`; later versions may
+/// add fields at the end. Texts are as they came; `len` is 0 where there is none.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_exchange {
+    /// `sizeof(aside_exchange)` of the caller's header.
+    pub size: size_t,
+    /// The status of the answer: 200, say.
+    pub status: u32,
+    /// The formats that the rewriter reads, as `options.formats` of it: `ASIDE_FORMAT_` bits. 0: all.
+    pub formats: aside_formats,
+    /// The method of the request.
+    pub method: aside_bytes,
+    /// The path of the request, with or without a query. If it is empty, it is not known, and any path fits.
+    pub path: aside_bytes,
+    /// The value of the answer's `Content-Type`.
+    pub content_type: aside_bytes,
+    /// The value of the answer's `Content-Encoding`.
+    pub content_encoding: aside_bytes,
+}
+
+impl Versioned for aside_exchange {
+    const FIRST: usize = offset_of!(aside_exchange, content_encoding) + size_of::<aside_bytes>();
+}
+
+// No layout ever changes; C checks the same in tests/c/layout.c.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    layout!(aside_exchange 80: size 0, status 8, formats 12, method 16, path 32, content_type 48, content_encoding 64);
+    assert!(aside_exchange::FIRST == 80);
+};
+
+/// Reads the caller's exchange.
+///
+/// # Safety
+/// `exchange` is NULL or as large as it says; its texts are there during `'a`.
+unsafe fn exchange<'a>(exchange: *const aside_exchange) -> Result<Exchange<'a>, aside_status> {
+    // SAFETY: the caller's promise; the struct is made of plain numbers, and of pointers that may be NULL.
+    unsafe {
+        let read = read_sized(exchange, "exchange")?;
+        let text = |text: aside_bytes, what| bytes(text.at, text.len, what);
+        Ok(Exchange::new()
+            .status(read.status)
+            .formats(formats(read.formats)?)
+            .method(text(read.method, "exchange->method")?)
+            .path(text(read.path, "exchange->path")?)
+            .content_type(text(read.content_type, "exchange->content_type")?)
+            .content_encoding(text(read.content_encoding, "exchange->content_encoding")?))
+    }
+}
+
+/// Finds whether an answer is for a rewriter, and what its body is, before the body comes. `exchange->method` is not read.
 ///
 /// An answer is for a rewriter if its status is 200; its encoding is absent, blank or `identity`; its media type is
 /// `text/event-stream`, `application/json`, `application/x-ndjson` or `application/jsonl`, with any parameters; and its
 /// path ends in `/chat/completions`, `/completions`, `/responses`, `/messages`, `/api/chat` or `/api/generate`, of which
-/// the longest that fits is of one of `formats`.
+/// the longest that fits is of one of `exchange->formats`.
 ///
 /// Returns `ASIDE_OK` and writes an `ASIDE_BODY_` value for `options.body` to `*body`. The host then removes the headers
 /// `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`, feeds the body, and calls `aside_rewriter_finish()`
-/// at its end. Returns `ASIDE_NONE` if the answer is to pass as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
-/// `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
+/// at its end. Returns `ASIDE_NONE` if the answer is to pass as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: it allocates nothing.
 #[ffi_export]
-pub unsafe extern "C" fn aside_rewriter_wants(
-    status: u32,
-    path: *const c_char,
-    path_len: size_t,
-    content_type: *const c_char,
-    content_type_len: size_t,
-    content_encoding: *const c_char,
-    content_encoding_len: size_t,
-    formats: aside_formats,
-    body: *mut aside_body,
-) -> aside_status {
-    self::status(|| {
-        // SAFETY: the caller promises as many bytes as it says.
-        let (path, media_type, encoding) = unsafe {
-            (
-                bytes(path, path_len, "path")?,
-                bytes(content_type, content_type_len, "content_type")?,
-                bytes(content_encoding, content_encoding_len, "content_encoding")?,
-            )
-        };
-        let formats = self::formats(formats)?;
+pub unsafe extern "C" fn aside_rewriter_wants(exchange: *const aside_exchange, body: *mut aside_body) -> aside_status {
+    status(|| {
+        // SAFETY: the caller promises a struct as large as it says, with texts that are there.
+        let exchange = unsafe { self::exchange(exchange)? };
         if body.is_null() {
             return Err(fail_null("body"));
         }
-        let response = Response::new(status).path(path).content_type(media_type).content_encoding(encoding);
-        let Some(found) = wants(&response, formats) else { return Ok(ASIDE_NONE) };
+        let Some(found) = wants(&exchange) else { return Ok(ASIDE_NONE) };
         // SAFETY: it is not NULL, and the caller promises that it may be written.
-        unsafe { body.write_unaligned(found as u32) };
+        unsafe { body.write_unaligned(found.to_number()) };
         Ok(ASIDE_OK)
     })
 }
 
-/// Finds what a host does with a request whose answer may be for a rewriter. `method` is its method; `path` and `formats`
-/// are as for `aside_rewriter_wants()`.
+/// Finds what a host does with a request whose answer may be for a rewriter. Of `*exchange`, only `method`, `path` and
+/// `formats` are read: the answer has not come yet.
 ///
 /// Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
-/// is: it is not a `POST`, or its path is another; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an
-/// unknown bit, `ASIDE_ERROR_PANIC`.
+/// is: it is not a `POST`, or its path is another; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
+/// `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: it allocates nothing.
 #[ffi_export]
-pub unsafe extern "C" fn aside_request_hint(
-    path: *const c_char,
-    path_len: size_t,
-    method: *const c_char,
-    method_len: size_t,
-    formats: aside_formats,
-    hint: *mut aside_hint,
-) -> aside_status {
+pub unsafe extern "C" fn aside_request_hint(exchange: *const aside_exchange, hint: *mut aside_hint) -> aside_status {
     status(|| {
-        // SAFETY: the caller promises as many bytes as it says.
-        let (path, method) = unsafe { (bytes(path, path_len, "path")?, bytes(method, method_len, "method")?) };
-        let formats = self::formats(formats)?;
+        // SAFETY: the caller promises a struct as large as it says, with texts that are there.
+        let exchange = unsafe { self::exchange(exchange)? };
         if hint.is_null() {
             return Err(fail_null("hint"));
         }
-        let Some(found) = request_hint(path, method, formats) else { return Ok(ASIDE_NONE) };
+        let Some(found) = request_hint(&exchange) else { return Ok(ASIDE_NONE) };
         // SAFETY: it is not NULL, and the caller promises that it may be written.
-        unsafe { hint.write_unaligned(found as u32) };
+        unsafe { hint.write_unaligned(found.to_number()) };
         Ok(ASIDE_OK)
     })
 }

@@ -64,29 +64,11 @@ pub(super) fn as_c_ptr(bytes: &[u8]) -> *const c_char {
 }
 
 /// Returns a pointer for C to a borrowed array of structs, never NULL.
+#[cfg(feature = "compress")]
 pub(super) fn as_c_array<T>(entries: &[T]) -> *const T {
     static NOTHING: u64 = 0;
     const { assert!(align_of::<T>() <= align_of::<u64>()) };
     if entries.is_empty() { (&raw const NOTHING).cast() } else { entries.as_ptr() }
-}
-
-/// Writes a copy for C to `out`, from `malloc` and with a NUL after it.
-///
-/// # Safety
-/// Both outputs may be written.
-pub(super) unsafe fn write_copy(bytes: &[u8], out: *mut *mut c_char, out_len: *mut size_t) -> aside_status {
-    // SAFETY: malloc returns NULL or room for the bytes and a NUL; the outputs may be written, as the caller promises.
-    unsafe {
-        let copy = libc::malloc(bytes.len() + 1).cast::<u8>();
-        if copy.is_null() {
-            return fail(ASIDE_ERROR_MEMORY);
-        }
-        ptr::copy_nonoverlapping(bytes.as_ptr(), copy, bytes.len());
-        copy.add(bytes.len()).write(0);
-        out.write_unaligned(copy.cast());
-        out_len.write_unaligned(bytes.len());
-    }
-    ASIDE_OK
 }
 
 /// Returns the size that the caller's struct begins with, for `fill_sized`.

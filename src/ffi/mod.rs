@@ -6,6 +6,7 @@
 
 #![allow(unsafe_code, non_camel_case_types)]
 
+mod bytes;
 mod call_writer;
 #[cfg(feature = "compress")]
 mod compress;

@@ -1,77 +1,34 @@
-//! Numbers of C that scanners, rewriters and simple calls share, as the crate's own types. None is trusted: an unknown one is
-//! a failure.
+//! Numbers from C as the crate's own types. None is trusted: an unknown one is a failure.
+
+use std::fmt::{self, Display, Write};
 
 use super::constants::*;
 use super::status::fail_with;
-use crate::sse::{Formats, ResponsesAs};
-use crate::{CallsInThinking, Channel, Start, StrayClose};
+use crate::Start;
+use crate::sse::Formats;
 
-/// An `ASIDE_START_` value.
-pub(super) fn start(number: aside_start) -> Result<Option<Start>, aside_status> {
-    Ok(match number {
-        ASIDE_START_DEFAULT => None,
-        ASIDE_START_CONTENT => Some(Start::Channel(Channel::Content)),
-        ASIDE_START_THINKING => Some(Start::Channel(Channel::Thinking)),
-        ASIDE_START_NARRATION => Some(Start::Channel(Channel::Narration)),
-        ASIDE_START_TOOL => Some(Start::Channel(Channel::Tool)),
-        ASIDE_START_HEADER => Some(Start::Header),
-        other => return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("start {other} is not an ASIDE_START_ value"))),
+/// Returns the value that a number stands for. `what` is where the number is.
+pub(super) fn value<T: FromNumber>(number: u32, what: &str) -> Result<T, aside_status> {
+    T::from_number(number).ok_or_else(|| {
+        let family = UpperCase(T::TYPE);
+        fail_with(ASIDE_ERROR_OPTION, format_args!("{what} {number} is not an {family}_ value"))
     })
 }
 
-/// An `ASIDE_STRAY_CLOSE_` value.
-pub(super) fn stray_close(number: aside_stray_close) -> Result<StrayClose, aside_status> {
-    match number {
-        ASIDE_STRAY_CLOSE_DIALECT => Ok(StrayClose::Dialect),
-        ASIDE_STRAY_CLOSE_TEXT => Ok(StrayClose::Text),
-        other => {
-            Err(fail_with(ASIDE_ERROR_OPTION, format_args!("stray_close {other} is not an ASIDE_STRAY_CLOSE_ value")))
-        }
+/// A name in capitals; a failure allocates nothing.
+struct UpperCase(&'static str);
+
+impl Display for UpperCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|letter| f.write_char(letter.to_ascii_uppercase()))
     }
 }
 
-/// An `ASIDE_CALLS_IN_THINKING_` value.
-pub(super) fn calls_in_thinking(number: aside_calls_in_thinking) -> Result<CallsInThinking, aside_status> {
-    match number {
-        ASIDE_CALLS_IN_THINKING_DIALECT => Ok(CallsInThinking::Dialect),
-        ASIDE_CALLS_IN_THINKING_NEVER => Ok(CallsInThinking::Never),
-        other => Err(fail_with(
-            ASIDE_ERROR_OPTION,
-            format_args!("calls_in_thinking {other} is not an ASIDE_CALLS_IN_THINKING_ value"),
-        )),
-    }
-}
-
-/// `ASIDE_FORMAT_` bits; 0 is chat alone.
+/// `ASIDE_FORMAT_` bits; 0 is all.
 pub(super) fn formats(bits: aside_formats) -> Result<Formats, aside_status> {
-    match bits {
-        0 => Ok(Formats::CHAT),
-        bits => Formats::from_bits(bits).ok_or_else(|| {
-            fail_with(ASIDE_ERROR_OPTION, format_args!("formats {bits} has a bit that is not an ASIDE_FORMAT_ value"))
-        }),
-    }
-}
-
-/// An `ASIDE_RESPONSES_AS_` value.
-pub(super) fn responses_as(number: aside_responses_as) -> Result<ResponsesAs, aside_status> {
-    match number {
-        ASIDE_RESPONSES_AS_REASONING_TEXT => Ok(ResponsesAs::ReasoningText),
-        ASIDE_RESPONSES_AS_SUMMARY => Ok(ResponsesAs::Summary),
-        other => {
-            Err(fail_with(ASIDE_ERROR_OPTION, format_args!("responses_as {other} is not an ASIDE_RESPONSES_AS_ value")))
-        }
-    }
-}
-
-/// The number of a start.
-pub(super) fn start_number(start: Start) -> aside_start {
-    match start {
-        Start::Channel(Channel::Content) => ASIDE_START_CONTENT,
-        Start::Channel(Channel::Thinking) => ASIDE_START_THINKING,
-        Start::Channel(Channel::Narration) => ASIDE_START_NARRATION,
-        Start::Channel(Channel::Tool) => ASIDE_START_TOOL,
-        Start::Header => ASIDE_START_HEADER,
-    }
+    Formats::from_bits(bits).ok_or_else(|| {
+        fail_with(ASIDE_ERROR_OPTION, format_args!("formats {bits} has a bit that is not an ASIDE_FORMAT_ value"))
+    })
 }
 
 /// Returns a limit of the options; None for 0.
@@ -86,6 +43,6 @@ pub(super) fn limit(number: u64) -> Option<usize> {
 pub(super) unsafe fn write_start(start: Start, out: *mut aside_start) {
     if !out.is_null() {
         // SAFETY: not NULL, and the caller promises that it may be written.
-        unsafe { out.write_unaligned(start_number(start)) };
+        unsafe { out.write_unaligned(Some(start).to_number()) };
     }
 }

@@ -7,33 +7,16 @@ use std::ptr;
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
+use super::bytes::aside_bytes;
 use super::constants::*;
 use super::dialect::aside_dialect;
 use super::handle_guard::{HandleGuard, is_ready, is_whole};
-use super::memory::{Versioned, as_c_ptr, bytes, fill_sized, free, into_handle, layout, read_sized, size_of_given};
-use super::numbers::{calls_in_thinking, formats, limit, responses_as, start, stray_close, write_start};
+use super::memory::{Versioned, bytes, fill_sized, free, into_handle, layout, read_sized, size_of_given};
+use super::numbers::{formats, limit, value, write_start};
 use super::status::{fail_no_handle, fail_null, fail_with, failed, guard_handle};
 use super::tools::tools;
 use crate::Start;
-use crate::sse::{Body, Field, Formats, Options, ResponsesAs, Rewriter, Stats};
-
-const _: () = {
-    assert!(Field::ReasoningContent as u32 == ASIDE_FIELD_REASONING_CONTENT);
-    assert!(Field::Reasoning as u32 == ASIDE_FIELD_REASONING);
-    assert!(Field::Thinking as u32 == ASIDE_FIELD_THINKING);
-    assert!(Body::Unknown as u32 == ASIDE_BODY_UNKNOWN);
-    assert!(Body::Events as u32 == ASIDE_BODY_EVENTS);
-    assert!(Body::Json as u32 == ASIDE_BODY_JSON);
-    assert!(Body::Lines as u32 == ASIDE_BODY_LINES);
-    assert!(Formats::CHAT.bits() == ASIDE_FORMAT_CHAT);
-    assert!(Formats::COMPLETIONS.bits() == ASIDE_FORMAT_COMPLETIONS);
-    assert!(Formats::RESPONSES.bits() == ASIDE_FORMAT_RESPONSES);
-    assert!(Formats::MESSAGES.bits() == ASIDE_FORMAT_MESSAGES);
-    assert!(Formats::OLLAMA.bits() == ASIDE_FORMAT_OLLAMA);
-    assert!(Formats::ALL.bits() == ASIDE_FORMAT_ALL);
-    assert!(ResponsesAs::ReasoningText as u32 == ASIDE_RESPONSES_AS_REASONING_TEXT);
-    assert!(ResponsesAs::Summary as u32 == ASIDE_RESPONSES_AS_SUMMARY);
-};
+use crate::sse::{Options, Rewriter, Stats};
 
 /// Room for output that a rewriter keeps from call to call; thousands of them may wait for their next bytes.
 const KEPT_OUT: usize = 1 << 18;
@@ -68,19 +51,16 @@ pub struct aside_rewriter_options {
     /// `finish_reason` `tool_calls` of `stop`. A choice in which the server does so itself is left alone from then on. 0:
     /// calls stay in the text.
     pub calls: u32,
-    /// With `calls`, the request's `tools`, as for a call writer: calls of other tools stay in the text. `[]`: all do. NULL:
-    /// none does. Not used after the call.
-    pub tools: *const c_char,
-    /// The length of `tools`.
-    pub tools_len: size_t,
+    /// With `calls`, the request's `tools`, a JSON array as for a call writer: calls of other tools stay in the text. With
+    /// `[]`, all calls do; with `tools.at` NULL, none does. Not used after the call.
+    pub tools: aside_bytes,
     /// In a stream, the most bytes of a choice's text that are held until it is clear whether a call is for the client, and
     /// the most of a value that are held until its type is clear. 0: 1 MiB. In all choices together, at most 4 MiB of text
     /// are held.
     pub max_held: u64,
     /// What becomes of a tool call that begins inside the thinking.
     pub calls_in_thinking: aside_calls_in_thinking,
-    /// The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: chat
-    /// completions alone.
+    /// The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: all.
     pub formats: aside_formats,
     /// What the thinking becomes in the items of OpenAI Responses.
     pub responses_as: aside_responses_as,
@@ -130,10 +110,16 @@ pub struct aside_rewriter_stats {
     pub held: u64,
     /// Texts whose thinking the server splits itself.
     pub split_by_server: u64,
+    /// 1 if the stream passes unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or Brotli), or in
+    /// another encoding than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed. After
+    /// the end of a stream, this is about that stream, until another begins. Otherwise 0.
+    pub encoded: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 impl Versioned for aside_rewriter_stats {
-    const FIRST: usize = offset_of!(aside_rewriter_stats, split_by_server) + size_of::<u64>();
+    const FIRST: usize = offset_of!(aside_rewriter_stats, reserved) + size_of::<u32>();
 }
 
 impl Versioned for aside_rewriter_options {
@@ -144,12 +130,13 @@ impl Versioned for aside_rewriter_options {
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_rewriter_options 96: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
-        tools 40, tools_len 48, max_held 56, calls_in_thinking 64, formats 68, responses_as 72, repair 76,
+        tools 40, max_held 56, calls_in_thinking 64, formats 68, responses_as 72, repair 76,
         promote_empty 80, merge 84, max_tools 88);
     assert!(aside_rewriter_options::FIRST == 8);
-    layout!(aside_rewriter_stats 104: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
-        truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96);
-    assert!(aside_rewriter_stats::FIRST == 104);
+    layout!(aside_rewriter_stats 112: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
+        truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96, encoded 104,
+        reserved 108);
+    assert!(aside_rewriter_stats::FIRST == 112);
 };
 
 /// What a rewriter's handle holds.
@@ -186,15 +173,14 @@ unsafe fn enter(
 /// Calls the rewriter with its empty output, and points C to what that holds after it.
 ///
 /// # Safety
-/// `rewriter` is NULL or there; the outputs are NULL or may be written.
+/// `rewriter` is NULL or there; `out` is NULL or may be written.
 unsafe fn rewrite(
     rewriter: *mut aside_rewriter,
-    out: *mut *const c_char,
-    out_len: *mut size_t,
+    out: *mut aside_bytes,
     call: impl FnOnce(&mut Rewriter, &mut Vec<u8>) -> Result<(), crate::Error>,
 ) -> aside_status {
-    if out.is_null() || out_len.is_null() {
-        return fail_null("out or out_len");
+    if out.is_null() {
+        return fail_null("out");
     }
     let body = |stream: &mut Stream| {
         stream.out.clear();
@@ -204,29 +190,9 @@ unsafe fn rewrite(
         if let Err(error) = call(&mut stream.rewriter, &mut stream.out) {
             return failed(error);
         }
-        // SAFETY: neither is NULL, and the caller promises that they may be written.
-        unsafe {
-            out.write_unaligned(as_c_ptr(&stream.out));
-            out_len.write_unaligned(stream.out.len());
-        }
+        // SAFETY: it is not NULL, and the caller promises that it may be written.
+        unsafe { out.write_unaligned(aside_bytes::lend(&stream.out)) };
         ASIDE_OK
-    };
-    // SAFETY: the caller's promise.
-    unsafe { enter(rewriter, is_ready, body) }
-}
-
-/// Calls the rewriter with where its next stream starts, an `ASIDE_START_` value.
-///
-/// # Safety
-/// As of `enter`.
-unsafe fn before_stream(
-    rewriter: *mut aside_rewriter,
-    start: aside_start,
-    call: impl FnOnce(&mut Rewriter, Option<Start>) -> Result<(), crate::Error>,
-) -> aside_status {
-    let body = |stream: &mut Stream| match self::start(start) {
-        Ok(start) => call(&mut stream.rewriter, start).map_or_else(failed, |()| ASIDE_OK),
-        Err(status) => status,
     };
     // SAFETY: the caller's promise.
     unsafe { enter(rewriter, is_ready, body) }
@@ -242,29 +208,6 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
     }
     // SAFETY: the caller's promise; the struct is made of plain numbers, and of a pointer that may be NULL.
     let all = unsafe { read_sized(options, "options") }?;
-    let field = match all.field {
-        ASIDE_FIELD_REASONING_CONTENT => Field::ReasoningContent,
-        ASIDE_FIELD_REASONING => Field::Reasoning,
-        ASIDE_FIELD_THINKING => Field::Thinking,
-        other => {
-            return Err(fail_with(
-                ASIDE_ERROR_OPTION,
-                format_args!("options.field {other} is not an ASIDE_FIELD_ value"),
-            ));
-        }
-    };
-    let body = match all.body {
-        ASIDE_BODY_UNKNOWN => Body::Unknown,
-        ASIDE_BODY_EVENTS => Body::Events,
-        ASIDE_BODY_JSON => Body::Json,
-        ASIDE_BODY_LINES => Body::Lines,
-        other => {
-            return Err(fail_with(
-                ASIDE_ERROR_OPTION,
-                format_args!("options.body {other} is not an ASIDE_BODY_ value"),
-            ));
-        }
-    };
     let switches = [
         ("off", all.off),
         ("calls", all.calls),
@@ -275,21 +218,32 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
     if let Some((name, _)) = switches.iter().find(|(_, switch)| *switch > 1) {
         return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{name} is neither 0 nor 1")));
     }
-    let stray_close = stray_close(all.stray_close)?;
     // SAFETY: the caller's promise.
-    let tools = unsafe { tools(all.tools, all.tools_len, all.max_tools, "options.") }?;
-    let options = Options::new().start(start(all.start)?).field(field).body(body).max_event(limit(all.max_event));
-    let options = options.off(all.off == 1).stray_close(stray_close).calls(all.calls == 1).tools(tools);
-    let options = options.max_held(limit(all.max_held)).calls_in_thinking(calls_in_thinking(all.calls_in_thinking)?);
-    let options = options.formats(formats(all.formats)?).responses_as(responses_as(all.responses_as)?);
-    let options = options.repair(all.repair == 1).promote_empty(all.promote_empty == 1).merge(all.merge == 1);
+    let tools = unsafe { tools(all.tools, all.max_tools, "options.") }?;
+    let start: Option<Start> = value(all.start, "options.start")?;
+    let options = Options::new()
+        .start(start)
+        .field(value(all.field, "options.field")?)
+        .body(value(all.body, "options.body")?)
+        .off(all.off == 1)
+        .max_event(limit(all.max_event))
+        .stray_close(value(all.stray_close, "options.stray_close")?)
+        .calls(all.calls == 1)
+        .tools(tools)
+        .max_held(limit(all.max_held))
+        .calls_in_thinking(value(all.calls_in_thinking, "options.calls_in_thinking")?)
+        .formats(formats(all.formats)?)
+        .responses_as(value(all.responses_as, "options.responses_as")?)
+        .repair(all.repair == 1)
+        .promote_empty(all.promote_empty == 1)
+        .merge(all.merge == 1);
     Ok((options, all.max_tools))
 }
 
 /// Makes a rewriter. The bytes of an answer go in: an event stream, lines of JSON, or a JSON body, in one of
 /// `options.formats`. The same bytes come out, with the thinking moved out of the content to where that format has it: a
-/// field, an item or a block of its own; and with `options.calls` the tool calls to where it has those. `options` may be
-/// NULL: chat completions, `reasoning_content`, and the start that the dialect says. Neither is used after the call: the
+/// separate field, item or block; and with `options.calls` the tool calls to where it has those. `options` may be
+/// NULL: all formats, `reasoning_content`, and the start that the dialect says. Neither is used after the call: the
 /// dialect may be freed before the rewriter.
 ///
 /// Returns a rewriter that the caller owns: `aside_rewriter_free()`. NULL if that fails; `aside_last_status()` is then
@@ -335,24 +289,17 @@ pub unsafe extern "C" fn aside_rewriter_free(rewriter: *mut aside_rewriter) {
     unsafe { free(rewriter, |sse| sse.guard.close()) }
 }
 
-/// Sets where the next stream starts, before its first byte: what is open at the first byte of each choice's text, an
-/// `ASIDE_START_` value. For a host that learns it from the request: one rewriter then serves a model with thinking on
-/// and off. Finishing or resetting the rewriter restores its own start.
+/// Sets by which dialect the next stream is read, and where it starts, before its first byte. `dialect` may be NULL: the
+/// rewriter's own. `start` is an `ASIDE_START_` value, what is open at the first byte of each choice's text;
+/// `ASIDE_START_DEFAULT` is the dialect's own start, whatever `options.start` is. For hosts that learn the model, or
+/// whether it thinks, from the request, and for what `aside_dialect_find_for_template()` finds. Finishing or resetting the
+/// rewriter restores its own dialect and start. The dialect may be freed after the call.
+///
+/// A dialect that could not be found is NULL too: check for that before this call.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have),
 /// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
-#[ffi_export]
-pub unsafe extern "C" fn aside_rewriter_start_at(rewriter: *mut aside_rewriter, start: aside_start) -> aside_status {
-    // SAFETY: the caller promises a rewriter that is NULL or there.
-    unsafe { before_stream(rewriter, start, |rewriter, start| rewriter.start_at(start)) }
-}
-
-/// Reads the next stream by another dialect, and sets where it starts, before its first byte: an `ASIDE_START_` value;
-/// `ASIDE_START_DEFAULT` is that dialect's own start. For what `aside_dialect_find_for_template()` finds. Finishing or
-/// resetting the rewriter restores its own dialect and start. The dialect may be freed after the call.
-///
-/// Returns as `aside_rewriter_start_at()`.
 ///
 /// Threads: other threads may be using the dialect.
 #[ffi_export]
@@ -362,9 +309,13 @@ pub unsafe extern "C" fn aside_rewriter_use_dialect(
     start: aside_start,
 ) -> aside_status {
     // SAFETY: NULL or a dialect that is still there, as the caller promises.
-    let Some(dialect) = (unsafe { dialect.as_ref() }) else { return fail_no_handle("dialect") };
+    let dialect = unsafe { dialect.as_ref() }.map(|handle| &handle.dialect);
+    let body = |stream: &mut Stream| match value::<Option<Start>>(start, "start") {
+        Ok(start) => stream.rewriter.use_dialect(dialect, start).map_or_else(failed, |()| ASIDE_OK),
+        Err(status) => status,
+    };
     // SAFETY: the caller promises a rewriter that is NULL or there.
-    unsafe { before_stream(rewriter, start, |rewriter, start| rewriter.use_dialect(&dialect.dialect, start)) }
+    unsafe { enter(rewriter, is_ready, body) }
 }
 
 /// Sets the `tools` of the next stream's request, before its first byte: `len` bytes of JSON, as `options.tools`. For a
@@ -384,7 +335,7 @@ pub unsafe extern "C" fn aside_rewriter_use_tools(
 ) -> aside_status {
     // SAFETY: the caller promises `len` bytes, and a rewriter that is NULL or there.
     unsafe {
-        enter(rewriter, is_ready, |stream| match self::tools(tools, len, stream.max_tools, "") {
+        enter(rewriter, is_ready, |stream| match self::tools(aside_bytes { at: tools, len }, stream.max_tools, "") {
             Ok(tools) => stream.rewriter.use_tools(tools).map_or_else(failed, |()| ASIDE_OK),
             Err(status) => status,
         })
@@ -426,12 +377,11 @@ pub unsafe extern "C" fn aside_rewriter_start_from_prompt(
     unsafe { enter(rewriter, is_ready, body) }
 }
 
-/// Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes `*out_len` bytes
-/// to send on: all events or lines that are whole, perhaps none. `buf` may be NULL if `len` is 0, and is not used after the
-/// call; it must not be memory of the rewriter.
+/// Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes the bytes to send on:
+/// all events or lines that are whole, perhaps none. `buf` may be NULL if `len` is 0, and is not used after the call; it
+/// must not be memory of the rewriter.
 ///
-/// `*out` is never NULL and has no NUL at its end; it is memory of the rewriter, valid until the next call with it.
-/// Both are written on success only.
+/// `*out` is memory of the rewriter, valid until the next call with it. It is written on success only.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY` (nothing has changed after these);
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read pass unchanged;
@@ -439,38 +389,33 @@ pub unsafe extern "C" fn aside_rewriter_start_from_prompt(
 ///
 /// Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for
 /// chunks that one event becomes; by what is held back of each of at most 128 choices, up to twice
-/// `aside_dialect_max_hold()`. `*out` may be 150 times as long as the input, if each event has many choices and a long
+/// `aside_dialect_max_hold()`. The output may be 150 times as long as the input, if each event has many choices and a long
 /// `id`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_rewriter_feed(
     rewriter: *mut aside_rewriter,
     buf: *const c_char,
     len: size_t,
-    out: *mut *const c_char,
-    out_len: *mut size_t,
+    out: *mut aside_bytes,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a rewriter that is there, and outputs that may be written.
+    // SAFETY: the caller promises `len` bytes, a rewriter that is there, and an output that may be written.
     unsafe {
         match bytes(buf, len, "buf") {
-            Ok(chunk) => rewrite(rewriter, out, out_len, |rewriter, out| rewriter.feed(chunk, out)),
+            Ok(chunk) => rewrite(rewriter, out, |rewriter, out| rewriter.feed(chunk, out)),
             Err(status) => status,
         }
     }
 }
 
 /// Ends the stream. `*out` becomes what was held back: an event without the blank line after it, text that might have
-/// become a marker. The rewriter is then reset, except for what `aside_rewriter_get_stats()`, `aside_rewriter_too_long()` and
-/// `aside_rewriter_encoded()` tell, and the next feed begins a new stream.
+/// become a marker. The rewriter is then reset, except for what `aside_rewriter_get_stats()` reports, and the next feed begins
+/// a new stream.
 ///
 /// Returns as `aside_rewriter_feed()`.
 #[ffi_export]
-pub unsafe extern "C" fn aside_rewriter_finish(
-    rewriter: *mut aside_rewriter,
-    out: *mut *const c_char,
-    out_len: *mut size_t,
-) -> aside_status {
-    // SAFETY: the caller promises a rewriter that is there, and outputs that may be written.
-    unsafe { rewrite(rewriter, out, out_len, |rewriter, out| rewriter.finish(out)) }
+pub unsafe extern "C" fn aside_rewriter_finish(rewriter: *mut aside_rewriter, out: *mut aside_bytes) -> aside_status {
+    // SAFETY: the caller promises a rewriter that is there, and an output that may be written.
+    unsafe { rewrite(rewriter, out, |rewriter, out| rewriter.finish(out)) }
 }
 
 /// Resets the rewriter: drops what is held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that C
@@ -489,27 +434,10 @@ pub unsafe extern "C" fn aside_rewriter_reset(rewriter: *mut aside_rewriter) -> 
     }
 }
 
-/// Returns how many events and bodies passed unread since the start or the last reset, because they were longer than
-/// `options.max_event`. Returns 0 and sets a message for NULL, after `ASIDE_ERROR_PANIC`, and while a call is under
-/// way.
-#[ffi_export]
-pub unsafe extern "C" fn aside_rewriter_too_long(rewriter: *const aside_rewriter) -> u64 {
-    let mut count = 0;
-    // SAFETY: NULL or there, as the caller promises.
-    unsafe {
-        enter(rewriter, is_whole, |stream| {
-            count = stream.rewriter.too_long();
-            ASIDE_OK
-        })
-    };
-    count
-}
-
 /// Fills `*stats` with what the rewriter has counted since it was made or last reset, and with how much it holds now. Set
-/// `stats->size` to `sizeof(aside_rewriter_stats)` before.
+/// `stats->size` to `sizeof(aside_rewriter_stats)` before. It works after `ASIDE_ERROR_MEMORY` too.
 ///
-/// Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After
-/// `ASIDE_ERROR_MEMORY` it still tells.
+/// Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: it allocates nothing.
 #[ffi_export]
@@ -547,22 +475,7 @@ fn record(stats: &Stats, size: usize) -> aside_rewriter_stats {
         content_bytes: stats.content_bytes,
         held: stats.held,
         split_by_server: stats.split_by_server,
+        encoded: stats.encoded.into(),
+        reserved: 0,
     }
-}
-
-/// Returns whether the stream passes unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or
-/// Brotli), or in another encoding than UTF-8. 1 or 0; after the end of a stream this is its value, until another
-/// begins. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed. Returns 0 and sets a
-/// message for NULL, after `ASIDE_ERROR_PANIC`, and while a call is under way.
-#[ffi_export]
-pub unsafe extern "C" fn aside_rewriter_encoded(rewriter: *const aside_rewriter) -> i32 {
-    let mut is_encoded = false;
-    // SAFETY: NULL or there, as the caller promises.
-    unsafe {
-        enter(rewriter, is_whole, |stream| {
-            is_encoded = stream.rewriter.is_encoded();
-            ASIDE_OK
-        })
-    };
-    is_encoded.into()
 }

@@ -98,6 +98,7 @@ pub(super) fn sentence(status: aside_status) -> &'static CStr {
         ASIDE_ERROR_JOIN => c"the text cannot be joined or escaped",
         ASIDE_ERROR_FILTER => c"the filter has an error",
         ASIDE_ERROR_ORIGINAL => c"this is not the text that the report is about",
+        ASIDE_ERROR_AMBIGUOUS => c"several dialects fit equally well",
         _ => c"unknown status",
     }
 }
@@ -197,7 +198,7 @@ pub unsafe extern "C" fn aside_last_error() -> *const c_char {
     LAST.with_borrow(|last| last.message)
 }
 
-/// Returns the status of the last failure in this thread: why a function returned NULL or 0. `ASIDE_OK` if nothing has
+/// Returns the status of the last failure in this thread: why a function returned NULL. `ASIDE_OK` if nothing has
 /// failed.
 #[ffi_export]
 pub unsafe extern "C" fn aside_last_status() -> aside_status {

@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use libc::{c_char, size_t};
-
+use super::bytes::aside_bytes;
 use super::constants::*;
 use super::memory::bytes;
 use super::numbers::limit;
@@ -16,15 +15,10 @@ use crate::call_writer::Tools;
 ///
 /// # Safety
 /// A pointer that is not NULL leads to `len` bytes that nobody changes during the call.
-pub(super) unsafe fn tools(
-    at: *const c_char,
-    len: size_t,
-    most: u64,
-    of: &str,
-) -> Result<Option<Arc<Tools>>, aside_status> {
+pub(super) unsafe fn tools(given: aside_bytes, most: u64, of: &str) -> Result<Option<Arc<Tools>>, aside_status> {
     // SAFETY: the caller's promise.
-    let text = unsafe { bytes(at, len, "tools") }?;
-    if at.is_null() {
+    let text = unsafe { bytes(given.at, given.len, "tools") }?;
+    if given.at.is_null() {
         return Ok(None);
     }
     let not_utf8 = |_| fail_with(ASIDE_ERROR_OPTION, format_args!("{of}tools: not UTF-8"));

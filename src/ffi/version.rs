@@ -25,3 +25,10 @@ pub unsafe extern "C" fn aside_abi_version() -> u32 {
 /// Later libraries with the same binary interface keep it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_version_0_1_0() {}
+
+/// Returns the version of what `aside_unstable.h` declares. It grows with each change there that a program could notice.
+/// The version that this header describes is 1.
+#[ffi_export]
+pub extern "C" fn aside_unstable_version() -> u32 {
+    1
+}

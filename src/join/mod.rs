@@ -25,9 +25,9 @@ use text::{Role, Text};
 /// Options of [`Dialect::join`].
 ///
 /// ```
-/// use aside::{Channel, Dialect, JoinOptions, OnMarker, Start};
+/// use aside::{Channel, Dialect, JoinOptions, Markers, Start};
 ///
-/// let options = JoinOptions::new().start(Start::Channel(Channel::Thinking)).markers(OnMarker::Escape);
+/// let options = JoinOptions::new().start(Start::Channel(Channel::Thinking)).markers(Markers::Escape);
 /// let text = Dialect::find("qwen3")?.join("Twice 21.", "It is 42.", &options)?;
 /// assert_eq!(text, b"Twice 21.\n</think>\n\nIt is 42.");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -36,7 +36,7 @@ use text::{Role, Text};
 #[must_use = "options change nothing until they are given to `join`"]
 pub struct JoinOptions {
     pub(crate) start: Option<Start>,
-    pub(crate) markers: OnMarker,
+    pub(crate) markers: Markers,
 }
 
 impl JoinOptions {
@@ -53,7 +53,7 @@ impl JoinOptions {
     }
 
     /// Sets what becomes of a part that has bytes that would be read as a marker.
-    pub fn markers(self, markers: OnMarker) -> JoinOptions {
+    pub fn markers(self, markers: Markers) -> JoinOptions {
         JoinOptions { markers, ..self }
     }
 }
@@ -61,16 +61,16 @@ impl JoinOptions {
 /// What becomes of a part that would not split back into the same.
 ///
 /// ```
-/// use aside::{Dialect, JoinOptions, OnMarker};
+/// use aside::{Dialect, JoinOptions, Markers};
 ///
 /// let qwen3 = Dialect::find("qwen3")?;
-/// assert!(qwen3.join("", "What is <think>?", &JoinOptions::new().markers(OnMarker::Refuse)).is_err());
-/// assert!(qwen3.join("", "What is <think>?", &JoinOptions::new().markers(OnMarker::Escape)).is_ok());
+/// assert!(qwen3.join("", "What is <think>?", &JoinOptions::new().markers(Markers::Refuse)).is_err());
+/// assert!(qwen3.join("", "What is <think>?", &JoinOptions::new().markers(Markers::Escape)).is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum OnMarker {
+pub enum Markers {
     /// Return an error.
     #[default]
     Refuse,
@@ -91,7 +91,7 @@ impl Dialect {
     /// linear.
     ///
     /// ```
-    /// use aside::{Channel, Dialect, JoinError, JoinOptions, OnMarker};
+    /// use aside::{Channel, Dialect, JoinError, JoinOptions, Markers};
     ///
     /// let qwen3 = Dialect::find("qwen3")?;
     /// let text = qwen3.join("Twice 21.", "It is 42.", &JoinOptions::new())?;
@@ -100,7 +100,7 @@ impl Dialect {
     /// let trap = "It says </think> here.";
     /// let error = qwen3.join(trap, "", &JoinOptions::new()).unwrap_err();
     /// assert_eq!(error, JoinError::Marker { part: Channel::Thinking, offset: 8 });
-    /// let text = qwen3.join(trap, "", &JoinOptions::new().markers(OnMarker::Escape))?;
+    /// let text = qwen3.join(trap, "", &JoinOptions::new().markers(Markers::Escape))?;
     /// assert_eq!(text, "<think>\nIt says <\u{200b}/think> here.\n</think>\n\n".as_bytes());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -135,7 +135,7 @@ impl Dialect {
     /// ```
     /// use aside::{CallFault, CallPart, Dialect, JoinCall, JoinError, JoinOptions};
     ///
-    /// let dialect = Dialect::from_toml(
+    /// let dialect = Dialect::load(
     ///     r#"
     ///     name = "mine"
     ///     [[span]]
@@ -168,7 +168,7 @@ impl Dialect {
     ///
     /// Any [`JoinError`].
     #[inline]
-    #[doc(alias = "aside_join_with_calls")]
+    #[doc(alias = "aside_join")]
     pub fn join_with_calls(
         &self,
         thinking: impl AsRef<[u8]>,
@@ -220,7 +220,7 @@ fn join(
         Scanner::with_options(dialect, &ScannerOptions::new().start(start).calls(!calls.bytes.is_empty()))?;
     let joined = Joined::new(compiled, start, thinking, content, &calls)?;
     let Some(fault) = joined.fault(&mut scanner)? else { return Ok(joined.text.bytes) };
-    if options.markers == OnMarker::Refuse {
+    if options.markers == Markers::Refuse {
         return Err(fault.into());
     }
     // First the part with the fault alone, then both parts, then both between characters that nothing joins with.

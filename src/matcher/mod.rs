@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn the_page_shows_the_table() {
         let span = r#"channel = "thinking", open = ["[a]"], close = ["[/a]"]"#;
-        let dialect = Dialect::from_toml(&format!("name = 'shown'\nspan = [{{ {span} }}]")).unwrap();
+        let dialect = Dialect::load(&format!("name = 'shown'\nspan = [{{ {span} }}]")).unwrap();
         let shown = format!("```text\n{:?}```\n", dialect.compiled.automaton);
         let path = format!("{}/src/matcher/shown.md", env!("CARGO_MANIFEST_DIR"));
         if std::env::var_os("ASIDE_BLESS").is_some() {

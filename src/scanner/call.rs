@@ -218,7 +218,7 @@ impl Call<'_> {
 pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Result<Start, Error> {
     // A model whose messages have headers begins its turn in one. All others begin in the content.
     let start = if compiled.start == Start::Header { Start::Header } else { Start::Channel(Channel::Content) };
-    // Thoughts and counts belong to the stream alone.
+    // Thoughts, counts and the numbers of calls belong to the stream alone.
     let optional = engine.optional.made()?;
     let (thoughts, budget, tokens) = (optional.thoughts.take(), optional.budget.take(), optional.tokens);
     let own_start = std::mem::replace(&mut engine.start, start);
@@ -235,6 +235,7 @@ pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Res
     engine.start = own_start;
     let optional = engine.optional.made()?;
     (optional.thoughts, optional.budget, optional.tokens) = (thoughts, budget, tokens);
+    optional.calls.begin_after_prompt();
     let has_settled = engine.ledger.offset() > 0;
     engine.ledger.rewind(counts);
     if let Err(error) = read {

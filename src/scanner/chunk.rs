@@ -93,7 +93,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Returns how many tokens begin in the `len` bytes from `at` on.
-    pub fn tokens_in(&self, at: usize, len: usize) -> u64 {
+    pub fn tokens_in(&self, at: usize, len: usize) -> u32 {
         let Some(tokens) = &self.tokens else { return 0 };
         let (first, start) = tokens.find(at);
         let mut start = start;
@@ -102,7 +102,7 @@ impl<'a> Chunk<'a> {
             if start >= at + len {
                 break;
             }
-            count += u64::from(start >= at && token.len > 0 && tokens.is_begun(index));
+            count += u32::from(start >= at && token.len > 0 && tokens.is_begun(index));
             start += token.len as usize;
         }
         count

@@ -398,9 +398,10 @@ impl Engine {
 
     /// Adds the tokens of a chunk that was one text.
     #[inline]
-    pub fn add_plain_tokens(&mut self, tokens: u64) {
+    pub fn add_plain_tokens(&mut self, tokens: u32) {
+        self.ledger.add_tokens(tokens);
         if let Some(optional) = self.optional.get_mut() {
-            optional.tokens[self.spans.channel() as usize] += tokens;
+            optional.tokens[self.spans.channel() as usize] += u64::from(tokens);
         }
     }
 

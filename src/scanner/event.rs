@@ -33,6 +33,12 @@ pub struct Event<'a> {
     /// The bytes: in the caller's chunk, or in the scanner if some of them had been held back. Text never cuts a character of
     /// valid UTF-8.
     pub bytes: &'a [u8],
+    /// How many tokens of the stream begin before the event, of those that were fed with
+    /// [`feed_tokens`](crate::Scanner::feed_tokens). The first token of an attribute is that of the next event.
+    pub first_token: u64,
+    /// How many tokens begin inside the bytes. A token that begins in one event and ends in another belongs to the first, so
+    /// that each token with bytes is in exactly one event. Bytes that were fed without tokens have none.
+    pub tokens: u32,
 }
 
 /// What an event reports.
@@ -103,6 +109,35 @@ pub enum Kind<'a> {
         /// Why it ends.
         cause: Cause,
     },
+}
+
+impl Kind<'_> {
+    /// Returns the kind's name: `open`, `attribute`, `text`, `framing`, `close`, `reclassify`, `budget`, or of a part of a call
+    /// `call`, `call_name`, `call_id`, `call_key`, `call_type`, `call_value`, `call_value_end` or `call_end`.
+    ///
+    /// ```
+    /// assert_eq!(aside::Kind::Text.as_str(), "text");
+    /// ```
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Kind::Open { .. } => "open",
+            Kind::Attribute(_) => "attribute",
+            Kind::Text => "text",
+            Kind::Framing => "framing",
+            Kind::Close(_) => "close",
+            Kind::Reclassify => "reclassify",
+            Kind::Budget => "budget",
+            Kind::Call { .. } => "call",
+            Kind::CallName(_) => "call_name",
+            Kind::CallId => "call_id",
+            Kind::CallKey => "call_key",
+            Kind::CallType => "call_type",
+            Kind::CallValue => "call_value",
+            Kind::CallValueEnd => "call_value_end",
+            Kind::CallEnd { .. } => "call_end",
+        }
+    }
 }
 
 /// Why a span or a call ended.

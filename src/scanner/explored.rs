@@ -201,7 +201,7 @@ impl Explorer {
 fn explore(files: &[String], every: bool, most: usize, say: fn(&str)) {
     let dialects: Vec<_> = files
         .iter()
-        .filter_map(|toml| Some((Dialect::from_toml(toml).ok()?, reference::Dialect::parse(toml).unwrap())))
+        .filter_map(|toml| Some((Dialect::load(toml).ok()?, reference::Dialect::parse(toml).unwrap())))
         .collect();
     let starts = |pair| reference::Dialect::starts(pair).into_iter();
     let jobs: Vec<_> =

@@ -230,8 +230,8 @@ impl HoldBuffer {
     }
 
     /// Returns how many tokens begin in the `len` bytes from an index of `all` on.
-    pub fn tokens_in(&self, at: usize, len: usize) -> u64 {
-        (at..at + len).filter(|&at| self.mark(at).begins_token()).count() as u64
+    pub fn tokens_in(&self, at: usize, len: usize) -> u32 {
+        (at..at + len).filter(|&at| self.mark(at).begins_token()).count() as u32
     }
 
     /// Returns the index in `all` of the first byte that is in no event.

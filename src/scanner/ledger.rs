@@ -13,6 +13,8 @@ use crate::channel::Channel;
 pub struct Ledger {
     /// The offset of the next byte to be reported.
     offset: u64,
+    /// The number of tokens that begin before it.
+    tokens: u64,
     /// The offset up to which text may be reported by the automaton alone, if it completes no marker.
     table_until: u64,
     /// Text before this offset is in `counts`.
@@ -24,12 +26,23 @@ impl Ledger {
     /// Begins a stream. The counts of the last one stay until the first byte comes.
     pub fn begin_stream(&mut self, channel: Channel) {
         self.count_plain(channel);
-        (self.offset, self.table_until, self.counted) = (0, 0, 0);
+        (self.offset, self.tokens, self.table_until, self.counted) = (0, 0, 0, 0);
     }
 
     #[inline]
     pub fn offset(&self) -> u64 {
         self.offset
+    }
+
+    /// Returns how many tokens begin before the next byte to be reported.
+    #[inline(always)]
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    /// Reports tokens: those of bytes that are reported too.
+    pub fn add_tokens(&mut self, tokens: u32) {
+        self.tokens += u64::from(tokens);
     }
 
     #[cfg(feature = "c-api")]

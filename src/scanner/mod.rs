@@ -118,8 +118,8 @@ impl Scanner {
 
     #[inline]
     fn feed_bytes(&mut self, chunk: &[u8], mut on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
-        if let Some((channel, offset)) = self.feed_loop(chunk) {
-            on_event(Event { kind: Kind::Text, channel, offset, bytes: chunk });
+        if let Some((_, offset)) = self.feed_loop(chunk) {
+            on_event(self.event(Kind::Text, offset, chunk));
             return Ok(());
         }
         self.feed_any(chunk, on_event)
@@ -134,8 +134,7 @@ impl Scanner {
                 let value = self.feed_value(chunk).map(|(piece, offset)| (piece, offset, chunk.len()));
                 if let Some((piece, offset, len)) = value.or_else(|| self.feed_piece(chunk)) {
                     if len > 0 {
-                        let kind = call_kind(&self.engine, &self.dialect.compiled, piece, 0);
-                        on_event(Event { kind, channel: self.channel(), offset, bytes: chunk });
+                        on_event(self.event(call_kind(&self.engine, &self.dialect.compiled, piece, 0), offset, chunk));
                     }
                     return Ok(());
                 }
@@ -184,7 +183,7 @@ impl Scanner {
             if part.len > 0 || part.piece != Piece::Text {
                 let kind = call_kind(&self.engine, &self.dialect.compiled, part.piece, part.index);
                 let bytes = part.place.bytes(&self.engine.hold, &chunk[fed..], part.len);
-                if !on_event(Event { kind, channel: self.channel(), offset: part.offset, bytes }) {
+                if !on_event(self.event(kind, part.offset, bytes)) {
                     return (fed + part.fed, false);
                 }
             }
@@ -212,9 +211,20 @@ impl Scanner {
     #[inline(always)]
     fn hear(&self, text: &Text, chunk: &[u8], on_event: &mut impl FnMut(Event<'_>)) {
         if text.len > 0 {
-            let bytes = self.bytes(text, chunk);
-            on_event(Event { kind: Kind::Text, channel: self.channel(), offset: text.offset, bytes });
+            on_event(self.event(Kind::Text, text.offset, self.bytes(text, chunk)));
         }
+    }
+
+    /// Returns an event of the innermost channel that has just been reported, and in which no token begins.
+    #[inline(always)]
+    fn event<'a>(&self, kind: Kind<'a>, offset: u64, bytes: &'a [u8]) -> Event<'a> {
+        Event { kind, channel: self.channel(), offset, bytes, first_token: self.first_token(), tokens: 0 }
+    }
+
+    /// Returns how many tokens begin before the next byte to be reported.
+    #[inline(always)]
+    pub(crate) fn first_token(&self) -> u64 {
+        self.engine.ledger.tokens()
     }
 
     /// Returns the innermost channel.
@@ -292,7 +302,8 @@ impl Scanner {
 
     /// Feeds bytes whose tokens are known.
     ///
-    /// Markers that the dialect calls special (`special = true`) then count only where a special token begins, and
+    /// Markers that the dialect calls special (`special = true`) then count only where a special token begins, each event
+    /// says which tokens begin in it ([`first_token`](Event::first_token), [`tokens`](Event::tokens)), and
     /// [`counts`](Scanner::counts) returns the tokens of each channel. In all else it does what `feed` does. A token without
     /// bytes is not counted.
     ///
@@ -330,8 +341,8 @@ impl Scanner {
         mut on_event: impl FnMut(Event<'_>),
     ) -> Result<(), Error> {
         check_lengths(chunk, tokens)?;
-        if let Some((channel, offset)) = self.feed_whole_tokens(chunk, tokens) {
-            on_event(Event { kind: Kind::Text, channel, offset, bytes: chunk });
+        if let Some(event) = self.feed_whole_tokens(chunk, tokens) {
+            on_event(event);
             return Ok(());
         }
         self.summed_token_events(chunk, tokens)?.for_each(on_event)
@@ -347,13 +358,15 @@ impl Scanner {
         })
     }
 
-    /// Does the same for tokens whose lengths add up.
+    /// Does the same for tokens whose lengths add up, and returns the event.
     #[inline]
-    pub(crate) fn feed_whole_tokens(&mut self, chunk: &[u8], tokens: &[Token]) -> Option<(Channel, u64)> {
+    pub(crate) fn feed_whole_tokens<'a>(&mut self, chunk: &'a [u8], tokens: &[Token]) -> Option<Event<'a>> {
         // The first tokens make room for what is known of them.
-        let text = if self.engine.hold.has_marks() { self.feed_whole_text(chunk)? } else { return None };
-        self.engine.add_plain_tokens(tokens.iter().filter(|token| token.len() > 0).count() as u64);
-        Some(text)
+        let (_, offset) = if self.engine.hold.has_marks() { self.feed_whole_text(chunk)? } else { return None };
+        let tokens = tokens.iter().filter(|token| token.len() > 0).count() as u32;
+        let event = Event { tokens, ..self.event(Kind::Text, offset, chunk) };
+        self.engine.add_plain_tokens(tokens);
+        Some(event)
     }
 
     /// Ends the stream: resolves what is held and closes what is open. The next feed begins a new stream.
@@ -563,6 +576,7 @@ impl Scanner {
 
     /// Returns the bytes that were held back when the last call began that returns events one at a time. They stood directly
     /// before that call's chunk.
+    #[doc(hidden)] // For the C interface and the tests.
     #[must_use]
     pub fn before(&self) -> &[u8] {
         self.engine.hold.before()
@@ -590,14 +604,7 @@ impl Scanner {
         self.engine.thoughts_mut()?.take()
     }
 
-    /// Returns the thought that `take_thought` would take.
-    #[cfg(feature = "c-api")]
-    pub(crate) fn next_thought(&self) -> Option<&Thought> {
-        self.engine.thoughts()?.first()
-    }
-
     /// Returns how many whole thoughts were lost because 1,024 others had not been taken.
-    #[doc(alias = "aside_scanner_lost_thoughts")]
     #[must_use]
     pub fn lost_thoughts(&self) -> u64 {
         self.engine.thoughts().map_or(0, |thoughts| thoughts.lost())
@@ -768,7 +775,7 @@ fn call_kind<'a>(engine: &'a Engine, compiled: &Compiled, piece: Piece, index: u
 
 /// Returns the event with its bytes.
 fn with_bytes<'a>(event: EventRef, call: &'a Call<'_>) -> Event<'a> {
-    let EventRef { kind, channel, offset, len, place } = event;
+    let EventRef { kind, channel, offset, len, place, tokens } = event;
     let bytes = place.bytes(&call.engine.hold, call.chunk.bytes, len);
     let kind = match kind {
         KindRef::Open { rule, tag } => Kind::Open { rule: rule.into(), tag: tag.into() },
@@ -783,7 +790,8 @@ fn with_bytes<'a>(event: EventRef, call: &'a Call<'_>) -> Event<'a> {
         KindRef::Budget => Kind::Budget,
         KindRef::Call { piece, index } => call_kind(call.engine, call.compiled, piece, index),
     };
-    Event { kind, channel, offset, bytes }
+    let first_token = call.engine.ledger.tokens() - u64::from(tokens);
+    Event { kind, channel, offset, bytes, first_token, tokens }
 }
 
 #[cfg(test)]
@@ -922,7 +930,7 @@ mod tests {
     #[test]
     fn nothing_is_quiet_where_each_byte_counts() {
         let span = r#"channel = "thinking", open = ["<think>"], close = ["</think>"]"#;
-        let dialect = Dialect::from_toml(&format!("name = 'tags'\nspan = [{{ {span} }}]")).unwrap();
+        let dialect = Dialect::load(&format!("name = 'tags'\nspan = [{{ {span} }}]")).unwrap();
         let mut scanner = Scanner::new(&dialect);
         let refused = |scanner: &mut Scanner| {
             let offset = scanner.offset();

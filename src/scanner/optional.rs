@@ -64,6 +64,12 @@ impl StreamCalls {
         self.count = 0;
         self.quiet = None;
     }
+
+    /// Numbers the calls of a stream after a prompt: one that the prompt has begun is the first, and one that has ended there
+    /// has no number.
+    pub fn begin_after_prompt(&mut self) {
+        self.count = self.body.is_some_and(|body| body.is_in_call()).into();
+    }
 }
 
 impl Optional {

@@ -41,7 +41,7 @@ impl Call<'_> {
             thoughts.begin(0, &engine.attributes, rule)?;
         }
         let kind = KindRef::Open { rule: span.rule, tag: span.tag };
-        Ok(Some(EventRef { kind, channel, offset: 0, len: 0, place: Place::Held(engine.hold.reported()) }))
+        Ok(Some(EventRef { kind, channel, offset: 0, len: 0, place: Place::Held(engine.hold.reported()), tokens: 0 }))
     }
 
     /// Opens the span that the stream starts in, unless a prompt has said which that is.

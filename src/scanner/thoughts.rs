@@ -81,11 +81,6 @@ impl Thoughts {
         self.lost
     }
 
-    #[cfg(feature = "c-api")]
-    pub fn first(&self) -> Option<&Thought> {
-        self.waiting.front()
-    }
-
     pub fn take(&mut self) -> Option<Thought> {
         let thought = self.waiting.pop_front()?;
         self.held -= size(&thought);

@@ -50,6 +50,8 @@ pub struct EventRef {
     pub offset: u64,
     pub len: usize,
     pub place: Place,
+    /// How many tokens begin in the bytes.
+    pub tokens: u32,
 }
 
 impl EventRef {
@@ -222,12 +224,7 @@ impl<'a> Call<'a> {
         let bytes = event.place.bytes(&engine.hold, self.chunk.bytes, event.len);
         engine.ledger.add_text(event.channel, bytes);
         if let Some(optional) = engine.optional.get_mut() {
-            if engine.hold.has_marks() {
-                optional.tokens[event.channel as usize] += match event.place {
-                    Place::Held(at) => engine.hold.tokens_in(at, event.len),
-                    Place::Chunk(at) => self.chunk.tokens_in(at, event.len),
-                };
-            }
+            optional.tokens[event.channel as usize] += u64::from(event.tokens);
             if let Some(thoughts) = optional.thoughts.as_mut().filter(|thoughts| thoughts.collects(event.channel)) {
                 thoughts.text(bytes)?;
             }
@@ -261,7 +258,13 @@ impl<'a> Call<'a> {
             _ => (place, len),
         };
         let offset = engine.ledger.report(len);
-        EventRef { kind, channel: engine.spans.channel(), offset, len, place }
+        let tokens = match place {
+            _ if !engine.hold.has_marks() => 0,
+            Place::Held(at) => engine.hold.tokens_in(at, len),
+            Place::Chunk(at) => self.chunk.tokens_in(at, len),
+        };
+        engine.ledger.add_tokens(tokens);
+        EventRef { kind, channel: engine.spans.channel(), offset, len, place, tokens }
     }
 }
 

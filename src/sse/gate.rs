@@ -22,67 +22,82 @@ const TYPES: [(&[u8], Body); 4] = [
     (b"application/jsonl", Body::Lines),
 ];
 
-/// What HTTP says of an answer.
+/// What HTTP says of a request and its answer, as far as it is known. [`wants`] and [`request_hint`] read it.
 ///
 /// ```
-/// use aside::sse::{Formats, Response, wants};
+/// use aside::sse::{Exchange, wants};
 ///
-/// let response = Response::new(200).path("/v1/chat/completions").content_type("text/event-stream; charset=utf-8");
-/// assert!(wants(&response, Formats::ALL).is_some());
-/// assert!(wants(&response.content_encoding("gzip"), Formats::ALL).is_none());
+/// let exchange = Exchange::new().status(200).path("/v1/chat/completions");
+/// let exchange = exchange.content_type("text/event-stream; charset=utf-8");
+/// assert!(wants(&exchange).is_some());
+/// assert!(wants(&exchange.content_encoding("gzip")).is_none());
 /// ```
-#[derive(Clone, Copy, Debug)]
-pub struct Response<'a> {
+#[derive(Clone, Copy, Debug, Default)]
+#[must_use = "an exchange does nothing until it is read"]
+pub struct Exchange<'a> {
     status: u32,
+    formats: Formats,
+    method: &'a [u8],
     path: &'a [u8],
     content_type: &'a [u8],
     content_encoding: &'a [u8],
 }
 
-impl<'a> Response<'a> {
-    /// Returns an answer of this status, of which no more is said.
-    #[must_use]
-    pub fn new(status: u32) -> Response<'a> {
-        Response { status, path: b"", content_type: b"", content_encoding: b"" }
+impl<'a> Exchange<'a> {
+    /// Returns an exchange of which nothing is known, for a rewriter of all formats.
+    pub fn new() -> Exchange<'a> {
+        Exchange::default()
     }
 
-    /// Sets the path of its request, with or without a query. If it is empty, the path is not known, and any fits.
-    #[must_use]
-    pub fn path(self, path: &'a (impl AsRef<[u8]> + ?Sized)) -> Response<'a> {
-        Response { path: path.as_ref(), ..self }
+    /// Sets the status of the answer.
+    pub fn status(self, status: u32) -> Exchange<'a> {
+        Exchange { status, ..self }
     }
 
-    /// Sets the value of its `Content-Type`.
-    #[must_use]
-    pub fn content_type(self, content_type: &'a (impl AsRef<[u8]> + ?Sized)) -> Response<'a> {
-        Response { content_type: content_type.as_ref(), ..self }
+    /// Sets the formats that the rewriter reads. The default is [`Formats::ALL`].
+    pub fn formats(self, formats: Formats) -> Exchange<'a> {
+        Exchange { formats, ..self }
     }
 
-    /// Sets the value of its `Content-Encoding`.
-    #[must_use]
-    pub fn content_encoding(self, content_encoding: &'a (impl AsRef<[u8]> + ?Sized)) -> Response<'a> {
-        Response { content_encoding: content_encoding.as_ref(), ..self }
+    /// Sets the method of the request.
+    pub fn method(self, method: &'a (impl AsRef<[u8]> + ?Sized)) -> Exchange<'a> {
+        Exchange { method: method.as_ref(), ..self }
+    }
+
+    /// Sets the path of the request, with or without a query. If it is empty, the path is not known, and any fits.
+    pub fn path(self, path: &'a (impl AsRef<[u8]> + ?Sized)) -> Exchange<'a> {
+        Exchange { path: path.as_ref(), ..self }
+    }
+
+    /// Sets the value of the answer's `Content-Type`.
+    pub fn content_type(self, content_type: &'a (impl AsRef<[u8]> + ?Sized)) -> Exchange<'a> {
+        Exchange { content_type: content_type.as_ref(), ..self }
+    }
+
+    /// Sets the value of the answer's `Content-Encoding`.
+    pub fn content_encoding(self, content_encoding: &'a (impl AsRef<[u8]> + ?Sized)) -> Exchange<'a> {
+        Exchange { content_encoding: content_encoding.as_ref(), ..self }
     }
 }
 
 /// Returns what the body of an answer is, or `None` if the answer is not for a rewriter of these formats: its status is not
-/// 200, its body is compressed, its media type is another, or its path is that of no such format.
+/// 200, its body is compressed, its media type is another, or its path is that of no such format. The method is not read.
 ///
 /// A host that rewrites the answer takes `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest` off it, since
 /// they are those of the body that came, and calls [`finish`](super::Rewriter::finish) at its end.
 ///
 /// ```
-/// use aside::sse::{Body, Formats, Response, wants};
+/// use aside::sse::{Body, Exchange, Formats, wants};
 ///
-/// let response = Response::new(200).path("/api/chat").content_type("application/x-ndjson");
-/// assert_eq!(wants(&response, Formats::OLLAMA), Some(Body::Lines));
-/// assert_eq!(wants(&response, Formats::CHAT), None);
-/// assert_eq!(wants(&response.path("/api/tags"), Formats::OLLAMA), None);
+/// let exchange = Exchange::new().status(200).path("/api/chat").content_type("application/x-ndjson");
+/// assert_eq!(wants(&exchange), Some(Body::Lines));
+/// assert_eq!(wants(&exchange.formats(Formats::CHAT)), None);
+/// assert_eq!(wants(&exchange.path("/api/tags")), None);
 /// ```
 #[doc(alias = "aside_rewriter_wants")]
 #[must_use]
-pub fn wants(response: &Response<'_>, formats: Formats) -> Option<Body> {
-    let Response { status, path, content_type, content_encoding } = *response;
+pub fn wants(exchange: &Exchange<'_>) -> Option<Body> {
+    let Exchange { status, formats, path, content_type, content_encoding, .. } = *exchange;
     let encoding = content_encoding.trim_ascii();
     let is_plain = encoding.is_empty() || encoding.eq_ignore_ascii_case(b"identity");
     if status != 200 || !is_plain || !fits(path, formats) {
@@ -102,19 +117,20 @@ pub enum Hint {
 }
 
 /// Returns what a host does with a request, or `None` if it leaves the request alone, because its answer is not for a rewriter
-/// of these formats. The path may have a query. If it is empty, it is not known, and any fits.
+/// of these formats. Only the method and the path are read, since the answer has not come yet.
 ///
 /// ```
-/// use aside::sse::{Formats, Hint, request_hint};
+/// use aside::sse::{Exchange, Hint, request_hint};
 ///
-/// assert_eq!(request_hint("/v1/messages?beta=true", "POST", Formats::ALL), Some(Hint::Identity));
-/// assert_eq!(request_hint("/v1/messages/count_tokens", "POST", Formats::ALL), None);
-/// assert_eq!(request_hint("/v1/messages", "GET", Formats::ALL), None);
+/// let request = Exchange::new().method("POST").path("/v1/messages?beta=true");
+/// assert_eq!(request_hint(&request), Some(Hint::Identity));
+/// assert_eq!(request_hint(&request.path("/v1/messages/count_tokens")), None);
+/// assert_eq!(request_hint(&request.method("GET")), None);
 /// ```
 #[doc(alias = "aside_request_hint")]
 #[must_use]
-pub fn request_hint(path: impl AsRef<[u8]>, method: impl AsRef<[u8]>, formats: Formats) -> Option<Hint> {
-    (method.as_ref() == b"POST" && fits(path.as_ref(), formats)).then_some(Hint::Identity)
+pub fn request_hint(exchange: &Exchange<'_>) -> Option<Hint> {
+    (exchange.method == b"POST" && fits(exchange.path, exchange.formats)).then_some(Hint::Identity)
 }
 
 /// Returns whether a path is that of one of the formats.

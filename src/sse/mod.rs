@@ -33,7 +33,7 @@ use crate::call_writer::Tools;
 use crate::memory::{self, TryBox, append};
 use crate::{Dialect, Error, Start};
 use event::EventFramer;
-pub use gate::{Hint, RequestModel, Response, request_hint, request_model, wants};
+pub use gate::{Exchange, Hint, RequestModel, request_hint, request_model, wants};
 pub use options::{Body, Field, Formats, Options, ResponsesAs};
 use repair::Repairer;
 use rewrite::Rewrite;
@@ -154,15 +154,23 @@ impl Rewriter {
         })
     }
 
-    /// Says where the next stream starts, before its first byte: what is open at the first byte of each choice's text, or
-    /// `None`, as the dialect says. [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the rewriter's
-    /// own start.
+    /// Reads the next stream by another dialect, such as the one that [`Dialect::find_for_template`] finds for a model's chat
+    /// template, and sets where that stream starts: what is open at the first byte of each choice's text. With `None` as the
+    /// dialect, the stream is read by the rewriter's own dialect; with `None` as the start, it starts where the dialect says.
+    /// Call this before the first byte. [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) restore the rewriter's own
+    /// dialect and start.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start, sse::{Options, Rewriter}};
     ///
+    /// let mut rewriter = Rewriter::new(&Dialect::find("any")?, &Options::default())?;
+    /// let template = std::fs::read_to_string("tests/templates/qwen3-thinking.jinja")?;
+    /// let (dialect, start) = Dialect::find_for_template(&template)?;
+    /// rewriter.use_dialect(&dialect, start)?;
+    ///
+    /// // The request says that this model thinks; only the start is another.
     /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &Options::new())?;
-    /// rewriter.start_at(Some(Start::Channel(Channel::Thinking)))?;
+    /// rewriter.use_dialect(None, Start::Channel(Channel::Thinking))?;
     /// let mut out = Vec::new();
     /// rewriter.feed("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hm\"}}]}\n\n", &mut out)?;
     /// assert_eq!(out, b"data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"hm\"}}]}\n\n");
@@ -173,33 +181,14 @@ impl Rewriter {
     ///
     /// [`Error::NoSuchStart`] if the dialect has no such start, [`Error::StreamBegun`] if the stream has begun, and
     /// [`Error::OutOfMemory`]. Nothing has changed then.
-    #[doc(alias = "aside_rewriter_start_at")]
-    pub fn start_at(&mut self, start: Option<Start>) -> Result<(), Error> {
-        self.before_stream()?;
-        self.rewrite.start_at(None, start)
-    }
-
-    /// Reads the next stream by another dialect, such as the one that [`Dialect::find_for_template`] finds for a model's chat
-    /// template, and says where that stream starts. With `None`, it starts where that dialect says. Call it before the first
-    /// byte. [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the rewriter's own dialect and start.
-    ///
-    /// ```
-    /// use aside::{Dialect, sse::{Options, Rewriter}};
-    ///
-    /// let mut rewriter = Rewriter::new(&Dialect::find("any")?, &Options::default())?;
-    /// let template = std::fs::read_to_string("tests/templates/qwen3-thinking.jinja")?;
-    /// let (dialect, start) = Dialect::find_for_template(&template)?;
-    /// rewriter.use_dialect(&dialect, Some(start))?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`start_at`](Rewriter::start_at).
     #[doc(alias = "aside_rewriter_use_dialect")]
-    pub fn use_dialect(&mut self, dialect: &Dialect, start: Option<Start>) -> Result<(), Error> {
+    pub fn use_dialect<'a>(
+        &mut self,
+        dialect: impl Into<Option<&'a Dialect>>,
+        start: impl Into<Option<Start>>,
+    ) -> Result<(), Error> {
         self.before_stream()?;
-        self.rewrite.start_at(Some(dialect), start)
+        self.rewrite.use_dialect(dialect.into(), start.into())
     }
 
     /// Sets the tools of the next stream's request, before its first byte, if calls are wanted ([`Options::calls`]): a call of
@@ -296,7 +285,7 @@ impl Rewriter {
     }
 
     /// Ends the stream: appends what was held back. An event without the blank line that ends it counts as whole. The next feed
-    /// begins a new stream; [`stats`](Rewriter::stats) and [`is_encoded`](Rewriter::is_encoded) stay.
+    /// begins a new stream; the [`stats`](Rewriter::stats) stay.
     ///
     /// # Errors
     ///
@@ -322,8 +311,7 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Forgets the stream, every error, and what [`stats`](Rewriter::stats) and [`is_encoded`](Rewriter::is_encoded) say.
-    /// The next feed begins a new stream.
+    /// Forgets the stream, every error and the [`stats`](Rewriter::stats). The next feed begins a new stream.
     #[doc(alias = "aside_rewriter_reset")]
     pub fn reset(&mut self) {
         self.begin_stream();
@@ -331,30 +319,12 @@ impl Rewriter {
         self.rewrite.setup.stats = Stats::default();
     }
 
-    /// Returns whether the stream passes unread because its first bytes are not a text: it is compressed (gzip, zstd, zlib or
-    /// Brotli), or its encoding is not UTF-8. After a finish, it says this of the stream that has ended, until another begins.
-    ///
-    /// Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed.
-    #[doc(alias = "aside_rewriter_encoded")]
-    #[must_use]
-    pub fn is_encoded(&self) -> bool {
-        self.is_encoded
-    }
-
-    /// Returns how many events and bodies passed unread, because they were longer than [`Options::max_event`], since the start
-    /// or the last reset.
-    #[doc(alias = "aside_rewriter_too_long")]
-    #[must_use]
-    pub fn too_long(&self) -> u64 {
-        self.rewrite.setup.stats.too_long
-    }
-
     /// Returns what has been counted since the start or the last reset, and how much is held now.
     #[doc(alias = "aside_rewriter_get_stats")]
     #[must_use]
     pub fn stats(&self) -> Stats {
         let held = self.held.len() + self.rewrite.held();
-        Stats { held: held as u64, ..self.rewrite.setup.stats }
+        Stats { held: held as u64, encoded: self.is_encoded, ..self.rewrite.setup.stats }
     }
 
     fn begin_stream(&mut self) {

@@ -66,7 +66,7 @@ pub enum Body {
 ///
 /// let formats = Formats::CHAT | Formats::MESSAGES;
 /// assert!(formats.contains(Formats::CHAT) && !formats.contains(Formats::OLLAMA));
-/// assert_eq!(Formats::default(), Formats::CHAT);
+/// assert_eq!(Formats::default(), Formats::ALL);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Formats(u32);
@@ -82,13 +82,21 @@ impl Formats {
     pub const MESSAGES: Formats = Formats(8);
     /// Ollama's own (`/api/chat` and `/api/generate`).
     pub const OLLAMA: Formats = Formats(16);
-    /// All of them.
-    pub const ALL: Formats = Formats(31);
+    /// All of them, those that later versions add included.
+    pub const ALL: Formats = Formats(i32::MAX as u32);
 
-    /// Returns the formats of these bits, as C writes them, or `None` if there is another bit or none.
+    /// The bits of the formats that have a name.
+    const KNOWN: u32 = 31;
+
+    /// Returns the formats of these bits, as C writes them: 0 is [`Formats::ALL`], and so are its bits. Returns `None` if there
+    /// is another bit of no format.
     #[must_use]
     pub fn from_bits(bits: u32) -> Option<Formats> {
-        (bits != 0 && bits & !Formats::ALL.0 == 0).then_some(Formats(bits))
+        match bits {
+            0 => Some(Formats::ALL),
+            bits if bits == Formats::ALL.0 => Some(Formats::ALL),
+            bits => (bits & !Formats::KNOWN == 0).then_some(Formats(bits)),
+        }
     }
 
     /// Returns the bits of these formats, as C writes them.
@@ -106,7 +114,7 @@ impl Formats {
 
 impl Default for Formats {
     fn default() -> Formats {
-        Formats::CHAT
+        Formats::ALL
     }
 }
 
@@ -220,7 +228,7 @@ impl Options {
     /// use aside::{Dialect, call_writer::Tools, sse::{Options, Rewriter}};
     ///
     /// let tools = Tools::read(r#"[{"type": "function", "function": {"name": "f"}}]"#)?;
-    /// let dialect = Dialect::from_toml(
+    /// let dialect = Dialect::load(
     ///     r#"
     ///     name = "mine"
     ///     [[span]]
@@ -266,7 +274,7 @@ impl Options {
         Options { max_held: bytes.into(), ..self }
     }
 
-    /// Sets the formats of answers that are read. The default is [`Formats::CHAT`] alone.
+    /// Sets the formats of answers that are read; those of other formats pass unchanged. The default is [`Formats::ALL`].
     pub fn formats(self, formats: Formats) -> Options {
         Options { formats, ..self }
     }

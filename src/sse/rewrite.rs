@@ -48,9 +48,9 @@ impl Rewrite {
         })
     }
 
-    /// Sets the dialect of the next stream, if there is one, and its start, which is the dialect's own if there is none.
-    pub fn start_at(&mut self, dialect: Option<&Dialect>, start: Option<Start>) -> Result<(), Error> {
-        self.setup.start_at(dialect, start, self.choices.first())
+    /// Sets the dialect of the next stream, the rewriter's own if it is `None`, and its start, the dialect's own if it is `None`.
+    pub fn use_dialect(&mut self, dialect: Option<&Dialect>, start: Option<Start>) -> Result<(), Error> {
+        self.setup.use_dialect(dialect, start, self.choices.first())
     }
 
     /// Starts the next stream after this prompt.

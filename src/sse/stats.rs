@@ -41,4 +41,9 @@ pub struct Stats {
     pub held: u64,
     /// Texts whose thinking the server splits itself.
     pub split_by_server: u64,
+    /// Whether the stream passes unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or Brotli), or
+    /// its encoding is not UTF-8. After a finish, this is about the stream that has ended, until another begins.
+    ///
+    /// Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed.
+    pub encoded: bool,
 }

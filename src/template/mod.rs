@@ -1,8 +1,7 @@
 //! Which dialect a chat template is written for, and where generation starts after its generation prompt.
 //!
-//! With the feature `templates`, the template is rendered (`render`). Without it, or if rendering fails, it is read but
-//! not run (`source`, `expression`). Either way the dialects' markers (`signs`) are compared with what it writes
-//! (`fit`). This part uses the scanner, which says where a rendered prompt leaves the stream; neither the scanner nor a
+//! A template is read but not run (`source`, `expression`), or, with the feature `templates`, rendered (`render`). Either
+//! way the dialects' markers (`signs`) are compared with what it writes (`fit`). This part uses the scanner, which says where a rendered prompt leaves the stream; neither the scanner nor a
 //! dialect may know of it.
 
 mod expression;
@@ -26,12 +25,10 @@ impl Dialect {
     /// Returns the built-in dialect that a chat template (Jinja) is written for, with the start that generation has
     /// after its prompt. It goes by the markers that the template writes, and the framing around them.
     ///
-    /// With the feature `templates`, the template is rendered with one user message and without the variables that a
-    /// host may leave out. The start is that of the rendered prompt (`Scanner::start_from_prompt`), and the dialect is
-    /// found from a rendered turn with a thought, an answer and a tool call. A template is hostile input, so its
-    /// rendering is bounded in time, depth and memory. Without the feature, or if it cannot be rendered, the text of
-    /// the template is read instead, and the start is that of the branches of the generation prompt that are taken by
-    /// default.
+    /// The template is read, never rendered. The start is that of the branches of the generation prompt that are taken
+    /// by default. A host that knows the variables of a request asks `find_for_rendered_template` (with the feature
+    /// `templates`), or starts its scanner after the prompt itself
+    /// ([`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt)).
     ///
     /// If the template fits several dialects equally well, and they differ in nothing that it has, the first by name is
     /// returned. If they differ, the error lists them.
@@ -50,29 +47,29 @@ impl Dialect {
     /// [`UnknownTemplate`] if no dialect fits, if several do, or if memory has run out.
     #[doc(alias = "aside_dialect_find_for_template")]
     pub fn find_for_template(template: &str) -> Result<(Dialect, Start), UnknownTemplate> {
-        #[cfg(feature = "templates")]
-        if let Some(rendered) = render::Rendered::by_default(template) {
-            return find(template, Some(&rendered));
-        }
         find(template, None)
     }
 
-    /// Returns the built-in dialect that a chat template is written for, with the start that generation has after the
-    /// prompt of one request.
+    /// Renders a chat template, and returns the built-in dialect that it is written for, with the start that generation
+    /// has after the prompt of one request.
     ///
     /// `variables` is a JSON object: the variables that the template is rendered with for that request, such as
-    /// `enable_thinking`, `reasoning_effort`, `tools` or `messages`. Variables that it leaves out are as in
-    /// `find_for_template`: one user message, `add_generation_prompt` true, and a text for each of `bos_token` and
-    /// `eos_token`.
+    /// `enable_thinking`, `reasoning_effort`, `tools` or `messages`. For those that it leaves out there is one user
+    /// message, `add_generation_prompt` is true, and `bos_token` and `eos_token` are a text each. An empty text is an
+    /// empty object.
+    ///
+    /// The start is that of the rendered prompt ([`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt)), and the
+    /// dialect is found from a rendered turn with a thought, an answer and a tool call. A template is hostile input, so
+    /// its rendering is bounded in time, depth and memory.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start};
     ///
     /// let template = "{% if add_generation_prompt %}<|turn>model\n\
     ///                 {% if enable_thinking %}<|channel>{% endif %}{% endif %}";
-    /// let (_, start) = Dialect::find_for_template(template)?;
+    /// let (_, start) = Dialect::find_for_rendered_template(template, "{}")?;
     /// assert_eq!(start, Start::Channel(Channel::Content));
-    /// let (_, start) = Dialect::find_for_template_with(template, r#"{"enable_thinking": true}"#)?;
+    /// let (_, start) = Dialect::find_for_rendered_template(template, r#"{"enable_thinking": true}"#)?;
     /// assert_eq!(start, Start::Channel(Channel::Thinking));
     /// # Ok::<(), aside::UnknownTemplate>(())
     /// ```
@@ -81,9 +78,8 @@ impl Dialect {
     ///
     /// As [`find_for_template`](Dialect::find_for_template). Also if `variables` is not a JSON object, or if the template cannot be
     /// rendered with them, because it raises an exception, is not Jinja, or would exceed the bounds. The message says why.
-    #[doc(alias = "aside_dialect_find_for_template_with")]
     #[cfg(feature = "templates")]
-    pub fn find_for_template_with(template: &str, variables: &str) -> Result<(Dialect, Start), UnknownTemplate> {
+    pub fn find_for_rendered_template(template: &str, variables: &str) -> Result<(Dialect, Start), UnknownTemplate> {
         let rendered =
             render::Rendered::with(template, variables).map_err(|why| UnknownTemplate(Why::Variables(why)))?;
         find(template, Some(&rendered))

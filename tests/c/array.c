@@ -8,18 +8,18 @@ static char text[] = "<thinking a='1' bc=\"&lt;\">x</thinking>y";
 /* Feeds `text` into entries of `size` bytes, which are laid out as an aside_event that is cut or continued. */
 static void play(size_t size)
 {
-    static unsigned char array[16][4096];
-    unsigned char *raw = &array[0][0];
+    static unsigned char room[16][4096];
+    unsigned char *raw = &room[0][0];
     aside_scanner *scanner = scanner_named("thought-stream");
     aside_event event;
-    aside_fed fed;
+    aside_event_array array = array_of((aside_event *)(void *)room, 16);
     size_t i, at;
 
-    memset(array, 0xee, sizeof array);
-    CHECK_STATUS(aside_scanner_feed_into(scanner, text, strlen(text), (aside_event *)(void *)array, 16, size, &fed),
-                 ASIDE_OK);
-    CHECK(fed.count >= 6 && fed.count <= 16 && fed.consumed == strlen(text));
-    for (i = 0; i < fed.count; i++) {
+    memset(room, 0xee, sizeof room);
+    array.event_size = size;
+    CHECK_STATUS(aside_scanner_feed_into(scanner, text, strlen(text), &array), ASIDE_OK);
+    CHECK(array.count >= 6 && array.count <= 16 && array.consumed == strlen(text));
+    for (i = 0; i < array.count; i++) {
         unsigned char *entry = raw + i * size;
 
         memset(&event, 0, sizeof event);
@@ -28,7 +28,7 @@ static void play(size_t size)
         for (at = sizeof event; at < size; at++)
             CHECK(entry[at] == 0);
         if (event.kind == ASIDE_KIND_ATTRIBUTE && size >= sizeof event) {
-            const char *name = fed.attributes + event.text_at;
+            const char *name = array.attributes.at + event.text_at;
 
             CHECK(event.offset == 0 && event.len == 0);
             CHECK(memcmp(&text[event.raw_name_at], name, event.raw_name_len) == 0);
@@ -40,7 +40,7 @@ static void play(size_t size)
         }
     }
     /* Nothing is written after the events. */
-    for (at = fed.count * size; at < fed.count * size + 64; at++)
+    for (at = array.count * size; at < array.count * size + 64; at++)
         CHECK(raw[at] == 0xee);
     aside_scanner_free(scanner);
 }
@@ -60,7 +60,7 @@ static void behind_held(size_t len, size_t most, size_t wanted)
     static char chunk[1000];
     aside_scanner *scanner = scanner_named("qwen3");
     aside_event events[4];
-    aside_fed fed;
+    aside_event_array array = array_of(events, most);
     size_t at, told = 0, done = 0;
     int calls = 0;
 
@@ -69,18 +69,17 @@ static void behind_held(size_t len, size_t most, size_t wanted)
         CHECK_STATUS(aside_scanner_feed(scanner, "a <", 3, count, &calls), ASIDE_OK);
     CHECK(calls == 2);
     do {
-        aside_status status = aside_scanner_feed_into(scanner, chunk + done, len - done, events, most, sizeof events[0],
-                                                      &fed);
+        aside_status status = aside_scanner_feed_into(scanner, chunk + done, len - done, &array);
 
-        CHECK(status == ASIDE_MORE || (status == ASIDE_OK && done + fed.consumed == len));
-        for (at = 0; at < fed.count; at++) {
+        CHECK(status == ASIDE_MORE || (status == ASIDE_OK && done + array.consumed == len));
+        for (at = 0; at < array.count; at++) {
             uint64_t end = events[at].offset + events[at].len;
 
             CHECK(events[at].kind == ASIDE_KIND_TEXT && events[at].offset == (told > 0 ? 7 : 5));
             CHECK(end == 6 + len || (wanted == 2 && end == 7));
             told++;
         }
-        done += fed.consumed;
+        done += array.consumed;
     } while (done < len);
     CHECK(told == wanted);
 
@@ -91,9 +90,41 @@ static void behind_held(size_t len, size_t most, size_t wanted)
     aside_scanner_free(scanner);
 }
 
+/* The array itself, of another version: fields that are not known must be zero, and a smaller struct is none of ours. */
+static void versions(void)
+{
+    struct {
+        aside_event_array array;
+        unsigned char later[24];
+    } newer;
+    aside_event events[2];
+    aside_scanner *scanner = scanner_named("qwen3");
+    size_t at;
+
+    memset(&newer, 0, sizeof newer);
+    newer.array = array_of(events, 2);
+    newer.array.size = sizeof newer;
+    CHECK_STATUS(aside_scanner_feed_into(scanner, "a<", 2, &newer.array), ASIDE_OK);
+    CHECK(newer.array.count == 1 && newer.array.consumed == 2 && newer.array.size == sizeof newer);
+    CHECK_STATUS(aside_scanner_feed_into(scanner, "b", 1, &newer.array), ASIDE_OK);
+    CHECK(newer.array.count == 1 && events[0].len == 2 && newer.array.held.len == 1 && *newer.array.held.at == '<');
+    for (at = 0; at < sizeof newer.later; at++)
+        CHECK(newer.later[at] == 0);
+    newer.later[0] = 1;
+    CHECK_STATUS(aside_scanner_feed_into(scanner, "c", 1, &newer.array), ASIDE_ERROR_OPTION);
+    CHECK(newer.array.count == 1 && aside_scanner_offset(scanner) == 3);
+    newer.array.size = sizeof newer.array - 1;
+    CHECK_STATUS(aside_scanner_feed_into(scanner, "c", 1, &newer.array), ASIDE_ERROR_SIZE);
+    newer.array.size = sizeof newer.array;
+    CHECK_STATUS(aside_scanner_feed_into(scanner, "c", 1, &newer.array), ASIDE_OK);
+    aside_scanner_free(scanner);
+}
+
 int main(void)
 {
     size_t most;
+
+    versions();
 
     for (most = 1; most <= 3; most++) {
         behind_held(1, most, 1);
@@ -104,6 +135,7 @@ int main(void)
     play(sizeof(aside_event));
     play(32);
     play(40);
+    play(68);
     play(96);
     /* No multiple of anything: entries are copied byte by byte. */
     play(33);

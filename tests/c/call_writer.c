@@ -63,30 +63,31 @@ static void note(const aside_call_delta *delta)
     char numbers[64];
 
     CHECK(delta->size == sizeof *delta);
-    CHECK(is_address(delta->id) && is_address(delta->name) && is_address(delta->arguments) && is_address(delta->late_id));
+    CHECK(is_address(delta->id.at) && is_address(delta->name.at) && is_address(delta->arguments.at)
+          && is_address(delta->late_id.at));
     CHECK(delta->is_first <= 1 && delta->is_last <= 1);
-    CHECK(delta->is_first == 1 || delta->arguments_len > 0 || delta->is_last == 1);
-    CHECK((delta->is_first == 1) == (delta->name_len > 0) && (delta->is_first == 1) == (delta->id_len > 0));
+    CHECK(delta->is_first == 1 || delta->arguments.len > 0 || delta->is_last == 1);
+    CHECK((delta->is_first == 1) == (delta->name.len > 0) && (delta->is_first == 1) == (delta->id.len > 0));
     if (delta->is_first) {
         put(numbers, (size_t)snprintf(numbers, sizeof numbers, "%u/%u ", (unsigned)delta->call, (unsigned)delta->index));
-        put(delta->id, delta->id_len);
+        put(delta->id.at, delta->id.len);
         put(" ", 1);
-        put(delta->name, delta->name_len);
+        put(delta->name.at, delta->name.len);
         put(" ", 1);
     }
-    put(delta->arguments, delta->arguments_len);
+    put(delta->arguments.at, delta->arguments.len);
     if (delta->is_last)
         put(numbers,
             (size_t)snprintf(numbers, sizeof numbers, " %u %u\n", (unsigned)delta->cause, (unsigned)delta->is_whole));
     else
-        CHECK(delta->cause == 0 && delta->is_whole == 0 && delta->late_id_len == 0);
+        CHECK(delta->cause == 0 && delta->is_whole == 0 && delta->late_id.len == 0);
 }
 
 /* An aside_event_fn; `user` is the writer. */
 static int32_t write_calls(void *user, const aside_event *event, const char *bytes)
 {
     aside_call_delta delta = {.size = sizeof delta};
-    aside_status status = aside_call_writer_feed(user, event, bytes, &delta);
+    aside_status status = aside_call_writer_feed(user, event, sizeof *event, bytes, &delta);
 
     if (status == ASIDE_OK)
         note(&delta);
@@ -99,7 +100,7 @@ static int32_t write_calls(void *user, const aside_event *event, const char *byt
 static void play(aside_scanner *scanner, aside_call_writer *writer, const char *stream, size_t size, size_t capacity)
 {
     aside_event events[8];
-    aside_fed fed;
+    aside_event_array array = array_of(events, capacity);
     size_t len = strlen(stream), at = 0, next, i;
 
     made_len = 0;
@@ -110,10 +111,10 @@ static void play(aside_scanner *scanner, aside_call_writer *writer, const char *
     }
     while (capacity > 0 && at < len) {
         next = len - at < size ? len : at + size;
-        CHECK(aside_scanner_feed_into(scanner, stream + at, next - at, events, capacity, sizeof *events, &fed) >= 0);
-        for (i = 0; i < fed.count; i++) {
+        CHECK(aside_scanner_feed_into(scanner, stream + at, next - at, &array) >= 0);
+        for (i = 0; i < array.count; i++) {
             static char bytes[4096];
-            const char *from = fed.attributes + events[i].text_at;
+            const char *from = array.attributes.at + events[i].text_at;
 
             if (events[i].kind != ASIDE_KIND_CALL_NAME || events[i].value_len == 0) {
                 /* All bytes of the stream are still there: those before `at` are the ones that were held. */
@@ -122,7 +123,7 @@ static void play(aside_scanner *scanner, aside_call_writer *writer, const char *
             }
             write_calls(writer, &events[i], from);
         }
-        at += fed.consumed;
+        at += array.consumed;
     }
     CHECK_STATUS(aside_scanner_finish(scanner, write_calls, writer), ASIDE_OK);
     CHECK_STATUS(aside_call_writer_reset(writer), ASIDE_OK);
@@ -130,9 +131,8 @@ static void play(aside_scanner *scanner, aside_call_writer *writer, const char *
 
 static aside_dialect *loaded(const char *toml)
 {
-    aside_dialect *dialect = NULL;
-
-    CHECK_STATUS(aside_dialect_load(toml, strlen(toml), &dialect), ASIDE_OK);
+    aside_dialect *dialect = aside_dialect_load(toml, strlen(toml));
+    CHECK(dialect != NULL);
     return dialect;
 }
 
@@ -157,7 +157,7 @@ static void check_made(const char *wanted)
 static void pieces(const aside_dialect *dialect)
 {
     static const size_t sizes[] = {1, 7, sizeof text}, capacities[] = {0, 1, 8};
-    aside_call_writer_options options = {.size = sizeof options, .tools = tools, .tools_len = sizeof tools - 1};
+    aside_call_writer_options options = {.size = sizeof options, .tools = {tools, sizeof tools - 1}};
     aside_call_writer *writer = aside_call_writer_new(dialect, &options);
     aside_scanner *scanner = with_calls(dialect);
     size_t i, j;
@@ -184,7 +184,7 @@ static void with_options(const aside_dialect *dialect)
     aside_call_writer *writer = aside_call_writer_new(dialect, NULL);
     aside_call_delta delta = {.size = sizeof delta};
     aside_event end = {.kind = ASIDE_KIND_CALL_END, .channel = ASIDE_CHANNEL_TOOL, .cause = ASIDE_CAUSE_MARKER};
-    aside_event call = {.kind = ASIDE_KIND_CALL, .channel = ASIDE_CHANNEL_TOOL, .text_at = 7};
+    aside_event call = {.kind = ASIDE_KIND_CALL, .channel = ASIDE_CHANNEL_TOOL, .call = 7};
     aside_event id = {.kind = ASIDE_KIND_CALL_ID, .channel = ASIDE_CHANNEL_TOOL, .len = 4};
     aside_event name = {.kind = ASIDE_KIND_CALL_NAME, .channel = ASIDE_CHANNEL_TOOL, .len = 1};
     aside_event value = {.kind = ASIDE_KIND_CALL_VALUE, .channel = ASIDE_CHANNEL_TOOL, .len = 2};
@@ -193,24 +193,23 @@ static void with_options(const aside_dialect *dialect)
     check_made("0/0 call_0 add {\"a\":1 2 0\n");
 
     /* An id that comes after the first delta. */
-    CHECK_STATUS(aside_call_writer_feed(writer, &call, "", &delta), ASIDE_NONE);
-    CHECK_STATUS(aside_call_writer_feed(writer, &name, "f", &delta), ASIDE_NONE);
-    CHECK_STATUS(aside_call_writer_feed(writer, &value, "{}", &delta), ASIDE_OK);
+    CHECK_STATUS(aside_call_writer_feed(writer, &call, sizeof(aside_event), "", &delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &name, sizeof(aside_event), "f", &delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &value, sizeof(aside_event), "{}", &delta), ASIDE_OK);
     CHECK(delta.is_first && !delta.is_last && delta.call == 7 && delta.index == 0);
-    CHECK_STATUS(aside_call_writer_feed(writer, &id, "late", &delta), ASIDE_NONE);
-    CHECK_STATUS(aside_call_writer_feed(writer, &end, "", &delta), ASIDE_OK);
-    CHECK(!delta.is_first && delta.is_last && delta.is_whole && delta.late_id_len == 4);
-    CHECK(memcmp(delta.late_id, "late", 4) == 0);
+    CHECK_STATUS(aside_call_writer_feed(writer, &id, sizeof(aside_event), "late", &delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof(aside_event), "", &delta), ASIDE_OK);
+    CHECK(!delta.is_first && delta.is_last && delta.is_whole && delta.late_id.len == 4);
+    CHECK(memcmp(delta.late_id.at, "late", 4) == 0);
     aside_call_writer_free(writer);
 
-    options.id_prefix = "c-";
-    options.id_prefix_len = 2;
+    options.id_prefix = bytes_of("c-");
     writer = aside_call_writer_new(dialect, &options);
     play(scanner, writer, early, 3, 0);
     check_made("0/0 c-0 add {\"a\":1} 0 1\n2/1 c-1 f {} 0 1\n");
     aside_call_writer_free(writer);
 
-    options = (aside_call_writer_options){.size = sizeof options, .tools = "[]", .tools_len = 2};
+    options = (aside_call_writer_options){.size = sizeof options, .tools = {"[]", 2}};
     writer = aside_call_writer_new(dialect, &options);
     play(scanner, writer, text, 7, 0);
     check_made("");
@@ -235,6 +234,58 @@ static void headers(void)
     aside_call_writer_free(writer);
 }
 
+/* Options, events and deltas of an older and of a newer header. */
+static void versions(const aside_dialect *dialect)
+{
+    struct {
+        aside_call_writer_options options;
+        unsigned char later[24];
+    } newer_options = {.options = {.size = sizeof newer_options, .id_prefix = {"c-", 2}}};
+    struct {
+        aside_event event;
+        unsigned char later[16];
+    } newer_event;
+    struct {
+        aside_call_delta delta;
+        unsigned char later[24];
+    } newer_delta;
+    aside_call_writer_options options = {.size = offsetof(aside_call_writer_options, id_prefix), .tools = {"[]", 2}};
+    aside_event call = {.kind = ASIDE_KIND_CALL, .channel = ASIDE_CHANNEL_TOOL, .call = 7};
+    aside_event name = {.kind = ASIDE_KIND_CALL_NAME, .channel = ASIDE_CHANNEL_TOOL, .len = 1};
+    aside_event end = {.kind = ASIDE_KIND_CALL_END, .channel = ASIDE_CHANNEL_TOOL, .cause = ASIDE_CAUSE_MARKER};
+    aside_call_writer *writer;
+    aside_call_delta delta = {.size = sizeof delta};
+    size_t i;
+
+    /* Of the older options, only the tools are looked at. */
+    options.id_prefix.len = HUGE_LEN;
+    writer = aside_call_writer_new(dialect, &options);
+    CHECK(writer != NULL);
+    CHECK_STATUS(aside_call_writer_feed(writer, &call, sizeof call, "", &delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &name, sizeof name, "f", &delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof end, "", &delta), ASIDE_NONE);
+    aside_call_writer_free(writer);
+
+    writer = aside_call_writer_new(dialect, &newer_options.options);
+    CHECK(writer != NULL);
+    memset(&newer_delta, 0x5a, sizeof newer_delta);
+    newer_delta.delta.size = sizeof newer_delta;
+    memset(&newer_event, 0x5a, sizeof newer_event);
+    newer_event.event = call;
+    CHECK_STATUS(aside_call_writer_feed(writer, &newer_event.event, sizeof newer_event, "", &newer_delta.delta), ASIDE_NONE);
+    /* What comes after the number of the call is not needed. */
+    CHECK_STATUS(aside_call_writer_feed(writer, &name, offsetof(aside_event, tokens), "f", &newer_delta.delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof end, "", &newer_delta.delta), ASIDE_OK);
+    CHECK(newer_delta.delta.call == 7 && newer_delta.delta.id.len == 3 && memcmp(newer_delta.delta.id.at, "c-0", 3) == 0);
+    for (i = 0; i < sizeof newer_delta.later; i++)
+        CHECK(newer_delta.later[i] == 0);
+    CHECK_STATUS(aside_call_writer_feed(writer, &end, offsetof(aside_event, tokens) - 1, "", &delta), ASIDE_ERROR_SIZE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &end, 4097, "", &delta), ASIDE_ERROR_SIZE);
+    aside_call_writer_free(writer);
+    newer_options.later[23] = 1;
+    CHECK(aside_call_writer_new(dialect, &newer_options.options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
+}
+
 static void misuse(const aside_dialect *dialect)
 {
     aside_call_writer *writer = aside_call_writer_new(dialect, NULL);
@@ -245,48 +296,49 @@ static void misuse(const aside_dialect *dialect)
     CHECK(aside_call_writer_new(NULL, NULL) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
     aside_call_writer_free(NULL);
     CHECK_STATUS(aside_call_writer_reset(NULL), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_call_writer_feed(NULL, &event, "f", &delta), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_call_writer_feed(writer, NULL, "f", &delta), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_call_writer_feed(writer, &event, NULL, &delta), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_call_writer_feed(writer, &event, "f", NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_call_writer_feed(NULL, &event, sizeof(aside_event), "f", &delta), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_call_writer_feed(writer, NULL, sizeof(aside_event), "f", &delta), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_call_writer_feed(writer, &event, sizeof(aside_event), NULL, &delta), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_call_writer_feed(writer, &event, sizeof(aside_event), "f", NULL), ASIDE_ERROR_NULL);
     event.len = (uint64_t)-1;
-    CHECK_STATUS(aside_call_writer_feed(writer, &event, "f", &delta), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_call_writer_feed(writer, &event, sizeof(aside_event), "f", &delta), ASIDE_ERROR_LENGTH);
     event = (aside_event){.kind = ASIDE_KIND_CALL_END, .channel = ASIDE_CHANNEL_TOOL, .cause = 99};
-    CHECK_STATUS(aside_call_writer_feed(writer, &event, "", &delta), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_call_writer_feed(writer, &event, sizeof(aside_event), "", &delta), ASIDE_ERROR_OPTION);
     delta.size = sizeof delta - 1;
-    CHECK_STATUS(aside_call_writer_feed(writer, &event, "", &delta), ASIDE_ERROR_SIZE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &event, sizeof(aside_event), "", &delta), ASIDE_ERROR_SIZE);
     delta.size = sizeof delta;
 
     /* No table has these numbers, and no library this kind yet. */
     event = (aside_event){.kind = ASIDE_KIND_CALL, .channel = ASIDE_CHANNEL_TOOL, .rule = 1000, .tag = 1000};
-    CHECK_STATUS(aside_call_writer_feed(writer, &event, "", &delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &event, sizeof(aside_event), "", &delta), ASIDE_NONE);
     event = (aside_event){.kind = ASIDE_KIND_CALL_END, .channel = ASIDE_CHANNEL_TOOL};
-    CHECK_STATUS(aside_call_writer_feed(writer, &event, "", &delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &event, sizeof(aside_event), "", &delta), ASIDE_NONE);
     event = (aside_event){.kind = 1000, .channel = ASIDE_CHANNEL_TOOL, .len = (uint64_t)-1};
-    CHECK_STATUS(aside_call_writer_feed(writer, &event, NULL, &delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &event, sizeof(aside_event), NULL, &delta), ASIDE_NONE);
     CHECK(delta.index == 77);
     aside_call_writer_free(writer);
 
+    versions(dialect);
     options.size = 1;
     CHECK(aside_call_writer_new(dialect, &options) == NULL && aside_last_status() == ASIDE_ERROR_SIZE);
-    options = (aside_call_writer_options){.size = sizeof options, .tools = "[{\"name\": 1}]", .tools_len = 13};
+    options = (aside_call_writer_options){.size = sizeof options, .tools = {"[{\"name\": 1}]", 13}};
     CHECK(aside_call_writer_new(dialect, &options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
     CHECK_SAYS("options.tools[0]: `name` is not a string");
     options.max_tools = 12;
     CHECK(aside_call_writer_new(dialect, &options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
     CHECK_SAYS("options.tools: 13 bytes, more than 12: list fewer tools, or set `max_tools` higher");
     options.max_tools = 13;
-    options.tools_len = 5;
+    options.tools.len = 5;
     CHECK(aside_call_writer_new(dialect, &options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
     CHECK_SAYS("options.tools: not JSON, or nested too deep, at line 1, column 6");
-    options.tools_len = 0;
+    options.tools.len = 0;
     CHECK(aside_call_writer_new(dialect, &options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
-    options.tools_len = HUGE_LEN;
+    options.tools.len = HUGE_LEN;
     CHECK(aside_call_writer_new(dialect, &options) == NULL && aside_last_status() == ASIDE_ERROR_LENGTH);
-    options = (aside_call_writer_options){.size = sizeof options, .id_prefix = "\xff", .id_prefix_len = 1};
+    options = (aside_call_writer_options){.size = sizeof options, .id_prefix = {"\xff", 1}};
     CHECK(aside_call_writer_new(dialect, &options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
     CHECK_SAYS("options.id_prefix: not UTF-8");
-    options = (aside_call_writer_options){.size = sizeof options, .tools_len = 1};
+    options = (aside_call_writer_options){.size = sizeof options, .tools = {NULL, 1}};
     CHECK(aside_call_writer_new(dialect, &options) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
 }
 

@@ -84,7 +84,8 @@ int main(void)
         aside_dialect *dialect;
         aside_scanner *scanner;
 
-        CHECK_STATUS(aside_dialect_load(cases[i].dialect, strlen(cases[i].dialect), &dialect), ASIDE_OK);
+        dialect = aside_dialect_load(cases[i].dialect, strlen(cases[i].dialect));
+        CHECK(dialect != NULL);
         scanner = aside_scanner_new(dialect, &options);
         CHECK(scanner != NULL);
         for (way = 0; way < 5; way++)

@@ -47,7 +47,8 @@ struct heard {
     size_t spans_len;
     unsigned long events;
     unsigned long attributes;
-    int stop; /* pause at each event */
+    uint64_t tokens; /* that began in the events */
+    int stop;        /* pause at each event */
 };
 
 static inline void heard_add(char *to, size_t *len, const char *bytes, size_t count)
@@ -65,6 +66,8 @@ static inline void hear(struct heard *heard, const aside_event *event, const cha
     CHECK(bytes != NULL);
     CHECK(event->channel <= ASIDE_CHANNEL_TOOL);
     heard->events++;
+    CHECK(event->first_token == heard->tokens);
+    heard->tokens += event->tokens;
     if (event->kind == ASIDE_KIND_ATTRIBUTE) {
         heard->attributes++;
         CHECK(event->len == 0);
@@ -113,7 +116,7 @@ static inline void hear(struct heard *heard, const aside_event *event, const cha
     case ASIDE_KIND_CALL:
     case ASIDE_KIND_CALL_END:
         mark[0] = event->kind == ASIDE_KIND_CALL ? '{' : '}';
-        mark[1] = (char)('0' + event->text_at);
+        mark[1] = (char)('0' + event->call);
         mark[2] = (char)('0' + (event->kind == ASIDE_KIND_CALL ? event->tag : event->cause));
         heard_add(heard->spans, &heard->spans_len, mark, 3);
         break;
@@ -140,31 +143,53 @@ static inline int32_t listen(void *user, const aside_event *event, const char *b
     return heard->stop ? 7 : 0;
 }
 
+/* An array for this many events. */
+static inline aside_event_array array_of(aside_event *events, size_t capacity)
+{
+    aside_event_array array;
+
+    memset(&array, 0, sizeof array);
+    array.size = sizeof array;
+    array.events = events;
+    array.event_size = sizeof *events;
+    array.capacity = capacity;
+    return array;
+}
+
+static inline aside_bytes bytes_of(const char *text)
+{
+    aside_bytes bytes;
+
+    bytes.at = text;
+    bytes.len = strlen(text);
+    return bytes;
+}
+
 /* Takes the events of an array; `buf` is what was fed. */
-static inline void hear_array(struct heard *heard, const aside_fed *fed, const aside_event *events, const char *buf)
+static inline void hear_array(struct heard *heard, const aside_event_array *array, const char *buf)
 {
     static char bytes[HEARD_MAX];
     size_t i, at;
 
-    CHECK(fed->held != NULL && fed->attributes != NULL);
-    for (i = 0; i < fed->count; i++) {
-        const aside_event *event = &events[i];
+    CHECK(array->held.at != NULL && array->attributes.at != NULL);
+    for (i = 0; i < array->count; i++) {
+        const aside_event *event = &array->events[i];
 
         if (event->kind == ASIDE_KIND_ATTRIBUTE || (event->kind == ASIDE_KIND_CALL_NAME && event->value_len > 0)) {
-            CHECK((size_t)event->text_at + event->name_len + event->value_len <= fed->attributes_len);
-            hear(heard, event, fed->attributes + event->text_at);
+            CHECK((size_t)event->text_at + event->name_len + event->value_len <= array->attributes.len);
+            hear(heard, event, array->attributes.at + event->text_at);
             continue;
         }
         CHECK(event->len < sizeof bytes);
         for (at = 0; at < event->len; at++) {
             uint64_t offset = event->offset + at;
 
-            if (offset >= fed->offset) {
-                CHECK(offset - fed->offset < fed->consumed);
-                bytes[at] = buf[offset - fed->offset];
+            if (offset >= array->offset) {
+                CHECK(offset - array->offset < array->consumed);
+                bytes[at] = buf[offset - array->offset];
             } else {
-                CHECK(fed->offset - offset <= fed->held_len);
-                bytes[at] = fed->held[fed->held_len - (fed->offset - offset)];
+                CHECK(array->offset - offset <= array->held.len);
+                bytes[at] = array->held.at[array->held.len - (array->offset - offset)];
             }
         }
         hear(heard, event, bytes);
@@ -240,18 +265,18 @@ static inline void finish(aside_scanner *scanner, struct heard *heard)
 static inline void feed_into(aside_scanner *scanner, struct heard *heard, const char *buf, size_t len, size_t capacity)
 {
     static aside_event events[64];
-    aside_fed fed;
+    aside_event_array array = array_of(events, capacity);
     aside_status status;
 
     do {
-        status = aside_scanner_feed_into(scanner, buf, len, events, capacity, sizeof *events, &fed);
+        status = aside_scanner_feed_into(scanner, buf, len, &array);
         CHECK(status == ASIDE_OK || status == ASIDE_MORE);
-        CHECK(fed.count <= capacity && fed.consumed <= len);
-        CHECK(fed.consumed == aside_scanner_consumed(scanner));
-        CHECK(fed.offset + fed.consumed == aside_scanner_offset(scanner));
-        hear_array(heard, &fed, events, buf);
-        buf += fed.consumed;
-        len -= fed.consumed;
+        CHECK(array.count <= capacity && array.consumed <= len);
+        CHECK(array.consumed == aside_scanner_consumed(scanner));
+        CHECK(array.offset + array.consumed == aside_scanner_offset(scanner));
+        hear_array(heard, &array, buf);
+        buf += array.consumed;
+        len -= array.consumed;
     } while (status == ASIDE_MORE);
     CHECK(len == 0);
 }
@@ -259,14 +284,14 @@ static inline void feed_into(aside_scanner *scanner, struct heard *heard, const 
 static inline void finish_into(aside_scanner *scanner, struct heard *heard, size_t capacity)
 {
     static aside_event events[64];
-    aside_fed fed;
+    aside_event_array array = array_of(events, capacity);
     aside_status status;
 
     do {
-        status = aside_scanner_finish_into(scanner, events, capacity, sizeof *events, &fed);
+        status = aside_scanner_finish_into(scanner, &array);
         CHECK(status == ASIDE_OK || status == ASIDE_MORE);
-        CHECK(fed.count <= capacity && fed.consumed == 0);
-        hear_array(heard, &fed, events, "");
+        CHECK(array.count <= capacity && array.consumed == 0);
+        hear_array(heard, &array, "");
     } while (status == ASIDE_MORE);
 }
 

@@ -1,7 +1,7 @@
 /* The C functions of tool results: nothing that a host does with them, in any order, may crash or change what the report says.
  * One call, its report, streams, filters and caches of the host, and every misuse that can be detected. */
 #include "check.h"
-#include <aside_compress.h>
+#include <aside_unstable.h>
 
 #define HUGE_LEN ((size_t)-1)
 
@@ -14,16 +14,16 @@ static aside_bytes text(const char *at)
     return bytes;
 }
 
-static aside_invocation call_of(const char *input)
+static aside_invocation invocation_of(const char *input)
 {
-    aside_invocation call;
+    aside_invocation invocation;
 
-    memset(&call, 0, sizeof call);
-    call.size = sizeof call;
-    call.tool_id = text("bash");
-    call.input = text(input);
-    call.now = 1000;
-    return call;
+    memset(&invocation, 0, sizeof invocation);
+    invocation.size = sizeof invocation;
+    invocation.tool_id = text("bash");
+    invocation.input = text(input);
+    invocation.now = 1000;
+    return invocation;
 }
 
 static aside_registry *registry_new(void)
@@ -34,6 +34,7 @@ static aside_registry *registry_new(void)
     return registry;
 }
 
+/* A compressor of a registry, which is freed. */
 static aside_compressor *compressor_new(aside_registry *registry, uint64_t budget)
 {
     aside_compressor_options options;
@@ -45,7 +46,24 @@ static aside_compressor *compressor_new(aside_registry *registry, uint64_t budge
     options.switch_off = text("Set compress = false.");
     compressor = aside_compressor_new(registry, &options);
     CHECK(compressor != NULL);
+    aside_registry_free(registry);
     return compressor;
+}
+
+static aside_compressed *compress(const aside_compressor *compressor, const aside_invocation *invocation,
+                                  const aside_bytes *parts, size_t count)
+{
+    aside_compressed *compressed = aside_compress(compressor, invocation, parts, count);
+
+    CHECK(compressed != NULL);
+    return compressed;
+}
+
+/* Nothing is made of this, and this is why. */
+static void refused(const aside_compressor *compressor, const aside_invocation *invocation, const aside_bytes *parts,
+                    size_t count, aside_status status)
+{
+    CHECK(aside_compress(compressor, invocation, parts, count) == NULL && aside_last_status() == status);
 }
 
 /* A log of 4,016 bytes whose middle repeats. */
@@ -67,7 +85,7 @@ static aside_report report_of(const aside_compressed *compressed)
     report.size = sizeof report;
     CHECK_STATUS(aside_compressed_report(compressed, &report), ASIDE_OK);
     CHECK(report.size == sizeof report && report.unexplained == 0);
-    CHECK(is_address(report.filters) && is_address(report.failed) && is_address(report.parts));
+    CHECK(is_address(report.filters) && is_address(report.hit.at));
     return report;
 }
 
@@ -76,45 +94,75 @@ static int same(aside_bytes bytes, const char *expected)
     return bytes.len == strlen(expected) && memcmp(bytes.at, expected, bytes.len) == 0;
 }
 
+static aside_failed failed_of(const aside_compressed *compressed, size_t index)
+{
+    aside_failed failed;
+
+    failed.size = sizeof failed;
+    CHECK_STATUS(aside_compressed_failed(compressed, index, &failed), ASIDE_OK);
+    return failed;
+}
+
+/* What did not become a stretch, and how many stretches there are. */
+static size_t left_of(const aside_compressed *compressed, size_t index, aside_part_report *part, size_t *stretches)
+{
+    aside_stretch stretch;
+    uint64_t at = 0;
+    aside_bytes slice;
+
+    part->size = sizeof *part;
+    CHECK_STATUS(aside_compressed_part_report(compressed, index, part), ASIDE_OK);
+    stretch.size = sizeof stretch;
+    for (*stretches = 0; aside_compressed_stretch(compressed, index, *stretches, &stretch) == ASIDE_OK; ++*stretches) {
+        CHECK(stretch.size == sizeof stretch && stretch.start == at && stretch.len > 0);
+        at += stretch.len;
+        CHECK((stretch.change == ASIDE_CHANGE_KEPT) == (stretch.filter == ASIDE_NO_FILTER));
+        if (stretch.change != ASIDE_CHANGE_LEFT_OUT)
+            continue;
+        CHECK(stretch.filter == 0);
+        CHECK_STATUS(aside_compressed_slice(compressed, part->part, noise(), 4016, stretch.start, stretch.len, &slice),
+                     ASIDE_OK);
+        CHECK(slice.at == noise() + stretch.start && slice.len == stretch.len);
+    }
+    CHECK(aside_last_status() == ASIDE_ERROR_RANGE);
+    return (size_t)(part->len - at);
+}
+
 static void one_call(void)
 {
     aside_compressor *compressor = compressor_new(registry_new(), 0);
-    aside_invocation call = call_of("{\"command\": \"make\", \"exit_code\": 2}");
-    aside_bytes parts[3];
+    aside_invocation invocation = invocation_of("{\"command\": \"make\", \"exit_code\": 2}");
+    aside_bytes parts[3], result, slice = {NULL, 77};
     aside_compressed *compressed;
+    aside_part_report part;
+    aside_stretch stretch = {.size = sizeof stretch};
+    aside_failed failed = {.size = sizeof failed};
     aside_report report;
-    const char *result, *slice;
-    size_t len, i;
-    uint64_t at = 0;
+    size_t stretches;
 
     parts[0] = text(NULL);
     parts[1] = text(noise());
-    parts[2] = text("short");
-    CHECK_STATUS(aside_compress(compressor, &call, parts, 3, &compressed), ASIDE_OK);
-    CHECK_STATUS(aside_compressed_part(compressed, 0, &result, &len), ASIDE_NONE);
-    CHECK_STATUS(aside_compressed_part(compressed, 2, &result, &len), ASIDE_NONE);
-    CHECK_STATUS(aside_compressed_part(compressed, 3, &result, &len), ASIDE_ERROR_RANGE);
-    CHECK_STATUS(aside_compressed_part(compressed, 1, &result, &len), ASIDE_OK);
-    CHECK(len < 200 && memcmp(result, "[Output compressed by repeats (4016 \xe2\x86\x92 ", 39) == 0);
-    CHECK(memcmp(result + len - 16, "error: the end.\n", 16) == 0);
+    parts[2] = text("short \xc3\xa9");
+    compressed = compress(compressor, &invocation, parts, 3);
+    CHECK_STATUS(aside_compressed_part(compressed, 0, &result), ASIDE_NONE);
+    CHECK_STATUS(aside_compressed_part(compressed, 2, &result), ASIDE_NONE);
+    CHECK_STATUS(aside_compressed_part(compressed, 3, &result), ASIDE_ERROR_RANGE);
+    CHECK_STATUS(aside_compressed_part(compressed, 1, &result), ASIDE_OK);
+    CHECK(result.len < 200 && memcmp(result.at, "[Output compressed by repeats (4016 \xe2\x86\x92 ", 39) == 0);
+    CHECK(memcmp(result.at + result.len - 16, "error: the end.\n", 16) == 0);
 
+    /* Bytes, and units as the banner has them: in the second part is one character of two bytes, in the banner are some of
+     * three. */
     report = report_of(compressed);
-    CHECK(report.before == 4021 && report.after < 200 && report.failed_count == 0 && report.hit.len == 0);
+    CHECK(report.before == 4024 && report.before_units == 4023 && report.after == result.len + 8);
+    CHECK(report.after_units < report.after && report.after_units + 10 > report.after);
+    CHECK(report.failed_count == 0 && report.hit.len == 0);
     CHECK(report.filter_count == 1 && same(report.filters[0], "repeats"));
-    CHECK(report.part_count == 1 && report.parts[0].part == 1 && report.parts[0].len == 4016);
-    for (i = 0; i < report.parts[0].stretch_count; i++) {
-        aside_stretch stretch = report.parts[0].stretches[i];
-
-        CHECK(stretch.start == at);
-        at += stretch.len;
-        CHECK((stretch.change == ASIDE_CHANGE_KEPT) == (stretch.filter == ASIDE_NO_FILTER));
-        if (stretch.change == ASIDE_CHANGE_LEFT_OUT) {
-            CHECK(stretch.filter == 0);
-            CHECK_STATUS(aside_compressed_slice(compressed, 1, noise(), 4016, stretch.start, stretch.len, &slice), ASIDE_OK);
-            CHECK(slice == noise() + stretch.start);
-        }
-    }
-    CHECK(at == 4016);
+    CHECK(report.part_count == 1 && left_of(compressed, 0, &part, &stretches) == 0);
+    CHECK(part.part == 1 && part.len == 4016 && part.stretch_count == stretches && stretches > 2);
+    CHECK_STATUS(aside_compressed_part_report(compressed, 1, &part), ASIDE_ERROR_RANGE);
+    CHECK_STATUS(aside_compressed_stretch(compressed, 1, 0, &stretch), ASIDE_ERROR_RANGE);
+    CHECK_STATUS(aside_compressed_failed(compressed, 0, &failed), ASIDE_ERROR_RANGE);
     CHECK_STATUS(aside_compressed_slice(compressed, 1, noise() + 1, 4015, 0, 1, &slice), ASIDE_ERROR_ORIGINAL);
     CHECK_STATUS(aside_compressed_slice(compressed, 2, "short", 5, 0, 1, &slice), ASIDE_ERROR_ORIGINAL);
     CHECK_STATUS(aside_compressed_slice(compressed, 1, noise(), 4016, 4016, 1, &slice), ASIDE_ERROR_RANGE);
@@ -122,16 +170,21 @@ static void one_call(void)
     CHECK_STATUS(aside_compressed_slice(NULL, 1, noise(), 4016, 0, 1, &slice), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_compressed_slice(compressed, 1, NULL, 4016, 0, 1, &slice), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_compressed_slice(compressed, 1, noise(), 4016, 0, 1, NULL), ASIDE_ERROR_NULL);
+    CHECK(slice.at == NULL && slice.len == 77);
 
-    CHECK_STATUS(aside_compressed_part(NULL, 0, &result, &len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_compressed_part(compressed, 1, NULL, &len), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_compressed_part(NULL, 0, &result), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_compressed_part(compressed, 1, NULL), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_compressed_report(NULL, &report), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_compressed_report(compressed, NULL), ASIDE_ERROR_NULL);
-    report.size = 8;
-    CHECK_STATUS(aside_compressed_report(compressed, &report), ASIDE_ERROR_SIZE);
+    CHECK_STATUS(aside_compressed_failed(NULL, 0, &failed), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_compressed_failed(compressed, 0, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_compressed_part_report(NULL, 0, &part), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_compressed_part_report(compressed, 0, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_compressed_stretch(NULL, 0, 0, &stretch), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_compressed_stretch(compressed, 0, 0, NULL), ASIDE_ERROR_NULL);
     /* What was borrowed from it is valid without its compressor. */
     aside_compressor_free(compressor);
-    CHECK(memcmp(result + len - 16, "error: the end.\n", 16) == 0);
+    CHECK(memcmp(result.at + result.len - 16, "error: the end.\n", 16) == 0);
     aside_compressed_free(compressed);
     aside_compressed_free(NULL);
 }
@@ -146,42 +199,48 @@ struct seen {
     size_t recorded_len;
 };
 
-static int32_t matches(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
-                       aside_reply *reply)
+/* What every callback is given: the invocation as this header has it. */
+static void check_invocation(const aside_invocation *invocation, const char *input)
+{
+    CHECK(invocation->size == sizeof *invocation && invocation->now == 1000);
+    CHECK(same(invocation->tool_id, "bash"));
+    CHECK(input == NULL || same(invocation->input, input));
+}
+
+static int32_t matches(void *user, const aside_invocation *invocation, aside_reply *reply)
 {
     struct seen *seen = (struct seen *)user;
 
     seen->matches++;
-    CHECK(tool_id_len == 4 && memcmp(tool_id, "bash", 4) == 0);
+    check_invocation(invocation, NULL);
     if (seen->verdict == -9) {
         CHECK_STATUS(aside_reply_write(reply, "who knows", 9), ASIDE_OK);
         return -1;
     }
-    return input_len == 18 && memcmp(input, "{\"command\":\"make\"}", 18) == 0;
+    return same(invocation->input, "{\"command\":\"make\"}");
 }
 
-static int32_t apply(void *user, const char *bytes, size_t len, const char *input, size_t input_len, aside_reply *reply)
+static int32_t apply(void *user, const aside_invocation *invocation, const char *bytes, size_t len, aside_reply *reply)
 {
     struct seen *seen = (struct seen *)user;
-    aside_invocation call = call_of(NULL);
-    aside_compressed *compressed = NULL;
-    const char *out;
-    size_t out_len;
+    aside_invocation own = invocation_of(NULL);
+    aside_bytes out = {NULL, 77};
 
     seen->applies++;
-    CHECK(input_len == 18 && input[0] == '{' && len >= 1024);
+    check_invocation(invocation, "{\"command\":\"make\"}");
+    CHECK(len >= 1024);
     /* Whoever is inside cannot come in again, nor be freed. */
-    CHECK_STATUS(aside_compress(seen->compressor, &call, NULL, 0, &compressed), ASIDE_ERROR_BUSY);
-    CHECK(compressed == NULL);
-    CHECK(aside_tool_stream_new(seen->compressor, &call, 1 << 20) == NULL);
+    refused(seen->compressor, &own, NULL, 0, ASIDE_ERROR_BUSY);
+    CHECK(aside_tool_stream_new(seen->compressor, &own, 1 << 20) == NULL);
     CHECK(aside_last_status() == ASIDE_ERROR_BUSY);
     aside_compressor_free(seen->compressor);
     CHECK(aside_last_status() == ASIDE_ERROR_BUSY);
     if (seen->stream != NULL) {
-        CHECK_STATUS(aside_tool_stream_feed(seen->stream, "x", 1, &out, &out_len), ASIDE_ERROR_BUSY);
-        CHECK_STATUS(aside_tool_stream_finish(seen->stream, &out, &out_len, NULL), ASIDE_ERROR_BUSY);
+        CHECK_STATUS(aside_tool_stream_feed(seen->stream, "x", 1, &out), ASIDE_ERROR_BUSY);
+        CHECK_STATUS(aside_tool_stream_finish(seen->stream, &out), ASIDE_ERROR_BUSY);
+        CHECK(aside_tool_stream_report(seen->stream) == NULL && aside_last_status() == ASIDE_ERROR_BUSY);
         aside_tool_stream_free(seen->stream);
-        CHECK(aside_last_status() == ASIDE_ERROR_BUSY);
+        CHECK(aside_last_status() == ASIDE_ERROR_BUSY && out.len == 77);
     }
     CHECK(aside_is_protected(bytes, len) == 0);
     CHECK_STATUS(aside_reply_write(NULL, "x", 1), ASIDE_ERROR_NULL);
@@ -190,6 +249,46 @@ static int32_t apply(void *user, const char *bytes, size_t len, const char *inpu
     CHECK_STATUS(aside_reply_write(reply, seen->verdict < 0 ? "no " : "shor", seen->verdict < 0 ? 3 : 4), ASIDE_OK);
     CHECK_STATUS(aside_reply_write(reply, seen->verdict < 0 ? "luck" : "ter\n", 4), ASIDE_OK);
     return seen->verdict;
+}
+
+static int32_t observe(void *user, const aside_invocation *invocation, aside_reply *reply)
+{
+    struct seen *seen = (struct seen *)user;
+
+    check_invocation(invocation, "null");
+    seen->observes++;
+    if (seen->verdict >= 0)
+        return 0;
+    CHECK_STATUS(aside_reply_write(reply, "blind", 5), ASIDE_OK);
+    return -1;
+}
+
+static int32_t lookup(void *user, const aside_invocation *invocation, aside_reply *reply, uint64_t *timestamp)
+{
+    struct seen *seen = (struct seen *)user;
+
+    check_invocation(invocation, "null");
+    seen->lookups++;
+    if (seen->verdict <= 0)
+        return seen->verdict;
+    CHECK_STATUS(aside_reply_write(reply, seen->recorded, seen->recorded_len), ASIDE_OK);
+    *timestamp = 60;
+    return 1;
+}
+
+static int32_t record(void *user, const aside_invocation *invocation, const char *bytes, size_t len, aside_reply *reply)
+{
+    struct seen *seen = (struct seen *)user;
+
+    check_invocation(invocation, "null");
+    CHECK(len < sizeof seen->recorded);
+    memcpy(seen->recorded, bytes, len);
+    seen->recorded_len = len;
+    seen->records++;
+    if (seen->verdict >= 0)
+        return 0;
+    CHECK_STATUS(aside_reply_write(reply, "full", 4), ASIDE_OK);
+    return -1;
 }
 
 static void release(void *user) { ((struct seen *)user)->releases++; }
@@ -213,12 +312,12 @@ static void filters(void)
     static struct seen seen;
     aside_registry *registry = aside_registry_new(0);
     aside_filter filter = filter_of(&seen);
-    aside_invocation call = call_of("{ \"command\": \"make\" }"), other = call_of("{}");
+    aside_invocation invocation = invocation_of("{ \"command\": \"make\" }"), other = invocation_of("{}");
     aside_bytes tools[1], part = text(noise());
     aside_compressed *compressed;
     aside_report report;
-    const char *result, *out;
-    size_t len;
+    aside_bytes result, out;
+    aside_failed failed;
 
     tools[0] = text("bash");
     filter.tool_ids = tools;
@@ -230,38 +329,40 @@ static void filters(void)
     seen.compressor = compressor_new(registry, 0);
 
     seen.verdict = 1;
-    CHECK_STATUS(aside_compress(seen.compressor, &call, &part, 1, &compressed), ASIDE_OK);
+    compressed = compress(seen.compressor, &invocation, &part, 1);
     CHECK(seen.matches == 1 && seen.applies == 1);
-    CHECK_STATUS(aside_compressed_part(compressed, 0, &result, &len), ASIDE_OK);
-    CHECK(memcmp(result, "[Output compressed by mine (4016", 32) == 0);
-    CHECK(memcmp(result + len - 9, "\nshorter\n", 9) == 0 && strstr(result, "Set compress = false.]") != NULL);
+    CHECK_STATUS(aside_compressed_part(compressed, 0, &result), ASIDE_OK);
+    CHECK(memcmp(result.at, "[Output compressed by mine (4016", 32) == 0);
+    CHECK(memcmp(result.at + result.len - 31, "Set compress = false.]\nshorter\n", 31) == 0);
     aside_compressed_free(compressed);
 
     /* One that fails is reported, with its reason. */
     seen.verdict = -5;
-    CHECK_STATUS(aside_compress(seen.compressor, &call, &part, 1, &compressed), ASIDE_OK);
+    compressed = compress(seen.compressor, &invocation, &part, 1);
     report = report_of(compressed);
-    CHECK(report.failed_count == 1 && same(report.failed[0].id, "mine") && same(report.failed[0].reason, "no luck"));
-    CHECK_STATUS(aside_compressed_part(compressed, 0, &result, &len), ASIDE_NONE);
+    failed = failed_of(compressed, 0);
+    CHECK(report.failed_count == 1 && same(failed.id, "mine") && same(failed.reason, "no luck"));
+    CHECK_STATUS(aside_compressed_part(compressed, 0, &result), ASIDE_NONE);
     aside_compressed_free(compressed);
 
-    CHECK_STATUS(aside_compress(seen.compressor, &other, &part, 1, &compressed), ASIDE_OK);
+    compressed = compress(seen.compressor, &other, &part, 1);
     CHECK(seen.matches == 3 && seen.applies == 2);
     aside_compressed_free(compressed);
 
     /* So is one that cannot say whether it is for a call. */
     seen.verdict = -9;
-    CHECK_STATUS(aside_compress(seen.compressor, &call, &part, 1, &compressed), ASIDE_OK);
+    compressed = compress(seen.compressor, &invocation, &part, 1);
     CHECK(seen.matches == 4 && seen.applies == 2);
     report = report_of(compressed);
-    CHECK(report.failed_count == 1 && same(report.failed[0].id, "mine") && same(report.failed[0].reason, "who knows"));
+    failed = failed_of(compressed, 0);
+    CHECK(report.failed_count == 1 && same(failed.id, "mine") && same(failed.reason, "who knows"));
     aside_compressed_free(compressed);
 
     seen.verdict = 1;
-    seen.stream = aside_tool_stream_new(seen.compressor, &call, 8192);
+    seen.stream = aside_tool_stream_new(seen.compressor, &invocation, 8192);
     CHECK(seen.stream != NULL);
-    CHECK_STATUS(aside_tool_stream_feed(seen.stream, noise(), 4016, &out, &len), ASIDE_OK);
-    CHECK(len == 0 && out != NULL);
+    CHECK_STATUS(aside_tool_stream_feed(seen.stream, noise(), 4016, &out), ASIDE_OK);
+    CHECK(out.len == 0 && is_address(out.at));
     aside_compressor_free(seen.compressor);
     CHECK(seen.releases == 1);
     /* The compressor's handle is gone; the stream still has what it needs, and its callback asks for no handle. */
@@ -277,27 +378,36 @@ static void stream_reentry(void)
     static struct seen seen;
     aside_registry *registry = aside_registry_new(0);
     aside_filter filter = filter_of(&seen);
-    aside_invocation call = call_of("{\"command\": \"make\"}");
+    aside_invocation invocation = invocation_of("{\"command\": \"make\"}");
     aside_compressed *compressed;
     aside_report report;
-    const char *out;
-    size_t len;
+    aside_bytes out;
 
     CHECK_STATUS(aside_registry_add_filter(registry, &filter), ASIDE_OK);
     seen.compressor = compressor_new(registry, 0);
     seen.verdict = 1;
-    seen.stream = aside_tool_stream_new(seen.compressor, &call, 8192);
-    CHECK_STATUS(aside_tool_stream_feed(seen.stream, noise(), 4016, &out, &len), ASIDE_OK);
-    CHECK_STATUS(aside_tool_stream_finish(seen.stream, &out, &len, &compressed), ASIDE_OK);
-    CHECK(len == 8 && memcmp(out, "shorter\n", 8) == 0 && seen.applies == 1);
-    report = report_of(compressed);
-    CHECK(report.before == 4016 && report.after == 8 && report.part_count == 1);
-    CHECK_STATUS(aside_tool_stream_feed(seen.stream, "x", 1, &out, &len), ASIDE_ERROR_ORDER);
-    CHECK_STATUS(aside_tool_stream_finish(seen.stream, &out, &len, NULL), ASIDE_ERROR_ORDER);
-    aside_compressed_free(compressed);
+    seen.stream = aside_tool_stream_new(seen.compressor, &invocation, 8192);
+    CHECK(aside_tool_stream_report(seen.stream) == NULL && aside_last_status() == ASIDE_ERROR_ORDER);
+    CHECK_SAYS("not finished");
+    CHECK_STATUS(aside_tool_stream_feed(seen.stream, noise(), 4016, &out), ASIDE_OK);
+    CHECK(aside_tool_stream_report(seen.stream) == NULL && aside_last_status() == ASIDE_ERROR_ORDER);
+    CHECK_STATUS(aside_tool_stream_finish(seen.stream, &out), ASIDE_OK);
+    CHECK(same(out, "shorter\n") && seen.applies == 1);
+    CHECK_STATUS(aside_tool_stream_feed(seen.stream, "x", 1, &out), ASIDE_ERROR_ORDER);
+    CHECK_STATUS(aside_tool_stream_finish(seen.stream, &out), ASIDE_ERROR_ORDER);
+    compressed = aside_tool_stream_report(seen.stream);
+    CHECK(compressed != NULL);
+    CHECK(aside_tool_stream_report(seen.stream) == NULL && aside_last_status() == ASIDE_ERROR_ORDER);
+    CHECK_SAYS("taken before");
+    CHECK(same(out, "shorter\n"));
     aside_tool_stream_free(seen.stream);
     aside_compressor_free(seen.compressor);
     CHECK(seen.releases == 1);
+    /* The report needs neither. */
+    report = report_of(compressed);
+    CHECK(report.before == 4016 && report.after == 8 && report.part_count == 1);
+    CHECK(aside_compressed_part(compressed, 0, &out) == ASIDE_ERROR_RANGE);
+    aside_compressed_free(compressed);
 }
 
 /* What a filter's release uses: that what it belongs to is being freed. */
@@ -309,16 +419,16 @@ static struct {
 
 static void release_that_calls(void *user)
 {
-    const char *out;
-    size_t len;
+    aside_bytes out;
 
     (void)user;
     going.releases++;
     if (going.registry != NULL) {
         CHECK_STATUS(aside_registry_remove(going.registry, "second", 6), ASIDE_ERROR_BUSY);
+        CHECK(aside_compressor_new(going.registry, NULL) == NULL && aside_last_status() == ASIDE_ERROR_BUSY);
         aside_registry_free(going.registry);
     } else {
-        CHECK_STATUS(aside_tool_stream_feed(going.stream, "x", 1, &out, &len), ASIDE_ERROR_BUSY);
+        CHECK_STATUS(aside_tool_stream_feed(going.stream, "x", 1, &out), ASIDE_ERROR_BUSY);
         aside_tool_stream_free(going.stream);
     }
     CHECK(aside_last_status() == ASIDE_ERROR_BUSY);
@@ -339,7 +449,7 @@ static aside_registry *registry_of_two(void)
 
 static void release_reentry(void)
 {
-    aside_invocation call = call_of("{}");
+    aside_invocation invocation = invocation_of("{}");
     aside_compressor *compressor;
 
     going.registry = registry_of_two();
@@ -348,7 +458,7 @@ static void release_reentry(void)
 
     going.registry = NULL;
     compressor = compressor_new(registry_of_two(), 0);
-    going.stream = aside_tool_stream_new(compressor, &call, 8192);
+    going.stream = aside_tool_stream_new(compressor, &invocation, 8192);
     CHECK(going.stream != NULL);
     aside_compressor_free(compressor);
     CHECK(going.releases == 2);
@@ -356,69 +466,98 @@ static void release_reentry(void)
     CHECK(going.releases == 4);
 }
 
-static int32_t observe(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
-                       aside_reply *reply)
+/* A registry, two compressors and a stream are freed in every order: what the host gave is released once, with the last that
+ * needs it. */
+static void releases(void)
 {
-    struct seen *seen = (struct seen *)user;
+    enum { REGISTRY, FIRST, SECOND, STREAM, COUNT };
+    int turn, i;
 
-    (void)tool_id;
-    (void)input;
-    CHECK(tool_id_len == 4 && input_len == 4);
-    seen->observes++;
-    if (seen->verdict >= 0)
-        return 0;
-    CHECK_STATUS(aside_reply_write(reply, "blind", 5), ASIDE_OK);
-    return -1;
+    for (turn = 0; turn < 2 * 24; turn++) {
+        static struct seen seen;
+        aside_registry *registry = aside_registry_new(0);
+        aside_filter filter = filter_of(&seen);
+        aside_cache cache = {.size = sizeof cache, .id = {"kept", 4}, .lookup = lookup, .record = record};
+        aside_invocation invocation = invocation_of("{}");
+        aside_compressor *compressors[COUNT];
+        aside_tool_stream *stream;
+        int order = turn / 2, left[] = {REGISTRY, FIRST, SECOND, STREAM}, holders = 15;
+
+        memset(&seen, 0, sizeof seen);
+        cache.release = release;
+        cache.user = &seen;
+        CHECK_STATUS(aside_registry_add_filter(registry, &filter), ASIDE_OK);
+        CHECK_STATUS(aside_registry_add_cache(registry, &cache), ASIDE_OK);
+        CHECK((compressors[FIRST] = aside_compressor_new(registry, NULL)) != NULL);
+        CHECK((compressors[SECOND] = aside_compressor_new(registry, NULL)) != NULL);
+        CHECK((stream = aside_tool_stream_new(compressors[SECOND], &invocation, 8192)) != NULL);
+        if (turn % 2 == 1) {
+            /* They keep what the registry no longer has. */
+            CHECK_STATUS(aside_registry_remove(registry, "mine", 4), ASIDE_OK);
+            CHECK_STATUS(aside_registry_remove(registry, "kept", 4), ASIDE_OK);
+            holders &= ~(1 << REGISTRY);
+        }
+        for (i = COUNT; i > 0; i--) {
+            int at = order % i, object = left[at];
+
+            order /= i;
+            left[at] = left[i - 1];
+            if (object == REGISTRY)
+                aside_registry_free(registry);
+            else if (object == STREAM)
+                aside_tool_stream_free(stream);
+            else
+                aside_compressor_free(compressors[object]);
+            holders &= ~(1 << object);
+            CHECK(seen.releases == (holders == 0 ? 2 : 0));
+        }
+    }
 }
 
-static int32_t lookup(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
-                      aside_reply *reply, uint64_t *timestamp)
+/* Compressors of one registry share its cache, and each has the filters that the registry had then. */
+static void one_registry(void)
 {
-    struct seen *seen = (struct seen *)user;
+    static struct seen seen;
+    aside_registry *registry = aside_registry_new(0);
+    aside_filter filter = filter_of(&seen);
+    aside_invocation invocation = invocation_of("{\"command\": \"make\"}");
+    aside_bytes part = text(noise()), result;
+    aside_compressor *before, *after;
+    aside_compressed *compressed;
 
-    (void)tool_id;
-    (void)tool_id_len;
-    (void)input;
-    (void)input_len;
-    seen->lookups++;
-    if (seen->verdict <= 0)
-        return seen->verdict;
-    CHECK_STATUS(aside_reply_write(reply, seen->recorded, seen->recorded_len), ASIDE_OK);
-    *timestamp = 60;
-    return 1;
-}
+    CHECK_STATUS(aside_registry_add_last_run(registry, 1 << 20), ASIDE_OK);
+    CHECK((before = aside_compressor_new(registry, NULL)) != NULL);
+    CHECK_STATUS(aside_registry_add_filter(registry, &filter), ASIDE_OK);
+    CHECK((after = aside_compressor_new(registry, NULL)) != NULL);
+    aside_registry_free(registry);
+    seen.verdict = 1;
+    seen.compressor = after;
 
-static int32_t record(void *user, const char *tool_id, size_t tool_id_len, const char *input, size_t input_len,
-                      const char *bytes, size_t len, uint64_t now, aside_reply *reply)
-{
-    struct seen *seen = (struct seen *)user;
-
-    (void)tool_id;
-    (void)tool_id_len;
-    (void)input;
-    (void)input_len;
-    CHECK(now == 1000 && len < sizeof seen->recorded);
-    memcpy(seen->recorded, bytes, len);
-    seen->recorded_len = len;
-    seen->records++;
-    if (seen->verdict >= 0)
-        return 0;
-    CHECK_STATUS(aside_reply_write(reply, "full", 4), ASIDE_OK);
-    return -1;
+    compressed = compress(after, &invocation, &part, 1);
+    CHECK(seen.applies == 1 && report_of(compressed).filter_count == 1);
+    aside_compressed_free(compressed);
+    compressed = compress(before, &invocation, &part, 1);
+    CHECK(seen.applies == 1 && same(report_of(compressed).hit, "last-run"));
+    CHECK_STATUS(aside_compressed_part(compressed, 0, &result), ASIDE_OK);
+    CHECK(memcmp(result.at, "Same output as last run (1970-01-01T00:16:40Z)", 46) == 0);
+    aside_compressed_free(compressed);
+    aside_compressor_free(after);
+    CHECK(seen.releases == 1);
+    aside_compressor_free(before);
+    CHECK(seen.releases == 1);
 }
 
 static void caches(void)
 {
     static struct seen seen;
     aside_registry *registry = aside_registry_new(0);
-    aside_invocation call = call_of(NULL);
+    aside_invocation invocation = invocation_of(NULL);
     aside_bytes part = text(noise());
     aside_cache cache;
     aside_compressor *compressor;
     aside_compressed *compressed;
     aside_report report;
-    const char *result;
-    size_t len;
+    aside_bytes result;
 
     memset(&cache, 0, sizeof cache);
     cache.size = sizeof cache;
@@ -434,21 +573,21 @@ static void caches(void)
     CHECK_STATUS(aside_registry_remove(registry, "last-run", 8), ASIDE_NONE);
     compressor = compressor_new(registry, 0);
 
-    CHECK_STATUS(aside_compress(compressor, &call, &part, 1, &compressed), ASIDE_OK);
-    CHECK_STATUS(aside_compressed_part(compressed, 0, &result, &len), ASIDE_NONE);
+    compressed = compress(compressor, &invocation, &part, 1);
+    CHECK_STATUS(aside_compressed_part(compressed, 0, &result), ASIDE_NONE);
     aside_compressed_free(compressed);
     seen.verdict = 1;
-    CHECK_STATUS(aside_compress(compressor, &call, &part, 1, &compressed), ASIDE_OK);
-    CHECK_STATUS(aside_compressed_part(compressed, 0, &result, &len), ASIDE_OK);
-    CHECK(len < 200 && memcmp(result, "Same output as last run (1970-01-01T00:01:00Z)", 46) == 0);
+    compressed = compress(compressor, &invocation, &part, 1);
+    CHECK_STATUS(aside_compressed_part(compressed, 0, &result), ASIDE_OK);
+    CHECK(result.len < 200 && memcmp(result.at, "Same output as last run (1970-01-01T00:01:00Z)", 46) == 0);
     report = report_of(compressed);
     CHECK(same(report.hit, "kept") && report.failed_count == 0);
     aside_compressed_free(compressed);
     seen.verdict = -1;
-    CHECK_STATUS(aside_compress(compressor, &call, &part, 1, &compressed), ASIDE_OK);
+    compressed = compress(compressor, &invocation, &part, 1);
     report = report_of(compressed);
-    CHECK(report.failed_count == 3 && same(report.failed[0].reason, "blind") && report.hit.len == 0);
-    CHECK(same(report.failed[1].reason, "it returned -1") && same(report.failed[2].reason, "full"));
+    CHECK(report.failed_count == 3 && same(failed_of(compressed, 0).reason, "blind") && report.hit.len == 0);
+    CHECK(same(failed_of(compressed, 1).reason, "it returned -1") && same(failed_of(compressed, 2).reason, "full"));
     aside_compressed_free(compressed);
     CHECK(seen.observes == 3 && seen.lookups == 3 && seen.records == 3);
     aside_compressor_free(compressor);
@@ -457,30 +596,32 @@ static void caches(void)
 
 static void exit_codes_and_memory(void)
 {
-    aside_invocation call = call_of("{\"command\": \"pytest\"}");
+    aside_invocation invocation = invocation_of("{\"command\": \"pytest\"}");
     aside_compressor_options options;
     aside_compressor *compressor;
     aside_compressed *compressed;
     aside_report report;
-    aside_bytes part;
-    const char *out;
+    aside_bytes part, out;
+    aside_registry *registry = registry_new();
     char *long_text;
-    size_t len, i;
+    size_t i;
     int64_t code;
 
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
     options.budget = 2000;
     options.memory = 8192;
-    compressor = aside_compressor_new(registry_new(), &options);
+    compressor = aside_compressor_new(registry, &options);
     CHECK(compressor != NULL);
+    aside_registry_free(registry);
     for (code = 0; code <= 2; code += 2) {
-        aside_tool_stream *stream = aside_tool_stream_new(compressor, &call, 8192);
+        aside_tool_stream *stream = aside_tool_stream_new(compressor, &invocation, 8192);
 
         CHECK_STATUS(aside_tool_stream_set_exit_code(NULL, code), ASIDE_ERROR_NULL);
-        CHECK_STATUS(aside_tool_stream_feed(stream, "==== 3 passed in 0.1s ====\n", 27, &out, &len), ASIDE_OK);
+        CHECK_STATUS(aside_tool_stream_feed(stream, "==== 3 passed in 0.1s ====\n", 27, &out), ASIDE_OK);
         CHECK_STATUS(aside_tool_stream_set_exit_code(stream, code), ASIDE_OK);
-        CHECK_STATUS(aside_tool_stream_finish(stream, &out, &len, &compressed), ASIDE_OK);
+        CHECK_STATUS(aside_tool_stream_finish(stream, &out), ASIDE_OK);
+        CHECK((compressed = aside_tool_stream_report(stream)) != NULL);
         report.size = sizeof report;
         CHECK_STATUS(aside_compressed_report(compressed, &report), ASIDE_OK);
         CHECK(report.unexplained == (code == 2));
@@ -494,9 +635,9 @@ static void exit_codes_and_memory(void)
         memcpy(long_text + i, "the noise\n", 10);
     part.at = long_text;
     part.len = 1000000;
-    CHECK_STATUS(aside_compress(compressor, &call, &part, 1, &compressed), ASIDE_OK);
-    CHECK_STATUS(aside_compressed_part(compressed, 0, &out, &len), ASIDE_OK);
-    CHECK(len <= 2000 && report_of(compressed).part_count == 0);
+    compressed = compress(compressor, &invocation, &part, 1);
+    CHECK_STATUS(aside_compressed_part(compressed, 0, &out), ASIDE_OK);
+    CHECK(out.len <= 2000 && report_of(compressed).part_count == 0);
     aside_compressed_free(compressed);
     aside_compressor_free(compressor);
     free(long_text);
@@ -505,33 +646,37 @@ static void exit_codes_and_memory(void)
 static void streams(void)
 {
     aside_compressor *compressor = compressor_new(registry_new(), 2000);
-    aside_invocation call = call_of("{\"command\": \"make\"}");
+    aside_invocation invocation = invocation_of("{\"command\": \"make\"}");
     aside_tool_stream *stream;
     aside_compressed *compressed;
     char line[64];
-    const char *out;
-    size_t len, i;
+    aside_bytes out = {NULL, 77};
+    size_t i;
 
-    CHECK(aside_tool_stream_new(compressor, &call, 7999) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
+    CHECK(aside_tool_stream_new(compressor, &invocation, 7999) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
     CHECK_SAYS("8000");
-    CHECK(aside_tool_stream_new(NULL, &call, 8000) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(aside_tool_stream_new(NULL, &invocation, 8000) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
     CHECK(aside_tool_stream_new(compressor, NULL, 8000) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
-    stream = aside_tool_stream_new(compressor, &call, 8000);
+    stream = aside_tool_stream_new(compressor, &invocation, 8000);
     CHECK(stream != NULL);
     aside_compressor_free(compressor);
     for (i = 0; i < 10000; i++) {
         sprintf(line, "step %lu is done\n", (unsigned long)i);
-        CHECK_STATUS(aside_tool_stream_feed(stream, line, strlen(line), &out, &len), ASIDE_OK);
-        CHECK(len == 0);
+        CHECK_STATUS(aside_tool_stream_feed(stream, line, strlen(line), &out), ASIDE_OK);
+        CHECK(out.len == 0);
     }
-    CHECK_STATUS(aside_tool_stream_feed(stream, NULL, 1, &out, &len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_tool_stream_feed(stream, "x", 1, NULL, &len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_tool_stream_feed(NULL, "x", 1, &out, &len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_tool_stream_finish(NULL, &out, &len, NULL), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_tool_stream_finish(stream, &out, &len, &compressed), ASIDE_OK);
-    CHECK(len <= 2000 && memcmp(out, "step 0 is done\n", 15) == 0);
-    CHECK(memcmp(out + len - 18, "step 9999 is done\n", 18) == 0);
-    CHECK(report_of(compressed).before == 178890 && report_of(compressed).part_count == 0);
+    CHECK_STATUS(aside_tool_stream_feed(stream, NULL, 1, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_tool_stream_feed(stream, "x", 1, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_tool_stream_feed(NULL, "x", 1, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_tool_stream_finish(NULL, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_tool_stream_finish(stream, NULL), ASIDE_ERROR_NULL);
+    CHECK(aside_tool_stream_report(NULL) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_tool_stream_finish(stream, &out), ASIDE_OK);
+    CHECK(out.len <= 2000 && memcmp(out.at, "step 0 is done\n", 15) == 0);
+    CHECK(memcmp(out.at + out.len - 18, "step 9999 is done\n", 18) == 0);
+    CHECK((compressed = aside_tool_stream_report(stream)) != NULL);
+    CHECK(report_of(compressed).before == 178890 && report_of(compressed).after == out.len);
+    CHECK(report_of(compressed).before_units == 178890 && report_of(compressed).part_count == 0);
     aside_compressed_free(compressed);
     aside_tool_stream_free(stream);
     aside_tool_stream_free(NULL);
@@ -550,16 +695,11 @@ static void misuse(void)
     aside_registry *registry = registry_new();
     aside_compressor *compressor;
     aside_compressor_options options;
-    aside_invocation call = call_of(NULL);
+    aside_invocation invocation = invocation_of(NULL);
     aside_filter filter;
     aside_cache cache;
     aside_bytes part = text(noise());
-    aside_compressed *mark = (aside_compressed *)&filter, *out = mark;
-    struct {
-        aside_invocation call;
-        uint64_t field;
-    } later;
-    char *banner = NULL;
+    char *banner;
     size_t len = 77;
 
     CHECK(aside_registry_new(2) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
@@ -604,48 +744,35 @@ static void misuse(void)
     CHECK(aside_compressor_new(NULL, NULL) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
     CHECK(aside_compressor_new(registry, &options) == NULL && aside_last_status() == ASIDE_ERROR_SIZE);
     options.size = sizeof options;
-    options.budget = ASIDE_MIN_BUDGET - 1;
+    CHECK(aside_unstable_version() == 1);
+    CHECK(aside_min_budget() == 1024 && aside_min_compressible() == 1024);
+    options.budget = aside_min_budget() - 1;
     CHECK(aside_compressor_new(registry, &options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
     compressor = aside_compressor_new(registry, NULL);
     CHECK(compressor != NULL);
-    aside_registry_free(aside_registry_new(0));
+    aside_registry_free(registry);
 
-    CHECK_STATUS(aside_compress(NULL, &call, &part, 1, &out), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_compress(compressor, NULL, &part, 1, &out), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_compress(compressor, &call, NULL, 1, &out), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_compress(compressor, &call, &part, 1, NULL), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_compress(compressor, &call, &part, HUGE_LEN, &out), ASIDE_ERROR_LENGTH);
+    refused(NULL, &invocation, &part, 1, ASIDE_ERROR_NULL);
+    refused(compressor, NULL, &part, 1, ASIDE_ERROR_NULL);
+    refused(compressor, &invocation, NULL, 1, ASIDE_ERROR_NULL);
+    refused(compressor, &invocation, &part, HUGE_LEN, ASIDE_ERROR_LENGTH);
     part.len = HUGE_LEN;
-    CHECK_STATUS(aside_compress(compressor, &call, &part, 1, &out), ASIDE_ERROR_LENGTH);
-    call.input = text("{");
-    CHECK_STATUS(aside_compress(compressor, &call, NULL, 0, &out), ASIDE_ERROR_OPTION);
-    CHECK_SAYS("JSON");
-    /* A field of a later version is refused, unless it says nothing. */
-    memset(&later, 0, sizeof later);
-    later.call = call_of(NULL);
-    later.call.size = sizeof later;
-    later.field = 1;
-    CHECK_STATUS(aside_compress(compressor, &later.call, NULL, 0, &out), ASIDE_ERROR_OPTION);
-    CHECK_SAYS("does not know");
-    later.field = 0;
-    CHECK_STATUS(aside_compress(compressor, &later.call, NULL, 0, &out), ASIDE_OK);
-    aside_compressed_free(out);
-    out = mark;
-    call.size = 0;
-    CHECK_STATUS(aside_compress(compressor, &call, NULL, 0, &out), ASIDE_ERROR_SIZE);
-    CHECK(out == mark);
+    refused(compressor, &invocation, &part, 1, ASIDE_ERROR_LENGTH);
+    invocation.input = text("{");
+    refused(compressor, &invocation, NULL, 0, ASIDE_ERROR_OPTION);
+    CHECK_SAYS("invocation->input: the input is not JSON");
     aside_compressor_free(compressor);
 
     CHECK(aside_is_protected("[1]", 3) == 1 && aside_is_protected("[1", 2) == 0 && aside_is_protected(NULL, 0) == 0);
     CHECK_STATUS(aside_is_protected(NULL, 1), ASIDE_ERROR_NULL);
     part = text("a");
-    CHECK_STATUS(aside_format_banner(&part, 1, 10, 5, NULL, &len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_format_banner(NULL, 1, 10, 5, &banner, &len), ASIDE_ERROR_NULL);
-    CHECK(banner == NULL && len == 77);
-    CHECK_STATUS(aside_format_banner(&part, 1, 10, 5, &banner, &len), ASIDE_OK);
-    CHECK(strlen(banner) == len && strncmp(banner, "[Output compressed by a (10 \xe2\x86\x92 5 chars). ", 41) == 0);
-    free(banner);
-    CHECK(ASIDE_MIN_COMPRESSIBLE_LENGTH == 1024);
+    CHECK(aside_format_banner(&part, 1, 10, 5, NULL) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(aside_format_banner(NULL, 1, 10, 5, &len) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(len == 77);
+    banner = aside_format_banner(&part, 1, 10, 5, &len);
+    CHECK(banner != NULL && strlen(banner) == len
+          && strncmp(banner, "[Output compressed by a (10 \xe2\x86\x92 5 chars). ", 41) == 0);
+    aside_free(banner);
 }
 
 /* The words of a command, with spaces between them. */
@@ -668,26 +795,31 @@ static void command_lines(void)
 {
     static const char line[] = "cd app && sudo -u bob git -C 'a b' diff --stat | head -5; bash -c 'A=1 make >log'";
     aside_command_line *parsed = aside_command_line_parse(line, strlen(line));
-    const aside_command *commands;
-    size_t count = 77;
+    aside_command commands[4], command = {.size = sizeof command};
+    size_t i;
 
     CHECK(parsed != NULL);
-    commands = aside_command_line_commands(parsed, &count);
-    CHECK(count == 4);
+    for (i = 0; i < 4; i++) {
+        commands[i].size = sizeof *commands;
+        CHECK_STATUS(aside_command_line_command(parsed, i, &commands[i]), ASIDE_OK);
+        CHECK(commands[i].size == sizeof *commands);
+    }
+    CHECK_STATUS(aside_command_line_command(parsed, 4, &command), ASIDE_NONE);
+    CHECK_STATUS(aside_command_line_command(parsed, HUGE_LEN, &command), ASIDE_NONE);
     CHECK(same(commands[0].name, "cd") && same(commands[0].subcommand, "app") && commands[0].prints == 0);
     CHECK(same(commands[1].name, "git") && same(commands[1].subcommand, "diff"));
     CHECK(strcmp(words_of(&commands[1]), "-C a b diff --stat ") == 0);
     CHECK(commands[1].prints == 1 && commands[1].piped == 1);
     CHECK(same(commands[2].name, "head") && commands[2].prints == 0 && commands[2].piped == 0);
     CHECK(same(commands[3].name, "make") && commands[3].subcommand.len == 0 && commands[3].word_count == 0);
-    CHECK(is_address(commands[3].words));
+    CHECK(is_address(commands[3].words) && is_address(commands[3].subcommand.at));
     CHECK(commands[3].prints == 0);
-    CHECK(aside_command_line_commands(NULL, &count) == NULL && aside_last_status() == ASIDE_ERROR_NULL && count == 4);
-    CHECK(aside_command_line_commands(parsed, NULL) == NULL);
+    CHECK_STATUS(aside_command_line_command(NULL, 0, &command), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_command_line_command(parsed, 0, NULL), ASIDE_ERROR_NULL);
     aside_command_line_free(parsed);
 
     parsed = aside_command_line_parse("case $x in a) ls;; esac", 23);
-    CHECK(is_address(aside_command_line_commands(parsed, &count)) && count == 0);
+    CHECK(parsed != NULL && aside_command_line_command(parsed, 0, &command) == ASIDE_NONE);
     aside_command_line_free(parsed);
     aside_command_line_free(NULL);
     parsed = aside_command_line_parse(NULL, 0);
@@ -698,6 +830,125 @@ static void command_lines(void)
     CHECK(aside_command_line_parse("\xff", 1) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
 }
 
+/* Fills structs that are smaller than in any header, as in this one, and larger, as in a later one: `call` fills `*to`,
+ * which is not aligned. */
+#define FILLS_EVERY_SIZE(type, call)                           \
+    do {                                                       \
+        unsigned char room[1 + sizeof(type) + 40];             \
+        type *to = (type *)(void *)(room + 1);                 \
+        static const unsigned char zero[40];                   \
+        size_t size = sizeof(type) - 1, i;                     \
+                                                               \
+        memset(room, 77, sizeof room);                         \
+        memcpy(room + 1, &size, sizeof size);                  \
+        CHECK_STATUS(call, ASIDE_ERROR_SIZE);                  \
+        size = HUGE_LEN;                                       \
+        memcpy(room + 1, &size, sizeof size);                  \
+        CHECK_STATUS(call, ASIDE_ERROR_SIZE);                  \
+        for (i = 1 + sizeof size; i < sizeof room; i++)        \
+            CHECK(room[i] == 77);                              \
+        size = sizeof(type);                                   \
+        memcpy(room + 1, &size, sizeof size);                  \
+        CHECK_STATUS(call, ASIDE_OK);                          \
+        CHECK(memcmp(room + 1, &size, sizeof size) == 0);      \
+        for (i = 1 + sizeof(type); i < sizeof room; i++)       \
+            CHECK(room[i] == 77);                              \
+        size += 40;                                            \
+        memcpy(room + 1, &size, sizeof size);                  \
+        CHECK_STATUS(call, ASIDE_OK);                          \
+        CHECK(memcmp(room + 1, &size, sizeof size) == 0);      \
+        CHECK(memcmp(room + 1 + sizeof(type), zero, 40) == 0); \
+    } while (0)
+
+/* Reads structs that are smaller and larger than this header's: `call` reads `*from` and returns a status; `smaller` is what it
+ * returns for one that lacks its last byte. */
+#define READS_EVERY_SIZE(type, good, call, smaller)                          \
+    do {                                                                     \
+        struct {                                                             \
+            type given;                                                      \
+            unsigned char later[40];                                         \
+        } room;                                                              \
+        type *from = &room.given;                                            \
+                                                                             \
+        memset(&room, 0, sizeof room);                                       \
+        room.given = (good);                                                 \
+        from->size = sizeof(type) - 1;                                       \
+        CHECK_STATUS(call, smaller);                                         \
+        from->size = 0;                                                      \
+        CHECK_STATUS(call, ASIDE_ERROR_SIZE);                                \
+        from->size = sizeof room;                                            \
+        CHECK_STATUS(call, ASIDE_OK);                                        \
+        /* A field of a later version is refused, unless it says nothing. */ \
+        room.later[39] = 1;                                                  \
+        CHECK_STATUS(call, ASIDE_ERROR_OPTION);                              \
+        CHECK_SAYS("does not know");                                         \
+    } while (0)
+
+static aside_status try_options(const aside_registry *registry, const aside_compressor_options *options)
+{
+    aside_compressor *compressor = aside_compressor_new(registry, options);
+
+    aside_compressor_free(compressor);
+    return compressor == NULL ? aside_last_status() : ASIDE_OK;
+}
+
+static aside_status try_invocation(const aside_compressor *compressor, const aside_invocation *invocation)
+{
+    aside_compressed *compressed = aside_compress(compressor, invocation, NULL, 0);
+
+    aside_compressed_free(compressed);
+    return compressed == NULL ? aside_last_status() : ASIDE_OK;
+}
+
+static aside_status try_stream(const aside_compressor *compressor, const aside_invocation *invocation)
+{
+    aside_tool_stream *stream = aside_tool_stream_new(compressor, invocation, 8192);
+
+    aside_tool_stream_free(stream);
+    return stream == NULL ? aside_last_status() : ASIDE_OK;
+}
+
+static void sizes(void)
+{
+    static struct seen seen;
+    aside_registry *registry = registry_new();
+    aside_filter filter = filter_of(&seen);
+    aside_cache cache = {.size = sizeof cache, .id = {"kept", 4}, .lookup = lookup, .record = record};
+    aside_compressor_options options = {.size = sizeof options, .budget = 2000};
+    aside_invocation invocation = invocation_of("{\"command\":\"make\"}");
+    aside_bytes part = text(noise());
+    aside_compressor *compressor;
+    aside_compressed *compressed;
+    aside_command_line *line = aside_command_line_parse("make", 4);
+
+    READS_EVERY_SIZE(aside_filter, filter, aside_registry_add_filter(registry, from), ASIDE_ERROR_SIZE);
+    READS_EVERY_SIZE(aside_cache, cache, aside_registry_add_cache(registry, from), ASIDE_ERROR_SIZE);
+    CHECK_STATUS(aside_registry_remove(registry, "kept", 4), ASIDE_OK);
+    /* Each option may be left out: then it is 0. */
+    READS_EVERY_SIZE(aside_compressor_options, options, try_options(registry, from), ASIDE_OK);
+    options.size = offsetof(aside_compressor_options, budget);
+    options.budget = 1;
+    CHECK_STATUS(try_options(registry, &options), ASIDE_OK);
+    options.size = offsetof(aside_compressor_options, switch_off);
+    CHECK_STATUS(try_options(registry, &options), ASIDE_ERROR_OPTION);
+
+    seen.compressor = compressor = compressor_new(registry, 0);
+    READS_EVERY_SIZE(aside_invocation, invocation, try_invocation(compressor, from), ASIDE_ERROR_SIZE);
+    READS_EVERY_SIZE(aside_invocation, invocation, try_stream(compressor, from), ASIDE_ERROR_SIZE);
+    seen.verdict = -5;
+    invocation.tool_id = text("bash");
+    compressed = compress(compressor, &invocation, &part, 1);
+    CHECK(report_of(compressed).failed_count > 0 && report_of(compressed).part_count == 1);
+    FILLS_EVERY_SIZE(aside_report, aside_compressed_report(compressed, to));
+    FILLS_EVERY_SIZE(aside_failed, aside_compressed_failed(compressed, 0, to));
+    FILLS_EVERY_SIZE(aside_part_report, aside_compressed_part_report(compressed, 0, to));
+    FILLS_EVERY_SIZE(aside_stretch, aside_compressed_stretch(compressed, 0, 0, to));
+    FILLS_EVERY_SIZE(aside_command, aside_command_line_command(line, 0, to));
+    aside_compressed_free(compressed);
+    aside_compressor_free(compressor);
+    aside_command_line_free(line);
+}
+
 int main(void)
 {
     one_call();
@@ -705,9 +956,12 @@ int main(void)
     filters();
     stream_reentry();
     release_reentry();
+    releases();
+    one_registry();
     caches();
     streams();
     exit_codes_and_memory();
     misuse();
+    sizes();
     return 0;
 }

@@ -2,7 +2,7 @@
  * passes and does its work, or it is refused. A scanner is not among them: its cheapest calls only look whether it is in use. */
 #define _DEFAULT_SOURCE
 #include "check.h"
-#include <aside_compress.h>
+#include <aside_unstable.h>
 #include <pthread.h>
 
 /* What a thread of a duel does over and over with the handle that both have. Returns whether the call passed: it does, or it is
@@ -59,11 +59,10 @@ static const char event[] = "data: {\"choices\":[{\"delta\":{\"content\":\"some 
 
 static int feed_rewriter(void *handle)
 {
-    const char *out;
-    size_t len = 0;
-    int pass = passed(aside_rewriter_feed((aside_rewriter *)handle, event, sizeof event - 1, &out, &len));
+    aside_bytes out = {NULL, 0};
+    int pass = passed(aside_rewriter_feed((aside_rewriter *)handle, event, sizeof event - 1, &out));
 
-    CHECK(len == (pass ? sizeof event - 1 : 0));
+    CHECK(out.len == (pass ? sizeof event - 1 : 0));
     return pass;
 }
 
@@ -112,7 +111,7 @@ static aside_status feed_call(aside_call_writer *writer, aside_kind kind, const 
     event.len = strlen(text);
     memset(delta, 0, sizeof *delta);
     delta->size = sizeof *delta;
-    return aside_call_writer_feed(writer, &event, text, delta);
+    return aside_call_writer_feed(writer, &event, sizeof event, text, delta);
 }
 
 static int feed_writer(void *handle)
@@ -120,7 +119,7 @@ static int feed_writer(void *handle)
     aside_call_delta delta;
     int pass = passed(feed_call((aside_call_writer *)handle, ASIDE_KIND_CALL_VALUE, "more of a value, ", &delta));
 
-    CHECK(delta.arguments_len == (pass ? 17 : 0) && !delta.is_last);
+    CHECK(delta.arguments.len == (pass ? 17 : 0) && !delta.is_last);
     return pass;
 }
 
@@ -151,10 +150,9 @@ static void one_call_writer(void)
 
 static int feed_stream(void *handle)
 {
-    const char *out;
-    size_t len;
+    aside_bytes out;
 
-    return passed(aside_tool_stream_feed((aside_tool_stream *)handle, "a line of output\n", 17, &out, &len));
+    return passed(aside_tool_stream_feed((aside_tool_stream *)handle, "a line of output\n", 17, &out));
 }
 
 static int add_to_registry(void *handle) { return passed(aside_registry_add_last_run((aside_registry *)handle, 1 << 10)); }
@@ -169,20 +167,23 @@ static void one_registry(void)
 
 static void one_tool_stream(void)
 {
-    aside_compressor *compressor = aside_compressor_new(aside_registry_new(0), NULL);
+    aside_registry *registry = aside_registry_new(0);
+    aside_compressor *compressor = aside_compressor_new(registry, NULL);
     aside_tool_stream *stream;
     aside_compressed *report;
     aside_report filled;
-    aside_invocation call;
-    const char *out;
-    size_t len;
+    aside_invocation invocation;
+    aside_bytes out;
 
-    memset(&call, 0, sizeof call);
-    call.size = sizeof call;
-    stream = aside_tool_stream_new(compressor, &call, 1 << 16);
+    aside_registry_free(registry);
+    memset(&invocation, 0, sizeof invocation);
+    invocation.size = sizeof invocation;
+    stream = aside_tool_stream_new(compressor, &invocation, 1 << 16);
     CHECK(stream != NULL);
     duel(feed_stream, stream);
-    CHECK_STATUS(aside_tool_stream_finish(stream, &out, &len, &report), ASIDE_OK);
+    CHECK_STATUS(aside_tool_stream_finish(stream, &out), ASIDE_OK);
+    report = aside_tool_stream_report(stream);
+    CHECK(report != NULL);
     memset(&filled, 0, sizeof filled);
     filled.size = sizeof filled;
     CHECK_STATUS(aside_compressed_report(report, &filled), ASIDE_OK);

@@ -4,19 +4,55 @@
 #define HUGE_LEN ((size_t)-1)
 #define TEXT(text) (text), strlen(text)
 
+static aside_bytes text(const char *at)
+{
+    aside_bytes bytes;
+
+    bytes.at = at;
+    bytes.len = at == NULL ? 0 : strlen(at);
+    return bytes;
+}
+
+static aside_exchange exchange(uint32_t status, const char *path, const char *type, const char *encoding, uint32_t formats)
+{
+    aside_exchange exchange;
+
+    memset(&exchange, 0, sizeof exchange);
+    exchange.size = sizeof exchange;
+    exchange.status = status;
+    exchange.formats = formats;
+    exchange.path = text(path);
+    exchange.content_type = text(type);
+    exchange.content_encoding = text(encoding);
+    return exchange;
+}
+
 /* Returns what the body of an answer is, or 77 if the answer is to pass. */
 static uint32_t wants(uint32_t status, const char *path, const char *type, const char *encoding, uint32_t formats)
 {
-    unsigned char room[1 + sizeof(uint32_t)]; /* not aligned */
+    unsigned char room[1 + sizeof(aside_exchange)], body_room[1 + sizeof(uint32_t)]; /* not aligned */
+    aside_exchange given = exchange(status, path, type, encoding, formats);
     uint32_t body = 77;
     aside_status got;
 
-    memcpy(room + 1, &body, sizeof body);
-    got = aside_rewriter_wants(status, path, path ? strlen(path) : 0, type, type ? strlen(type) : 0, encoding,
-                               encoding ? strlen(encoding) : 0, formats, (uint32_t *)(void *)(room + 1));
-    memcpy(&body, room + 1, sizeof body);
+    memcpy(room + 1, &given, sizeof given);
+    memcpy(body_room + 1, &body, sizeof body);
+    got = aside_rewriter_wants((aside_exchange *)(void *)(room + 1), (uint32_t *)(void *)(body_room + 1));
+    memcpy(&body, body_room + 1, sizeof body);
     CHECK_STATUS(got, body == 77 ? ASIDE_NONE : ASIDE_OK);
     return body;
+}
+
+/* Returns the hint for a request, or 77 if there is none. */
+static uint32_t hint_of(const char *path, const char *method, uint32_t formats)
+{
+    /* Nothing is known of the answer, or something wrong. */
+    aside_exchange given = exchange(500, path, NULL, "gzip", formats);
+    uint32_t hint = 77;
+
+    given.method = text(method);
+    CHECK_STATUS(aside_request_hint(&given, &hint), hint == 77 ? ASIDE_NONE : ASIDE_OK);
+    return hint;
 }
 
 static void answers(void)
@@ -34,19 +70,19 @@ static void answers(void)
         {"/v1/messages/count_tokens", 0},
         {"/v1/models", 0},
     };
-    uint32_t formats, hint;
+    uint32_t bits, formats;
     size_t at;
 
     for (at = 0; at < sizeof paths / sizeof *paths; at++)
-        for (formats = 0; formats <= ASIDE_FORMAT_ALL; formats++) {
-            int fits = ((formats == 0 ? ASIDE_FORMAT_CHAT : formats) & paths[at].format) != 0;
+        for (bits = 0; bits < 33; bits++) {
+            int fits;
 
+            formats = bits == 32 ? ASIDE_FORMAT_ALL : bits;
+            /* 0 is all. */
+            fits = ((bits == 0 ? ASIDE_FORMAT_ALL : formats) & paths[at].format) != 0;
             CHECK(wants(200, paths[at].path, "application/json", NULL, formats) == (fits ? ASIDE_BODY_JSON : 77));
-            hint = 77;
-            CHECK_STATUS(aside_request_hint(TEXT(paths[at].path), TEXT("POST"), formats, &hint),
-                         fits ? ASIDE_OK : ASIDE_NONE);
-            CHECK(hint == (fits ? ASIDE_HINT_IDENTITY : 77));
-            CHECK_STATUS(aside_request_hint(TEXT(paths[at].path), TEXT("GET"), formats, &hint), ASIDE_NONE);
+            CHECK(hint_of(paths[at].path, "POST", formats) == (fits ? ASIDE_HINT_IDENTITY : 77));
+            CHECK(hint_of(paths[at].path, "GET", formats) == 77);
         }
     CHECK(wants(200, NULL, "Text/Event-Stream; charset=utf-8", " Identity ", ASIDE_FORMAT_ALL) == ASIDE_BODY_EVENTS);
     CHECK(wants(200, NULL, "application/x-ndjson", "", ASIDE_FORMAT_ALL) == ASIDE_BODY_LINES);
@@ -100,25 +136,55 @@ static void models(void)
 
 static void misuse(void)
 {
+    aside_exchange good = exchange(200, "/v1/messages", "application/json", NULL, 0), bad;
+    struct {
+        aside_exchange exchange;
+        unsigned char later[40];
+    } newer;
+    aside_bytes *texts[] = {&bad.method, &bad.path, &bad.content_type, &bad.content_encoding};
     uint32_t out = 77;
+    size_t at;
 
-    CHECK_STATUS(aside_rewriter_wants(200, NULL, 1, TEXT("application/json"), NULL, 0, 1, &out), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_rewriter_wants(200, NULL, 0, NULL, 1, NULL, 0, 1, &out), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_rewriter_wants(200, NULL, 0, TEXT("application/json"), NULL, 1, 1, &out), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_rewriter_wants(200, NULL, 0, TEXT("application/json"), NULL, 0, 1, NULL), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_rewriter_wants(404, NULL, 0, NULL, 0, NULL, 0, 1, NULL), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_rewriter_wants(200, "/", HUGE_LEN, NULL, 0, NULL, 0, 1, &out), ASIDE_ERROR_LENGTH);
-    CHECK_STATUS(aside_rewriter_wants(200, NULL, 0, "a", HUGE_LEN, NULL, 0, 1, &out), ASIDE_ERROR_LENGTH);
-    CHECK_STATUS(aside_rewriter_wants(200, NULL, 0, NULL, 0, "a", HUGE_LEN, 1, &out), ASIDE_ERROR_LENGTH);
-    CHECK_STATUS(aside_rewriter_wants(200, NULL, 0, NULL, 0, NULL, 0, ASIDE_FORMAT_ALL + 1, &out), ASIDE_ERROR_OPTION);
+    good.method = text("POST");
+    for (at = 0; at < sizeof texts / sizeof *texts; at++) {
+        bad = good;
+        texts[at]->at = NULL;
+        texts[at]->len = 1;
+        CHECK_STATUS(aside_rewriter_wants(&bad, &out), ASIDE_ERROR_NULL);
+        CHECK_STATUS(aside_request_hint(&bad, &out), ASIDE_ERROR_NULL);
+        texts[at]->at = "/";
+        texts[at]->len = HUGE_LEN;
+        CHECK_STATUS(aside_rewriter_wants(&bad, &out), ASIDE_ERROR_LENGTH);
+        CHECK_STATUS(aside_request_hint(&bad, &out), ASIDE_ERROR_LENGTH);
+    }
+    bad = good;
+    bad.formats = 32;
+    CHECK_STATUS(aside_rewriter_wants(&bad, &out), ASIDE_ERROR_OPTION);
     CHECK_SAYS("formats 32");
-    CHECK_STATUS(aside_request_hint(NULL, 1, TEXT("POST"), 1, &out), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_request_hint(NULL, 0, NULL, 1, 1, &out), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_request_hint(NULL, 0, TEXT("POST"), 1, NULL), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_request_hint("/", HUGE_LEN, TEXT("POST"), 1, &out), ASIDE_ERROR_LENGTH);
-    CHECK_STATUS(aside_request_hint(NULL, 0, "POST", HUGE_LEN, 1, &out), ASIDE_ERROR_LENGTH);
-    CHECK_STATUS(aside_request_hint(NULL, 0, TEXT("POST"), 64, &out), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_request_hint(&bad, &out), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_rewriter_wants(NULL, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_request_hint(NULL, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_wants(&good, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_request_hint(&good, NULL), ASIDE_ERROR_NULL);
+
+    /* No header had a smaller struct; one of a later header says nothing more, or is refused. */
+    bad = good;
+    bad.size--;
+    CHECK_STATUS(aside_rewriter_wants(&bad, &out), ASIDE_ERROR_SIZE);
+    CHECK_STATUS(aside_request_hint(&bad, &out), ASIDE_ERROR_SIZE);
+    memset(&newer, 0, sizeof newer);
+    newer.exchange = good;
+    newer.exchange.size = sizeof newer;
+    newer.later[39] = 1;
+    CHECK_STATUS(aside_rewriter_wants(&newer.exchange, &out), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_request_hint(&newer.exchange, &out), ASIDE_ERROR_OPTION);
+    CHECK_SAYS("does not know");
     CHECK(out == 77);
+    newer.later[39] = 0;
+    CHECK_STATUS(aside_rewriter_wants(&newer.exchange, &out), ASIDE_OK);
+    CHECK(out == ASIDE_BODY_JSON);
+    CHECK_STATUS(aside_request_hint(&newer.exchange, &out), ASIDE_OK);
+    CHECK(out == ASIDE_HINT_IDENTITY);
 }
 
 int main(void)

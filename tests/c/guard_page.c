@@ -22,6 +22,7 @@ int main(void)
     size_t i, cut;
     char *out;
     size_t out_len;
+    aside_dialect *loaded;
 
     CHECK(pages != MAP_FAILED);
     CHECK(mprotect(pages + page, page, PROT_NONE) == 0);
@@ -50,13 +51,13 @@ int main(void)
             finish_into(scanner, &heard, 3);
             CHECK(heard_same(&heard, &whole));
 
-            CHECK_STATUS(aside_strip(dialect, at_end(text, cut), cut, &out, &out_len), ASIDE_OK);
-            CHECK(out_len <= cut);
-            free(out);
+            out = aside_strip(dialect, at_end(text, cut), cut, &out_len);
+            CHECK(out != NULL && out_len <= cut);
+            aside_free(out);
 
-            CHECK_STATUS(aside_escape(dialect, at_end(text, cut), cut, &out, &out_len), ASIDE_OK);
-            CHECK(out_len >= cut);
-            free(out);
+            out = aside_escape(dialect, at_end(text, cut), cut, &out_len);
+            CHECK(out != NULL && out_len >= cut);
+            aside_free(out);
         }
         aside_scanner_free(scanner);
     }
@@ -65,14 +66,11 @@ int main(void)
     {
         static const char toml[] = "name = \"m\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"<\"]\nclose = [\">\"]";
         size_t len = strlen(toml);
-        aside_dialect *dialect;
 
         for (cut = 0; cut <= len; cut++) {
-            dialect = NULL;
-            if (aside_dialect_load(at_end(toml, cut), cut, &dialect) == ASIDE_OK)
-                aside_dialect_free(dialect);
-            else
-                CHECK(dialect == NULL && cut < len);
+            loaded = aside_dialect_load(at_end(toml, cut), cut);
+            CHECK(loaded != NULL || cut < len);
+            aside_dialect_free(loaded);
         }
     }
     return 0;

@@ -1,6 +1,7 @@
 /* Calls of a host around feeding: budgets, forced closes, tokens, counts, clones. They must do the same with callbacks and with
  * arrays. */
 #include "check.h"
+#include <aside_unstable.h>
 
 static const char special[] =
     "name = \"special\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"<think>\"]\nclose = [\"</think>\"]\nspecial = true\n";
@@ -11,9 +12,8 @@ static struct heard heard;
 
 static aside_dialect *loaded(const char *toml)
 {
-    aside_dialect *dialect = NULL;
-
-    CHECK_STATUS(aside_dialect_load(toml, strlen(toml), &dialect), ASIDE_OK);
+    aside_dialect *dialect = aside_dialect_load(toml, strlen(toml));
+    CHECK(dialect != NULL);
     return dialect;
 }
 
@@ -86,7 +86,7 @@ static void force(void)
 {
     static const char text[] = "<think>ab</thi";
     aside_event events[8];
-    aside_fed fed;
+    aside_event_array array = array_of(events, 8);
     int into, stop;
 
     for (into = 0; into < 2; into++) {
@@ -100,8 +100,9 @@ static void force(void)
             CHECK(aside_scanner_held(scanner) == 5);
             do {
                 if (into) {
-                    status = aside_scanner_force_close_into(scanner, events, stop ? 1 : 8, sizeof *events, &fed);
-                    hear_array(&heard, &fed, events, "");
+                    array.capacity = stop ? 1 : 8;
+                    status = aside_scanner_force_close_into(scanner, &array);
+                    hear_array(&heard, &array, "");
                     CHECK(status == ASIDE_OK || (stop && status == ASIDE_MORE));
                 } else {
                     status = aside_scanner_force_close(scanner, listen, &heard);
@@ -119,7 +120,7 @@ static void force(void)
         }
     }
     CHECK_STATUS(aside_scanner_force_close(NULL, listen, &heard), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_scanner_force_close_into(NULL, events, 8, sizeof *events, &fed), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_scanner_force_close_into(NULL, &array), ASIDE_ERROR_NULL);
 }
 
 static void reclassify(void)
@@ -174,17 +175,16 @@ static void tokens(void)
     for (into = 0; into < 2; into++) {
         aside_scanner *scanner = aside_scanner_new(dialect, NULL);
         aside_event events[16];
-        aside_fed fed;
+        aside_event_array array = array_of(events, 16);
         size_t first, at = 0;
 
         CHECK(scanner != NULL);
         memset(&heard, 0, sizeof heard);
         for (first = 0; first < all; at += list[first++].len) {
             if (into) {
-                CHECK_STATUS(aside_scanner_feed_tokens_into(scanner, text + at, list[first].len, list + first, 1, events, 16,
-                                                            sizeof *events, &fed),
+                CHECK_STATUS(aside_scanner_feed_tokens_into(scanner, text + at, list[first].len, list + first, 1, &array),
                              ASIDE_OK);
-                hear_array(&heard, &fed, events, text + at);
+                hear_array(&heard, &array, text + at);
             } else {
                 CHECK_STATUS(aside_scanner_feed_tokens(scanner, text + at, list[first].len, list + first, 1, listen, &heard),
                              ASIDE_OK);
@@ -195,14 +195,15 @@ static void tokens(void)
         counts.size = sizeof counts;
         CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CHANNEL_CONTENT, &counts), ASIDE_OK);
         CHECK(counts.tokens == 4 && counts.bytes == 10 && counts.characters == 10);
+        /* Each token began in one event, and the next one is the seventh. */
+        CHECK(heard.tokens == all);
 
         CHECK_STATUS(aside_scanner_feed_tokens(scanner, "ab", 2, list + 1, 1, listen, &heard), ASIDE_ERROR_LENGTH);
         CHECK_STATUS(aside_scanner_feed_tokens(scanner, "ab", 2, NULL, 1, listen, &heard), ASIDE_ERROR_NULL);
         CHECK_STATUS(aside_scanner_feed_tokens(scanner, NULL, 0, NULL, 0, listen, &heard), ASIDE_OK);
         CHECK_STATUS(aside_scanner_feed_tokens(scanner, "ab", 2, list, (size_t)-1, listen, &heard), ASIDE_ERROR_LENGTH);
         CHECK_STATUS(aside_scanner_feed_tokens(scanner, "ab", 2, list, 1, NULL, NULL), ASIDE_ERROR_NULL);
-        CHECK_STATUS(aside_scanner_feed_tokens_into(scanner, "ab", 2, list, 1, events, 16, sizeof *events, NULL),
-                     ASIDE_ERROR_NULL);
+        CHECK_STATUS(aside_scanner_feed_tokens_into(scanner, "ab", 2, list, 1, NULL), ASIDE_ERROR_NULL);
         aside_scanner_free(scanner);
     }
     aside_dialect_free(dialect);
@@ -271,7 +272,8 @@ static void bad_counts(void)
     memset(&newer, 0xFF, sizeof newer);
     newer.counts.size = sizeof newer;
     CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CHANNEL_TOOL, &newer.counts), ASIDE_OK);
-    CHECK(newer.counts.size == sizeof newer && newer.counts.bytes == 0 && newer.later == 0);
+    CHECK(newer.counts.size == sizeof newer && newer.counts.bytes == 0 && newer.counts.lost_thoughts == 0
+          && newer.later == 0);
     aside_scanner_free(scanner);
 }
 

@@ -3,17 +3,29 @@
 
 #define ZWSP "\xe2\x80\x8b"
 
+static aside_join_options options_of(const char *thinking, const char *content)
+{
+    aside_join_options options;
+
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.thinking = bytes_of(thinking);
+    options.content = bytes_of(content);
+    return options;
+}
+
 static void join(const char *name, uint32_t start, uint32_t markers, const char *thinking, const char *content,
                  const char *text)
 {
-    const aside_dialect *dialect = dialect_named(name);
-    char *out = NULL;
+    aside_join_options options = options_of(thinking, content);
     size_t out_len = 77;
+    char *out;
 
-    CHECK_STATUS(aside_join(dialect, thinking, strlen(thinking), content, strlen(content), start, markers, &out, &out_len),
-                 ASIDE_OK);
-    CHECK(out_len == strlen(text) && strcmp(out, text) == 0);
-    free(out);
+    options.start = start;
+    options.markers = markers;
+    out = aside_join(dialect_named(name), &options, &out_len);
+    CHECK(out != NULL && out_len == strlen(text) && strcmp(out, text) == 0);
+    aside_free(out);
 }
 
 /* What was joined goes through a scanner and comes out in its channels. */
@@ -22,33 +34,42 @@ static void there_and_back(const char *thinking, size_t thinking_len, const char
     static struct heard heard;
     const aside_dialect *dialect = dialect_named("qwen3");
     aside_scanner *scanner = aside_scanner_new(dialect, NULL);
-    char *text = NULL;
+    aside_join_options options = options_of("", "");
     size_t len = 0;
+    char *text;
 
     CHECK(scanner != NULL);
-    CHECK_STATUS(aside_join(dialect, thinking, thinking_len, content, content_len, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE,
-                            &text, &len),
-                 ASIDE_OK);
+    options.thinking.at = thinking;
+    options.thinking.len = thinking_len;
+    options.content.at = content;
+    options.content.len = content_len;
+    text = aside_join(dialect, &options, &len);
+    CHECK(text != NULL);
     memset(&heard, 0, sizeof heard);
     feed(scanner, &heard, text, len);
     finish(scanner, &heard);
     CHECK(heard.text_len[ASIDE_CHANNEL_THINKING] == thinking_len && heard.text_len[ASIDE_CHANNEL_CONTENT] == content_len);
     CHECK(memcmp(heard.text[ASIDE_CHANNEL_THINKING], thinking, thinking_len) == 0);
     CHECK(memcmp(heard.text[ASIDE_CHANNEL_CONTENT], content, content_len) == 0);
-    free(text);
+    aside_free(text);
     aside_scanner_free(scanner);
+}
+
+/* Nothing is joined, and nothing written. */
+static void fails(const aside_dialect *dialect, const aside_join_options *options, aside_status status)
+{
+    size_t len = 77;
+
+    CHECK(aside_join(dialect, options, &len) == NULL && len == 77);
+    CHECK_STATUS(aside_last_status(), status);
 }
 
 static void refuse(const char *thinking, const char *content, const char *says)
 {
-    char mark, *out = &mark;
-    size_t len = 77;
+    aside_join_options options = options_of(thinking, content);
 
-    CHECK_STATUS(aside_join(dialect_named("qwen3"), thinking, strlen(thinking), content, strlen(content),
-                            ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out, &len),
-                 ASIDE_ERROR_JOIN);
+    fails(dialect_named("qwen3"), &options, ASIDE_ERROR_JOIN);
     CHECK_SAYS(says);
-    CHECK(out == &mark && len == 77);
 }
 
 /* Calls come out of the scanner as they went in; what cannot be written is named. */
@@ -68,88 +89,128 @@ static void with_calls(void)
                                "end = \"</f>\"\n";
     static const char wanted[] = "Adding.<t><f=add><p=a>1</p><p=n>x</p></f><f=g></f></t>";
     aside_join_call calls[] = {
-        {.name = "add", .name_len = 3, .arguments = "{\"a\": 1, \"n\": \"x\"}", .arguments_len = 18},
-        {.name = "g", .name_len = 1, .arguments = "{}", .arguments_len = 2, .id = "1", .id_len = 1},
+        {bytes_of("add"), bytes_of("{\"a\": 1, \"n\": \"x\"}"), {NULL, 0}},
+        {bytes_of("g"), bytes_of("{}"), bytes_of("1")},
     };
-    aside_dialect *dialect;
-    char *out, mark;
-    size_t len;
+    /* Of a newer header: what is not known is not looked at, since each call has its own size. */
+    struct {
+        aside_join_call call;
+        char later[24];
+    } newer[2];
+    aside_join_options options = options_of("", "Adding.");
+    aside_dialect *dialect = aside_dialect_load(toml, strlen(toml));
+    char *out;
+    size_t len, i;
 
-    CHECK_STATUS(aside_dialect_load(toml, strlen(toml), &dialect), ASIDE_OK);
-    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "Adding.", 7, calls, 2, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE,
-                                       &out, &len),
-                 ASIDE_OK);
-    CHECK(len == strlen(wanted) && strcmp(out, wanted) == 0);
-    free(out);
-    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "a", 1, NULL, 0, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out,
-                                       &len),
-                 ASIDE_OK);
-    CHECK(strcmp(out, "a") == 0);
-    free(out);
+    CHECK(dialect != NULL);
+    options.calls = calls;
+    options.call_count = 2;
+    options.call_size = sizeof *calls;
+    out = aside_join(dialect, &options, &len);
+    CHECK(out != NULL && len == strlen(wanted) && strcmp(out, wanted) == 0);
+    aside_free(out);
 
-    out = &mark;
-    len = 77;
-    calls[1].arguments = "{\"k\": \"a </p> b\"}";
-    calls[1].arguments_len = 17;
-    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "", 0, calls, 2, ASIDE_START_DEFAULT, ASIDE_MARKERS_ESCAPE, &out,
-                                       &len),
-                 ASIDE_ERROR_JOIN);
+    memset(newer, 0x5a, sizeof newer);
+    for (i = 0; i < 2; i++)
+        newer[i].call = calls[i];
+    options.calls = &newer[0].call;
+    options.call_size = sizeof *newer;
+    out = aside_join(dialect, &options, &len);
+    CHECK(out != NULL && strcmp(out, wanted) == 0);
+    aside_free(out);
+    options.calls = calls;
+    options.call_size = sizeof *calls - 1;
+    fails(dialect, &options, ASIDE_ERROR_SIZE);
+    options.call_size = 4097;
+    fails(dialect, &options, ASIDE_ERROR_SIZE);
+
+    options = options_of("", "a");
+    out = aside_join(dialect, &options, &len);
+    CHECK(out != NULL && strcmp(out, "a") == 0);
+    aside_free(out);
+
+    options = options_of("", "");
+    options.calls = calls;
+    options.call_count = 2;
+    options.call_size = sizeof *calls;
+    calls[1].arguments = bytes_of("{\"k\": \"a </p> b\"}");
+    options.markers = ASIDE_MARKERS_ESCAPE;
+    fails(dialect, &options, ASIDE_ERROR_JOIN);
     CHECK_SAYS("call 1: the value of \"k\"");
-    calls[1].arguments_len = 3;
-    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "", 0, calls, 2, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out,
-                                       &len),
-                 ASIDE_ERROR_JOIN);
-    calls[1].name = "\xff";
-    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "", 0, calls, 2, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out,
-                                       &len),
-                 ASIDE_ERROR_OPTION);
+    options.markers = ASIDE_MARKERS_REFUSE;
+    calls[1].arguments.len = 3;
+    fails(dialect, &options, ASIDE_ERROR_JOIN);
+    calls[1].name.at = "\xff";
+    fails(dialect, &options, ASIDE_ERROR_OPTION);
     CHECK_SAYS("calls[1].name: not UTF-8");
-    calls[1].name = NULL;
-    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "", 0, calls, 2, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out,
-                                       &len),
-                 ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "", 0, NULL, 1, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out,
-                                       &len),
-                 ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_join_with_calls(dialect, "", 0, "", 0, calls, (size_t)-1, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE,
-                                       &out, &len),
-                 ASIDE_ERROR_LENGTH);
-    CHECK_STATUS(aside_join_with_calls(NULL, "", 0, "", 0, calls, 1, ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, &out, &len),
-                 ASIDE_ERROR_NULL);
-    CHECK(out == &mark && len == 77);
+    calls[1].name.at = NULL;
+    fails(dialect, &options, ASIDE_ERROR_NULL);
+    options.calls = NULL;
+    fails(dialect, &options, ASIDE_ERROR_NULL);
+    options.calls = calls;
+    options.call_count = (size_t)-1;
+    fails(dialect, &options, ASIDE_ERROR_LENGTH);
+    options.call_count = 1;
+    fails(NULL, &options, ASIDE_ERROR_NULL);
     aside_dialect_free(dialect);
+}
+
+/* Options of an older and of a newer header. */
+static void versions(void)
+{
+    struct {
+        aside_join_options options;
+        unsigned char later[24];
+    } newer;
+    aside_join_options options = options_of("hm", "Yes.");
+    const aside_dialect *dialect = dialect_named("qwen3");
+    size_t len;
+    char *out;
+
+    options.size = offsetof(aside_join_options, content);
+    options.start = 99;
+    out = aside_join(dialect, &options, &len);
+    CHECK(out != NULL && strncmp(out, "<think>\nhm\n</think>", 19) == 0 && strstr(out, "Yes.") == NULL);
+    aside_free(out);
+    options.size = sizeof(size_t) - 1;
+    fails(dialect, &options, ASIDE_ERROR_SIZE);
+    memset(&newer, 0, sizeof newer);
+    newer.options = options_of("", "Yes.");
+    newer.options.size = sizeof newer;
+    out = aside_join(dialect, &newer.options, &len);
+    CHECK(out != NULL && strcmp(out, "Yes.") == 0);
+    aside_free(out);
+    newer.later[0] = 1;
+    fails(dialect, &newer.options, ASIDE_ERROR_OPTION);
 }
 
 static void escape(const char *name, const char *text, const char *wanted)
 {
-    char *out = NULL;
     size_t out_len = 77;
+    char *out = aside_escape(dialect_named(name), text, strlen(text), &out_len);
 
-    CHECK_STATUS(aside_escape(dialect_named(name), text, strlen(text), &out, &out_len), ASIDE_OK);
-    CHECK(out_len == strlen(wanted) && strcmp(out, wanted) == 0);
-    free(out);
+    CHECK(out != NULL && out_len == strlen(wanted) && strcmp(out, wanted) == 0);
+    aside_free(out);
 }
 
 static void unbreakable(void)
 {
     static const char toml[] = "name = \"m\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"(\"]\nclose = [\")\"]";
-    aside_dialect *dialect = NULL;
-    char mark, *out = &mark;
+    aside_dialect *dialect = aside_dialect_load(toml, strlen(toml));
     size_t len = 77;
 
-    CHECK_STATUS(aside_dialect_load(toml, strlen(toml), &dialect), ASIDE_OK);
-    CHECK_STATUS(aside_escape(dialect, "a", 1, &out, &len), ASIDE_ERROR_JOIN);
+    CHECK(dialect != NULL);
+    CHECK(aside_escape(dialect, "a", 1, &len) == NULL && aside_last_status() == ASIDE_ERROR_JOIN && len == 77);
     CHECK_SAYS("(");
-    CHECK(out == &mark && len == 77);
     aside_dialect_free(dialect);
 }
 
 int main(void)
 {
-    with_calls();
-    char *out = NULL;
-    size_t out_len = 0;
+    aside_join_options options = options_of("", "");
 
+    with_calls();
+    versions();
     join("qwen3", ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, "hm", "Yes.", "<think>\nhm\n</think>\n\nYes.");
     join("qwen3", ASIDE_START_THINKING, ASIDE_MARKERS_REFUSE, "hm", "Yes.", "hm\n</think>\n\nYes.");
     join("qwen3", ASIDE_START_DEFAULT, ASIDE_MARKERS_REFUSE, "", "Yes.", "Yes.");
@@ -159,12 +220,10 @@ int main(void)
     there_and_back("", 0, "", 0);
     refuse("ab</think>", "c", "byte 2 of it");
     refuse("ab", "<tool_call>{\"name\": \"f\"}", "the content");
-    CHECK_STATUS(aside_join(dialect_named("qwen3"), "", 0, "", 0, ASIDE_START_TOOL, ASIDE_MARKERS_REFUSE, &out, &out_len),
-                 ASIDE_ERROR_JOIN);
+    options.start = ASIDE_START_TOOL;
+    fails(dialect_named("qwen3"), &options, ASIDE_ERROR_JOIN);
     CHECK_SAYS("how tool is written");
-    CHECK_STATUS(aside_join(dialect_named("inline-think"), "", 0, "", 0, ASIDE_START_TOOL, ASIDE_MARKERS_REFUSE, &out,
-                            &out_len),
-                 ASIDE_ERROR_OPTION);
+    fails(dialect_named("inline-think"), &options, ASIDE_ERROR_OPTION);
     escape("qwen3", "a <think> b", "a <" ZWSP "think> b");
     escape("qwen3", "", "");
     unbreakable();

@@ -1,6 +1,7 @@
 /* A panic must not leave the library: it is a status, forever, in this scanner only. Needs a library with the cargo feature
  * `panic-hook`. */
 #include "check.h"
+#include <aside_unstable.h>
 
 /* In no header: no release has it. */
 aside_status aside_test_panic(aside_scanner *scanner);
@@ -10,7 +11,8 @@ int main(void)
     static struct heard heard;
     aside_scanner *scanner = scanner_named("inline-think"), *other = scanner_named("inline-think");
     aside_event events[2];
-    aside_fed fed;
+    aside_event_array array = array_of(events, 2);
+    aside_attribute attribute;
     aside_thought thought;
     uint64_t quiet[4];
 
@@ -25,13 +27,15 @@ int main(void)
     CHECK_STATUS(aside_scanner_skip(scanner, 1), ASIDE_ERROR_PANIC);
     CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_ERROR_PANIC);
     CHECK_STATUS(aside_scanner_flush(scanner, listen, &heard), ASIDE_ERROR_PANIC);
-    CHECK_STATUS(aside_scanner_feed_into(scanner, "b", 1, events, 2, sizeof *events, &fed), ASIDE_ERROR_PANIC);
-    CHECK_STATUS(aside_scanner_finish_into(scanner, events, 2, sizeof *events, &fed), ASIDE_ERROR_PANIC);
-    CHECK_STATUS(aside_scanner_flush_into(scanner, events, 2, sizeof *events, &fed), ASIDE_ERROR_PANIC);
+    CHECK_STATUS(aside_scanner_feed_into(scanner, "b", 1, &array), ASIDE_ERROR_PANIC);
+    CHECK_STATUS(aside_scanner_finish_into(scanner, &array), ASIDE_ERROR_PANIC);
+    CHECK_STATUS(aside_scanner_flush_into(scanner, &array), ASIDE_ERROR_PANIC);
     CHECK_STATUS(aside_scanner_reset(scanner), ASIDE_ERROR_PANIC);
     CHECK_STATUS(aside_scanner_feed(scanner, "b", 1, listen, &heard), ASIDE_ERROR_PANIC);
     thought.size = sizeof thought;
     CHECK_STATUS(aside_scanner_take_thought(scanner, &thought), ASIDE_ERROR_PANIC);
+    attribute.size = sizeof attribute;
+    CHECK_STATUS(aside_scanner_thought_attribute(scanner, 0, &attribute), ASIDE_ERROR_PANIC);
     CHECK(aside_scanner_consumed(scanner) == 0 && aside_last_status() == ASIDE_ERROR_PANIC);
     CHECK(aside_scanner_held(scanner) == 0 && aside_scanner_offset(scanner) == 0);
     aside_scanner_free(scanner);

@@ -70,53 +70,77 @@ static void preload(void)
     CHECK_STATUS(aside_dialect_preload(NULL, 0), ASIDE_OK);
 }
 
+static const char one[] = "{{ '<|turn>user\\n' }}{% if add_generation_prompt %}{{ '<|turn>model\\n<|channel>' }}{% endif %}";
+static const char many[] = "{{ '[unused16]\xe2\x97\x81think\xe2\x96\xb7' }}";
+
+/* No dialect is found, and nothing is written. */
+static void no_template(const char *text, size_t len, aside_template_match *match, aside_status status)
+{
+    const aside_template_match before = *match;
+
+    CHECK(aside_dialect_find_for_template(text, len, match) == NULL);
+    CHECK_STATUS(aside_last_status(), status);
+    CHECK(memcmp(&before, match, sizeof before) == 0);
+}
+
 static void templates(void)
 {
-    const char *one = "{{ '<|turn>user\\n' }}{% if add_generation_prompt %}{{ '<|turn>model\\n<|channel>' }}{% endif %}";
-    const char *many = "{{ '[unused16]\xe2\x97\x81think\xe2\x96\xb7' }}";
-    const char *asked = "{\"enable_thinking\": true}";
-    const aside_dialect *dialects[3] = {NULL, NULL, NULL};
-    uint32_t start = 77;
-    size_t count;
+    const aside_dialect *dialects[3] = {NULL, NULL, NULL}, *gemma = dialect_named("gemma-4");
+    struct {
+        aside_template_match match;
+        unsigned char later[16];
+    } newer;
+    aside_template_match match;
 
-    CHECK(aside_dialect_find_for_template(one, strlen(one), dialects, 3, &start) == 1);
-    CHECK(dialects[0] == dialect_named("gemma-4") && dialects[1] == NULL && start == ASIDE_START_THINKING);
-    CHECK(aside_dialect_find_for_template(one, strlen(one), NULL, 0, NULL) == 1);
+    memset(&match, 0, sizeof match);
+    match.size = sizeof match;
+    CHECK(aside_dialect_find_for_template(one, strlen(one), NULL) == gemma);
+    CHECK(aside_dialect_find_for_template(one, strlen(one), &match) == gemma);
+    CHECK(match.count == 1 && match.start == ASIDE_START_THINKING && match.capacity == 0);
+    match.dialects = dialects;
+    match.capacity = 3;
+    CHECK(aside_dialect_find_for_template(one, strlen(one), &match) == gemma);
+    CHECK(match.count == 1 && dialects[0] == gemma && dialects[1] == NULL && match.dialects == dialects);
 
-    start = 77;
+    /* Two fit, with room for both, for one, and for none. */
     dialects[0] = NULL;
-    count = aside_dialect_find_for_template(many, strlen(many), dialects, 2, &start);
-    CHECK(count == 2 && start == 77 && dialects[2] == NULL);
+    CHECK(aside_dialect_find_for_template(many, strlen(many), &match) == NULL);
+    CHECK(aside_last_status() == ASIDE_ERROR_AMBIGUOUS);
+    CHECK(match.count == 2 && match.start == ASIDE_START_DEFAULT && dialects[2] == NULL);
     CHECK(strcmp(found(dialects[0]), found(dialects[1])) < 0);
+    CHECK_SAYS(found(dialects[0]));
+    CHECK_SAYS(found(dialects[1]));
+    dialects[0] = dialects[1] = NULL;
+    match.capacity = 1;
+    CHECK(aside_dialect_find_for_template(many, strlen(many), &match) == NULL);
+    CHECK(aside_last_status() == ASIDE_ERROR_AMBIGUOUS);
+    CHECK(match.count == 2 && dialects[0] != NULL && dialects[1] == NULL);
+    CHECK(aside_dialect_find_for_template(many, strlen(many), NULL) == NULL);
+    CHECK(aside_last_status() == ASIDE_ERROR_AMBIGUOUS);
 
-    CHECK(aside_dialect_find_for_template("plain", 5, dialects, 3, &start) == 0);
-    CHECK(aside_last_status() == ASIDE_ERROR_UNKNOWN && start == 77);
-    CHECK(aside_dialect_find_for_template(NULL, 0, dialects, 3, &start) == 0 && aside_last_status() == ASIDE_ERROR_UNKNOWN);
-    CHECK(aside_dialect_find_for_template(one, 5, NULL, 3, &start) == 0 && aside_last_status() == ASIDE_ERROR_NULL);
-    CHECK(aside_dialect_find_for_template(one, (size_t)-1, NULL, 0, NULL) == 0);
-    CHECK(aside_last_status() == ASIDE_ERROR_LENGTH);
-    CHECK(aside_dialect_find_for_template("<think>\xff", 8, NULL, 0, NULL) == 1);
+    match.start = 77;
+    no_template("plain", 5, &match, ASIDE_ERROR_UNKNOWN);
+    no_template(NULL, 0, &match, ASIDE_ERROR_UNKNOWN);
+    no_template(NULL, 1, &match, ASIDE_ERROR_NULL);
+    no_template(one, (size_t)-1, &match, ASIDE_ERROR_LENGTH);
+    match.dialects = NULL;
+    no_template(one, strlen(one), &match, ASIDE_ERROR_NULL);
+    match.capacity = 0;
+    match.reserved = 1;
+    no_template(one, strlen(one), &match, ASIDE_ERROR_OPTION);
+    match.reserved = 0;
+    match.size = sizeof match - 1;
+    no_template(one, strlen(one), &match, ASIDE_ERROR_SIZE);
+    CHECK(aside_dialect_find_for_template("<think>\xff", 8, NULL) != NULL);
 
-    /* Without variables it is the same; with them, only a library that renders templates has an answer. */
-    dialects[0] = NULL;
-    CHECK(aside_dialect_find_for_template_with(one, strlen(one), NULL, 0, dialects, 1, &start) == 1);
-    CHECK(dialects[0] == dialect_named("gemma-4") && start == ASIDE_START_THINKING);
-    count = aside_dialect_find_for_template_with(one, strlen(one), asked, strlen(asked), dialects, 1, &start);
-    if (count == 0) {
-        CHECK(aside_last_status() == ASIDE_ERROR_OPTION);
-        CHECK_SAYS("templates");
-    } else {
-        CHECK(count == 1 && start == ASIDE_START_THINKING);
-        CHECK(aside_dialect_find_for_template_with(one, strlen(one), "[]", 2, NULL, 0, NULL) == 0);
-        CHECK(aside_last_status() == ASIDE_ERROR_OPTION);
-        CHECK_SAYS("no JSON object");
-    }
-    CHECK(aside_dialect_find_for_template_with(one, 5, NULL, 1, NULL, 0, NULL) == 0);
-    CHECK(aside_last_status() == ASIDE_ERROR_NULL);
-    CHECK(aside_dialect_find_for_template_with(one, 5, asked, 5, NULL, 1, NULL) == 0
-          && aside_last_status() == ASIDE_ERROR_NULL);
-    CHECK(aside_dialect_find_for_template_with(one, 5, asked, (size_t)-1, NULL, 0, NULL) == 0);
-    CHECK(aside_last_status() == ASIDE_ERROR_LENGTH);
+    /* A newer header's struct: fields that are not known must be zero, and stay so. */
+    memset(&newer, 0, sizeof newer);
+    newer.match.size = sizeof newer;
+    CHECK(aside_dialect_find_for_template(one, strlen(one), &newer.match) == gemma);
+    CHECK(newer.match.count == 1 && newer.match.start == ASIDE_START_THINKING && newer.later[0] == 0);
+    newer.later[15] = 1;
+    CHECK(aside_dialect_find_for_template(one, strlen(one), &newer.match) == NULL);
+    CHECK(aside_last_status() == ASIDE_ERROR_OPTION && newer.later[15] == 1);
 }
 
 static void prompts(void)
@@ -164,18 +188,17 @@ static void array(void)
     CHECK_STATUS(aside_scanner_start_from_prompt(scanner, prompt, strlen(prompt), NULL), ASIDE_OK);
     CHECK(aside_scanner_offset(scanner) == 0);
     for (i = 0; i < 4; i++) {
-        aside_fed fed;
+        aside_event_array array = array_of(events, 8);
         size_t e, b;
 
-        CHECK_STATUS(aside_scanner_feed_into(scanner, chunks[i], strlen(chunks[i]), events, 8, sizeof *events, &fed),
-                     ASIDE_OK);
-        for (e = 0; e < fed.count; e++) {
+        CHECK_STATUS(aside_scanner_feed_into(scanner, chunks[i], strlen(chunks[i]), &array), ASIDE_OK);
+        for (e = 0; e < array.count; e++) {
             CHECK(events[e].offset == all_len);
             for (b = 0; b < events[e].len; b++) {
                 uint64_t at = events[e].offset + b;
 
-                all[all_len++] = at < fed.offset ? fed.held[fed.held_len - (size_t)(fed.offset - at)]
-                                                 : chunks[i][(size_t)(at - fed.offset)];
+                all[all_len++] = at < array.offset ? array.held.at[array.held.len - (size_t)(array.offset - at)]
+                                                   : chunks[i][(size_t)(at - array.offset)];
             }
         }
     }

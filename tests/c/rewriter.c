@@ -12,30 +12,45 @@ static const char wanted[] = CHUNK("\"role\":\"assistant\",\"content\":\"\"") ":
 static char got[4096];
 static size_t got_len;
 
-static void take(const char *out, size_t len)
+static void take(aside_bytes out)
 {
-    CHECK(out != NULL && got_len + len < sizeof got);
-    memcpy(got + got_len, out, len);
-    got_len += len;
+    CHECK(is_address(out.at) && got_len + out.len < sizeof got);
+    memcpy(got + got_len, out.at, out.len);
+    got_len += out.len;
     got[got_len] = 0;
 }
 
 static void give(aside_rewriter *sse, const char *buf, size_t len)
 {
-    const char *out;
-    size_t out_len;
+    aside_bytes out;
 
-    CHECK_STATUS(aside_rewriter_feed(sse, buf, len, &out, &out_len), ASIDE_OK);
-    take(out, out_len);
+    CHECK_STATUS(aside_rewriter_feed(sse, buf, len, &out), ASIDE_OK);
+    take(out);
 }
 
 static void end(aside_rewriter *sse)
 {
-    const char *out;
-    size_t out_len;
+    aside_bytes out;
 
-    CHECK_STATUS(aside_rewriter_finish(sse, &out, &out_len), ASIDE_OK);
-    take(out, out_len);
+    CHECK_STATUS(aside_rewriter_finish(sse, &out), ASIDE_OK);
+    take(out);
+}
+
+static aside_rewriter_stats stats_of(const aside_rewriter *sse)
+{
+    aside_rewriter_stats stats;
+
+    stats.size = sizeof stats;
+    CHECK_STATUS(aside_rewriter_get_stats(sse, &stats), ASIDE_OK);
+    return stats;
+}
+
+static aside_dialect *loaded(const char *toml)
+{
+    aside_dialect *dialect = aside_dialect_load(toml, strlen(toml));
+
+    CHECK(dialect != NULL);
+    return dialect;
 }
 
 static void cuts(void)
@@ -135,7 +150,7 @@ static void options(void)
     for (turn = 0; turn < 5; turn++) {
         /* It holds for every stream, wherever that starts. */
         if (turn == 1)
-            CHECK_STATUS(aside_rewriter_start_at(sse, ASIDE_START_CONTENT), ASIDE_OK);
+            CHECK_STATUS(aside_rewriter_use_dialect(sse, NULL, ASIDE_START_CONTENT), ASIDE_OK);
         if (turn == 2)
             CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("glm-4.5"), ASIDE_START_DEFAULT), ASIDE_OK);
         if (turn == 3)
@@ -160,12 +175,12 @@ static void options(void)
     /* What passes unread is counted. */
     options.max_event = 20;
     sse = aside_rewriter_new(dialect_named("inline-think"), &options);
-    CHECK(sse != NULL && aside_rewriter_too_long(sse) == 0);
+    CHECK(sse != NULL && stats_of(sse).too_long == 0);
     got_len = 0;
     give(sse, stream, strlen(stream));
-    CHECK(strcmp(got, stream) == 0 && aside_rewriter_too_long(sse) == 3);
+    CHECK(strcmp(got, stream) == 0 && stats_of(sse).too_long == 3);
     CHECK_STATUS(aside_rewriter_reset(sse), ASIDE_OK);
-    CHECK(aside_rewriter_too_long(sse) == 0);
+    CHECK(stats_of(sse).too_long == 0);
     aside_rewriter_free(sse);
 
     /* An older and a newer header. */
@@ -188,20 +203,34 @@ static void formats(void)
 {
     static const char message[] =
         "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Yes.\"}]}";
+    static const char thought[] =
+        "{\"type\":\"message\",\"content\":[{\"type\":\"text\",\"text\":\"<think>hm</think>Yes.\"}]}";
+    static const char split[] =
+        "{\"type\":\"message\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"hm\",\"signature\":\"\"},"
+        "{\"type\":\"text\",\"text\":\"Yes.\"}]}";
     aside_rewriter_options options;
     uint32_t bit;
 
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
-    for (bit = 0; bit <= ASIDE_FORMAT_ALL; bit++) {
-        options.formats = bit;
+    for (bit = 0; bit < 33; bit++) {
+        options.formats = bit == 32 ? ASIDE_FORMAT_ALL : bit;
         with_options(&options, message, message);
-        if (bit == 0 || (bit & ASIDE_FORMAT_CHAT) != 0)
+        /* 0 is all. */
+        if (bit == 0 || (options.formats & ASIDE_FORMAT_CHAT) != 0)
             with_options(&options, stream, wanted);
         else
             with_options(&options, stream, stream);
+        if (bit == 0 || (options.formats & ASIDE_FORMAT_MESSAGES) != 0)
+            with_options(&options, thought, split);
+        else
+            with_options(&options, thought, thought);
     }
-    options.formats = ASIDE_FORMAT_ALL + 1;
+    options.formats = 32;
+    refused(&options, ASIDE_ERROR_OPTION);
+    options.formats = 0xFFFFFFFF;
+    refused(&options, ASIDE_ERROR_OPTION);
+    options.formats = ASIDE_FORMAT_ALL - 1;
     refused(&options, ASIDE_ERROR_OPTION);
     options.formats = 0x80000001;
     refused(&options, ASIDE_ERROR_OPTION);
@@ -258,6 +287,7 @@ static void stats(void)
     CHECK(stats.events == 5 && stats.changed == 3 && stats.added == 0 && stats.unread == 1 && stats.held == 4);
     CHECK(stats.thinking_bytes == 2 && stats.content_bytes == strlen("It is 42.") && stats.too_long == 0);
     CHECK(stats.repaired == 0 && stats.unpromoted == 0 && stats.truncated == 0 && stats.split_by_server == 0);
+    CHECK(stats.encoded == 0 && stats.reserved == 0);
     end(sse);
 
     /* They outlast a finish, in structs of any version and place. */
@@ -295,17 +325,17 @@ static void starts(void)
             "\"content\":\"Yes.\"");
     static const char own[] = CHUNK("\"content\":\"<think>a\"");
     aside_rewriter *sse = aside_rewriter_new(dialect_named("qwen3"), NULL);
-    aside_dialect *loaded;
+    aside_dialect *other;
     static const char toml[] = "name = \"x\"\nstart = \"thinking\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"<think>\"]\n"
                                "close = [\"</think>\"]\n";
     uint32_t start = 99;
     int turn;
 
     CHECK(sse != NULL);
-    CHECK_STATUS(aside_dialect_load(toml, strlen(toml), &loaded), ASIDE_OK);
+    other = loaded(toml);
     for (turn = 0; turn < 6; turn++) {
         switch (turn) {
-        case 0: CHECK_STATUS(aside_rewriter_start_at(sse, ASIDE_START_THINKING), ASIDE_OK); break;
+        case 0: CHECK_STATUS(aside_rewriter_use_dialect(sse, NULL, ASIDE_START_THINKING), ASIDE_OK); break;
         case 1:
             CHECK_STATUS(aside_rewriter_start_from_prompt(sse, prompt, strlen(prompt), &start), ASIDE_OK);
             CHECK(start == ASIDE_START_THINKING);
@@ -314,18 +344,20 @@ static void starts(void)
             CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("qwen3-thinking"), ASIDE_START_DEFAULT), ASIDE_OK);
             break;
         case 3:
-            CHECK_STATUS(aside_rewriter_use_dialect(sse, loaded, ASIDE_START_CONTENT), ASIDE_OK);
-            CHECK_STATUS(aside_rewriter_start_at(sse, ASIDE_START_DEFAULT), ASIDE_OK);
+            /* The last call counts, and NULL is the rewriter's own dialect. */
+            CHECK_STATUS(aside_rewriter_use_dialect(sse, other, ASIDE_START_CONTENT), ASIDE_OK);
+            CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("harmony"), ASIDE_START_DEFAULT), ASIDE_OK);
+            CHECK_STATUS(aside_rewriter_use_dialect(sse, NULL, ASIDE_START_THINKING), ASIDE_OK);
             break;
         case 4: CHECK_STATUS(aside_rewriter_start_from_prompt(sse, prompt, strlen(prompt), NULL), ASIDE_OK); break;
         default:
             /* A dialect may go as soon as the call is over. */
-            CHECK_STATUS(aside_rewriter_use_dialect(sse, loaded, ASIDE_START_THINKING), ASIDE_OK);
-            aside_dialect_free(loaded);
+            CHECK_STATUS(aside_rewriter_use_dialect(sse, other, ASIDE_START_DEFAULT), ASIDE_OK);
+            aside_dialect_free(other);
         }
         got_len = 0;
         give(sse, in, strlen(in));
-        CHECK_STATUS(aside_rewriter_start_at(sse, ASIDE_START_CONTENT), ASIDE_ERROR_ORDER);
+        CHECK_STATUS(aside_rewriter_use_dialect(sse, NULL, ASIDE_START_CONTENT), ASIDE_ERROR_ORDER);
         CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("any"), ASIDE_START_DEFAULT), ASIDE_ERROR_ORDER);
         CHECK_STATUS(aside_rewriter_start_from_prompt(sse, "", 0, &start), ASIDE_ERROR_ORDER);
         end(sse);
@@ -337,13 +369,11 @@ static void starts(void)
     }
 
     start = 99;
-    CHECK_STATUS(aside_rewriter_start_at(sse, ASIDE_START_HEADER), ASIDE_ERROR_OPTION);
-    CHECK_STATUS(aside_rewriter_start_at(sse, 6), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_rewriter_use_dialect(sse, NULL, ASIDE_START_HEADER), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_rewriter_use_dialect(sse, NULL, 6), ASIDE_ERROR_OPTION);
     CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("inline-think"), ASIDE_START_TOOL), ASIDE_ERROR_OPTION);
     CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("inline-think"), 6), ASIDE_ERROR_OPTION);
-    CHECK_STATUS(aside_rewriter_use_dialect(sse, NULL, ASIDE_START_DEFAULT), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_rewriter_use_dialect(NULL, dialect_named("any"), ASIDE_START_DEFAULT), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_rewriter_start_at(NULL, ASIDE_START_CONTENT), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_rewriter_start_from_prompt(NULL, prompt, 1, &start), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_rewriter_start_from_prompt(sse, NULL, 1, &start), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_rewriter_start_from_prompt(sse, prompt, HUGE_LEN, &start), ASIDE_ERROR_LENGTH);
@@ -357,17 +387,16 @@ static void encoded(void)
     aside_rewriter *sse = aside_rewriter_new(dialect_named("qwen3"), NULL);
     size_t at;
 
-    CHECK(sse != NULL && aside_rewriter_encoded(sse) == 0);
+    CHECK(sse != NULL && stats_of(sse).encoded == 0);
     got_len = 0;
     for (at = 0; at < sizeof gzip; at++)
         give(sse, gzip + at, 1);
-    CHECK(got_len == sizeof gzip && memcmp(got, gzip, sizeof gzip) == 0 && aside_rewriter_encoded(sse) == 1);
+    CHECK(got_len == sizeof gzip && memcmp(got, gzip, sizeof gzip) == 0 && stats_of(sse).encoded == 1);
     end(sse);
-    CHECK(aside_rewriter_encoded(sse) == 1);
+    CHECK(stats_of(sse).encoded == 1);
     got_len = 0;
     give(sse, stream, strlen(stream));
-    CHECK(aside_rewriter_encoded(sse) == 0);
-    CHECK(aside_rewriter_encoded(NULL) == 0 && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(stats_of(sse).encoded == 0);
     aside_rewriter_free(sse);
 }
 
@@ -417,25 +446,28 @@ static void calls(void)
     aside_rewriter *sse;
     size_t i;
 
-    CHECK_STATUS(aside_dialect_load(toml, strlen(toml), &dialect), ASIDE_OK);
+    dialect = loaded(toml);
     refused(&options, ASIDE_ERROR_OPTION);
     options.calls = 1;
     options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_NEVER + 1;
     refused(&options, ASIDE_ERROR_OPTION);
     options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_DIALECT;
-    options.tools = "[1]";
-    options.tools_len = 3;
+    options.tools.at = "[1]";
+    options.tools.len = 3;
     refused(&options, ASIDE_ERROR_OPTION);
     CHECK_SAYS("options.tools[0]: not a JSON object");
     options.max_tools = 2;
     refused(&options, ASIDE_ERROR_OPTION);
     CHECK_SAYS("options.tools: 3 bytes, more than 2: list fewer tools, or set `max_tools` higher");
     options.max_tools = 100;
-    options.tools_len = HUGE_LEN;
+    options.tools.len = HUGE_LEN;
     refused(&options, ASIDE_ERROR_LENGTH);
+    options.tools.at = NULL;
+    options.tools.len = 1;
+    refused(&options, ASIDE_ERROR_NULL);
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        options.tools = cases[i].tools;
-        options.tools_len = cases[i].tools == NULL ? 0 : strlen(cases[i].tools);
+        options.tools.at = cases[i].tools;
+        options.tools.len = cases[i].tools == NULL ? 0 : strlen(cases[i].tools);
         options.calls_in_thinking = cases[i].in_thinking;
         sse = aside_rewriter_new(dialect, &options);
         CHECK(sse != NULL);
@@ -480,22 +512,18 @@ static void calls(void)
 static void misuse(void)
 {
     aside_rewriter *sse = aside_rewriter_new(dialect_named("inline-think"), NULL);
-    const char *out = stream;
-    size_t out_len = 77;
+    aside_bytes out = {stream, 77};
 
     CHECK(aside_rewriter_new(NULL, NULL) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
     aside_rewriter_free(NULL);
-    CHECK_STATUS(aside_rewriter_feed(NULL, "a", 1, &out, &out_len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_rewriter_feed(sse, NULL, 1, &out, &out_len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_rewriter_feed(sse, "a", 1, NULL, &out_len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_rewriter_feed(sse, "a", 1, &out, NULL), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_rewriter_feed(sse, "a", HUGE_LEN, &out, &out_len), ASIDE_ERROR_LENGTH);
-    CHECK_STATUS(aside_rewriter_finish(NULL, &out, &out_len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_rewriter_finish(sse, NULL, &out_len), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_rewriter_finish(sse, &out, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_feed(NULL, "a", 1, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_feed(sse, NULL, 1, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_feed(sse, "a", 1, NULL), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_feed(sse, "a", HUGE_LEN, &out), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_rewriter_finish(NULL, &out), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_rewriter_finish(sse, NULL), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_rewriter_reset(NULL), ASIDE_ERROR_NULL);
-    CHECK(aside_rewriter_too_long(NULL) == 0 && aside_last_status() == ASIDE_ERROR_NULL);
-    CHECK(out == stream && out_len == 77);
+    CHECK(out.at == stream && out.len == 77);
 
     /* After all that, as if nothing had been; and a dialect may go before its rewriter. */
     got_len = 0;

@@ -1,5 +1,6 @@
 /* No stream may leave a trace in the next one: empty feeds, finish, flush, reset, a pause with nothing left to feed. */
 #include "check.h"
+#include <aside_unstable.h>
 
 static struct heard heard;
 
@@ -39,7 +40,7 @@ static void skips_what_is_quiet(void)
 {
     aside_scanner *scanner = scanner_named("inline-think");
     uint64_t quiet[4], untouched[4];
-    aside_counts counts = {sizeof counts, 0, 0, 0, 0};
+    aside_counts counts = {sizeof counts, 0, 0, 0, 0, 0};
 
     memset(quiet, 0x5a, sizeof quiet);
     memcpy(untouched, quiet, sizeof quiet);
@@ -75,7 +76,7 @@ int main(void)
 {
     aside_scanner *scanner = scanner_named("inline-think");
     aside_event events[8];
-    aside_fed fed;
+    aside_event_array array = array_of(events, 8);
 
     /* A stream without a byte has no events, and empty feeds change nothing. */
     CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_OK);
@@ -84,8 +85,8 @@ int main(void)
     CHECK_STATUS(aside_scanner_flush(scanner, listen, &heard), ASIDE_OK);
     CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_OK);
     CHECK(heard.events == 0);
-    CHECK_STATUS(aside_scanner_feed_into(scanner, NULL, 0, events, 8, sizeof *events, &fed), ASIDE_OK);
-    CHECK(fed.count == 0 && fed.consumed == 0 && fed.offset == 0 && fed.held_len == 0 && fed.attributes_len == 0);
+    CHECK_STATUS(aside_scanner_feed_into(scanner, NULL, 0, &array), ASIDE_OK);
+    CHECK(array.count == 0 && array.consumed == 0 && array.offset == 0 && array.held.len == 0 && array.attributes.len == 0);
 
     /* Held back, and flushed as text: the marker that it could have become does not come any more. */
     feed(scanner, &heard, "<thi", 4);
@@ -98,15 +99,15 @@ int main(void)
 
     /* The same into an array. */
     clear();
-    CHECK_STATUS(aside_scanner_feed_into(scanner, "<think>a</thin", 14, events, 8, sizeof *events, &fed), ASIDE_OK);
-    CHECK(fed.offset == 0 && fed.consumed == 14 && fed.held_len == 0);
-    hear_array(&heard, &fed, events, "<think>a</thin");
-    CHECK_STATUS(aside_scanner_flush_into(scanner, events, 8, sizeof *events, &fed), ASIDE_OK);
-    CHECK(fed.count == 1 && fed.offset == 14 && fed.consumed == 0);
-    CHECK(fed.held_len == 6 && memcmp(fed.held, "</thin", 6) == 0);
-    hear_array(&heard, &fed, events, "");
-    CHECK_STATUS(aside_scanner_finish_into(scanner, events, 8, sizeof *events, &fed), ASIDE_OK);
-    hear_array(&heard, &fed, events, "");
+    CHECK_STATUS(aside_scanner_feed_into(scanner, "<think>a</thin", 14, &array), ASIDE_OK);
+    CHECK(array.offset == 0 && array.consumed == 14 && array.held.len == 0);
+    hear_array(&heard, &array, "<think>a</thin");
+    CHECK_STATUS(aside_scanner_flush_into(scanner, &array), ASIDE_OK);
+    CHECK(array.count == 1 && array.offset == 14 && array.consumed == 0);
+    CHECK(array.held.len == 6 && memcmp(array.held.at, "</thin", 6) == 0);
+    hear_array(&heard, &array, "");
+    CHECK_STATUS(aside_scanner_finish_into(scanner, &array), ASIDE_OK);
+    hear_array(&heard, &array, "");
     CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "a</thin") == 0);
     CHECK(strcmp(heard.spans, "(1)2") == 0);
     CHECK(events[0].kind == ASIDE_KIND_CLOSE && events[0].cause == ASIDE_CAUSE_END_OF_STREAM && events[0].offset == 14);
@@ -151,7 +152,7 @@ int main(void)
     CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_STOPPED);
     CHECK_STATUS(aside_scanner_feed(scanner, "x", 1, listen, &heard), ASIDE_ERROR_ORDER);
     CHECK_SAYS("half-way");
-    CHECK_STATUS(aside_scanner_feed_into(scanner, "x", 1, events, 8, sizeof *events, &fed), ASIDE_ERROR_ORDER);
+    CHECK_STATUS(aside_scanner_feed_into(scanner, "x", 1, &array), ASIDE_ERROR_ORDER);
     heard.stop = 0;
     CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_OK);
     CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "g</") == 0 && strcmp(heard.spans, "(1)2") == 0);

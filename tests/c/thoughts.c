@@ -18,9 +18,9 @@ static aside_scanner *collecting(const char *name, uint64_t cap)
     return scanner;
 }
 
-static int is(const char *text, size_t len, const char *expected)
+static int is(aside_bytes text, const char *expected)
 {
-    return text != NULL && len == strlen(expected) && memcmp(text, expected, len) == 0;
+    return is_address(text.at) && text.len == strlen(expected) && memcmp(text.at, expected, text.len) == 0;
 }
 
 static void play(aside_scanner *scanner, const char *text)
@@ -36,13 +36,64 @@ static void take(aside_scanner *scanner)
     thought.size = sizeof thought;
     CHECK_STATUS(aside_scanner_take_thought(scanner, &thought), ASIDE_OK);
     CHECK(thought.size == sizeof thought);
-    CHECK(thought.text != NULL && thought.thought_type != NULL && is_address(thought.attributes));
+    CHECK(is_address(thought.text.at) && is_address(thought.thought_type.at));
+}
+
+/* An attribute of the thought that was taken last. */
+static aside_attribute attribute(const aside_scanner *scanner, size_t index)
+{
+    aside_attribute found;
+
+    memset(&found, 0x5a, sizeof found);
+    found.size = sizeof found;
+    CHECK_STATUS(aside_scanner_thought_attribute(scanner, index, &found), ASIDE_OK);
+    CHECK(found.size == sizeof found);
+    return found;
+}
+
+static void no_attribute(const aside_scanner *scanner, size_t index)
+{
+    aside_attribute found;
+
+    found.size = sizeof found;
+    CHECK_STATUS(aside_scanner_thought_attribute(scanner, index, &found), ASIDE_ERROR_RANGE);
+}
+
+static uint64_t lost(const aside_scanner *scanner, uint32_t channel)
+{
+    aside_counts counts;
+
+    counts.size = sizeof counts;
+    CHECK_STATUS(aside_scanner_counts(scanner, channel, &counts), ASIDE_OK);
+    return counts.lost_thoughts;
 }
 
 static void none(aside_scanner *scanner)
 {
     thought.size = sizeof thought;
     CHECK_STATUS(aside_scanner_take_thought(scanner, &thought), ASIDE_NONE);
+}
+
+/* An attribute for another version's header. */
+static void other_sizes(const aside_scanner *scanner)
+{
+    struct {
+        aside_attribute attribute;
+        unsigned char later[24];
+    } newer;
+    size_t i;
+
+    memset(&newer, 0x5a, sizeof newer);
+    newer.attribute.size = sizeof newer;
+    CHECK_STATUS(aside_scanner_thought_attribute(scanner, 3, &newer.attribute), ASIDE_OK);
+    CHECK(is(newer.attribute.name, "x"));
+    for (i = 0; i < sizeof newer.later; i++)
+        CHECK(newer.later[i] == 0);
+    newer.attribute.size = sizeof newer.attribute - 1;
+    CHECK_STATUS(aside_scanner_thought_attribute(scanner, 3, &newer.attribute), ASIDE_ERROR_SIZE);
+    CHECK_STATUS(aside_scanner_thought_attribute(scanner, 3, NULL), ASIDE_ERROR_NULL);
+    newer.attribute.size = sizeof newer.attribute;
+    CHECK_STATUS(aside_scanner_thought_attribute(NULL, 3, &newer.attribute), ASIDE_ERROR_NULL);
 }
 
 int main(void)
@@ -52,46 +103,49 @@ int main(void)
         aside_thought thought;
         unsigned char later[24];
     } newer;
-    const char *text;
+    aside_bytes text;
     size_t i;
 
     none(scanner);
+    no_attribute(scanner, 0);
     play(scanner, "<thinking thought=\"a &lt; b\" thought_type='reflection' confidence=\"0.75\" x='' />"
                   "y<thinking> body </thinking><thinking>cut off");
     CHECK(heard.attributes == 4);
     take(scanner);
-    CHECK(is(thought.text, thought.text_len, "a < b"));
+    CHECK(is(thought.text, "a < b"));
     CHECK(thought.offset == 0 && thought.cause == ASIDE_CAUSE_MARKER && thought.truncated == 0);
-    CHECK(thought.has_thought_type == 1 && is(thought.thought_type, thought.thought_type_len, "reflection"));
+    CHECK(thought.has_thought_type == 1 && is(thought.thought_type, "reflection"));
     CHECK(thought.has_confidence == 1 && thought.confidence == 0.75);
     CHECK(thought.attribute_count == 4);
-    CHECK(is(thought.attributes[0].name, thought.attributes[0].name_len, "thought"));
-    CHECK(is(thought.attributes[0].value, thought.attributes[0].value_len, "a < b"));
-    CHECK(is(thought.attributes[3].name, thought.attributes[3].name_len, "x"));
-    CHECK(is(thought.attributes[3].value, thought.attributes[3].value_len, ""));
+    CHECK(is(attribute(scanner, 0).name, "thought") && is(attribute(scanner, 0).value, "a < b"));
+    CHECK(is(attribute(scanner, 3).name, "x") && is(attribute(scanner, 3).value, ""));
+    no_attribute(scanner, 4);
+    no_attribute(scanner, (size_t)-1);
+    other_sizes(scanner);
 
     /* What was taken stays good while the scanner is fed. */
     text = thought.text;
     play(scanner, "<thinking>d</thinking>");
-    CHECK(is(text, 5, "a < b"));
+    CHECK(is(text, "a < b") && is(attribute(scanner, 0).value, "a < b"));
 
     take(scanner);
-    CHECK(is(thought.text, thought.text_len, "body") && thought.attribute_count == 0);
-    CHECK(thought.has_thought_type == 0 && thought.thought_type_len == 0);
+    CHECK(is(thought.text, "body") && thought.attribute_count == 0);
+    CHECK(thought.has_thought_type == 0 && thought.thought_type.len == 0);
     CHECK(thought.has_confidence == 0 && thought.confidence == 0);
     take(scanner);
-    CHECK(is(thought.text, thought.text_len, "cut off") && thought.cause == ASIDE_CAUSE_END_OF_STREAM);
+    CHECK(is(thought.text, "cut off") && thought.cause == ASIDE_CAUSE_END_OF_STREAM);
     take(scanner);
-    CHECK(is(thought.text, thought.text_len, "d"));
+    CHECK(is(thought.text, "d"));
     none(scanner);
     none(scanner);
+    no_attribute(scanner, 0);
 
     /* A newer header's struct: its tail is zeroed. */
     play(scanner, "<thinking>e</thinking>");
     memset(&newer, 0x5a, sizeof newer);
     newer.thought.size = sizeof newer;
     CHECK_STATUS(aside_scanner_take_thought(scanner, &newer.thought), ASIDE_OK);
-    CHECK(is(newer.thought.text, newer.thought.text_len, "e"));
+    CHECK(is(newer.thought.text, "e"));
     for (i = 0; i < sizeof newer.later; i++)
         CHECK(newer.later[i] == 0);
 
@@ -109,15 +163,15 @@ int main(void)
                                                      "def")
           == 0);
     take(scanner);
-    CHECK(is(thought.text, thought.text_len, "abc") && thought.truncated == 1);
+    CHECK(is(thought.text, "abc") && thought.truncated == 1);
     aside_scanner_free(scanner);
 
     /* No more than 1,024 wait; the others are counted. */
     scanner = collecting("thinking-tags", 1 << 20);
-    CHECK(aside_scanner_lost_thoughts(scanner) == 0);
+    CHECK(lost(scanner, ASIDE_CHANNEL_THINKING) == 0);
     for (i = 0; i < 1030; i++)
         play(scanner, "<think>g</think>");
-    CHECK(aside_scanner_lost_thoughts(scanner) == 6);
+    CHECK(lost(scanner, ASIDE_CHANNEL_THINKING) == 6 && lost(scanner, ASIDE_CHANNEL_CONTENT) == 0);
     for (i = 0; i < 1024; i++)
         take(scanner);
     none(scanner);

@@ -2,7 +2,7 @@
  * and no crash. */
 #define _DEFAULT_SOURCE
 #include "check.h"
-#include <aside_compress.h>
+#include <aside_unstable.h>
 #include <pthread.h>
 
 static const aside_dialect *shared;
@@ -78,11 +78,10 @@ static const int has_cache = 1;
 #endif
 
 /* Half of the text, as a filter of the host that runs in several threads at once. */
-static int32_t half(void *user, const char *text, size_t len, const char *input, size_t input_len, aside_reply *reply)
+static int32_t half(void *user, const aside_invocation *invocation, const char *text, size_t len, aside_reply *reply)
 {
     (void)user;
-    (void)input;
-    (void)input_len;
+    (void)invocation;
     return aside_reply_write(reply, text, len / 2) == ASIDE_OK ? 1 : -1;
 }
 
@@ -91,28 +90,28 @@ static void *compress(void *user)
 {
     char log[3000];
     aside_bytes part;
-    aside_invocation call;
-    aside_compressed *compressed = NULL;
-    const char *text;
-    size_t len;
+    aside_invocation invocation;
+    aside_compressed *compressed;
+    aside_bytes text;
     int round;
 
     memset(log, *(const char *)user, sizeof log);
     part.at = log;
     part.len = sizeof log;
-    memset(&call, 0, sizeof call);
-    call.size = sizeof call;
-    call.tool_id.at = (const char *)user;
-    call.tool_id.len = 1;
+    memset(&invocation, 0, sizeof invocation);
+    invocation.size = sizeof invocation;
+    invocation.tool_id.at = (const char *)user;
+    invocation.tool_id.len = 1;
     for (round = 0; round < 50; round++) {
-        call.now = (uint64_t)round;
-        CHECK_STATUS(aside_compress(compressor, &call, &part, 1, &compressed), ASIDE_OK);
-        CHECK_STATUS(aside_compressed_part(compressed, 0, &text, &len), ASIDE_OK);
+        invocation.now = (uint64_t)round;
+        compressed = aside_compress(compressor, &invocation, &part, 1);
+        CHECK(compressed != NULL);
+        CHECK_STATUS(aside_compressed_part(compressed, 0, &text), ASIDE_OK);
         /* The second time, the cache knows it. */
         if (round == 0 || !has_cache)
-            CHECK(len > 1500 && len < 2000 && text[len - 1] == *log);
+            CHECK(text.len > 1500 && text.len < 2000 && text.at[text.len - 1] == *log);
         else
-            CHECK(len < 200 && text[len - 1] != *log);
+            CHECK(text.len < 200 && text.at[text.len - 1] != *log);
         aside_compressed_free(compressed);
     }
     return NULL;
@@ -136,6 +135,7 @@ static void share_a_compressor(void)
         CHECK_STATUS(aside_registry_add_last_run(registry, 1 << 20), ASIDE_OK);
     compressor = aside_compressor_new(registry, NULL);
     CHECK(compressor != NULL);
+    aside_registry_free(registry);
     for (i = 0; i < 4; i++)
         CHECK(pthread_create(&threads[i], NULL, compress, &names[i]) == 0);
     for (i = 0; i < 4; i++)

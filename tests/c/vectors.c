@@ -43,22 +43,23 @@ static int32_t on_event(void *user, const aside_event *event, const char *bytes)
 }
 
 /* The events of an array: their bytes are in what was held back and in the chunk. */
-static void note_array(const aside_fed *fed, const aside_event *events, const char *chunk)
+static void note_array(const aside_event_array *array, const char *chunk)
 {
     static char bytes[HEARD_MAX];
+    const aside_event *events = array->events;
     size_t i, at;
 
-    for (i = 0; i < fed->count; i++) {
+    for (i = 0; i < array->count; i++) {
         if (events[i].kind == ASIDE_KIND_ATTRIBUTE) {
-            note(&events[i], fed->attributes + events[i].text_at);
+            note(&events[i], array->attributes.at + events[i].text_at);
             continue;
         }
         CHECK(events[i].len < sizeof bytes);
         for (at = 0; at < events[i].len; at++) {
             uint64_t offset = events[i].offset + at;
 
-            bytes[at] = offset >= fed->offset ? chunk[offset - fed->offset]
-                                              : fed->held[fed->held_len - (fed->offset - offset)];
+            bytes[at] = offset >= array->offset ? chunk[offset - array->offset]
+                                                : array->held.at[array->held.len - (array->offset - offset)];
         }
         note(&events[i], bytes);
     }
@@ -68,7 +69,7 @@ static void note_array(const aside_fed *fed, const aside_event *events, const ch
 static void feed_one(aside_scanner *scanner, const char *chunk, size_t len, int into)
 {
     aside_event events[7];
-    aside_fed fed;
+    aside_event_array array = array_of(events, 7);
     aside_status status = ASIDE_MORE;
     int32_t channel = into == 2 ? aside_scanner_feed_text(scanner, chunk, len) : ASIDE_NOT_TEXT;
 
@@ -87,18 +88,18 @@ static void feed_one(aside_scanner *scanner, const char *chunk, size_t len, int 
         return;
     }
     while (status == ASIDE_MORE) {
-        status = aside_scanner_feed_into(scanner, chunk, len, events, 7, sizeof *events, &fed);
+        status = aside_scanner_feed_into(scanner, chunk, len, &array);
         CHECK(status == ASIDE_OK || status == ASIDE_MORE);
-        note_array(&fed, events, chunk);
-        chunk += fed.consumed;
-        len -= fed.consumed;
+        note_array(&array, chunk);
+        chunk += array.consumed;
+        len -= array.consumed;
     }
 }
 
 static void finish_one(aside_scanner *scanner, int into)
 {
     aside_event events[7];
-    aside_fed fed;
+    aside_event_array array = array_of(events, 7);
     aside_status status = ASIDE_MORE;
 
     if (!into) {
@@ -106,9 +107,9 @@ static void finish_one(aside_scanner *scanner, int into)
         return;
     }
     while (status == ASIDE_MORE) {
-        status = aside_scanner_finish_into(scanner, events, 7, sizeof *events, &fed);
+        status = aside_scanner_finish_into(scanner, &array);
         CHECK(status == ASIDE_OK || status == ASIDE_MORE);
-        note_array(&fed, events, "");
+        note_array(&array, "");
     }
 }
 
@@ -207,10 +208,10 @@ static int same_thought(const cJSON *of, const aside_thought *thought)
     const cJSON *type = field(of, "thought_type"), *confidence = field(of, "confidence");
 
     if (cJSON_IsString(of))
-        return same_bytes(of->valuestring, thought->text, thought->text_len);
-    return same_bytes(field(of, "thought")->valuestring, thought->text, thought->text_len)
+        return same_bytes(of->valuestring, thought->text.at, thought->text.len);
+    return same_bytes(field(of, "thought")->valuestring, thought->text.at, thought->text.len)
            && (type != NULL) == (thought->has_thought_type == 1)
-           && (type == NULL || same_bytes(type->valuestring, thought->thought_type, thought->thought_type_len))
+           && (type == NULL || same_bytes(type->valuestring, thought->thought_type.at, thought->thought_type.len))
            && (confidence != NULL) == (thought->has_confidence == 1)
            && (confidence == NULL || confidence->valuedouble == thought->confidence);
 }

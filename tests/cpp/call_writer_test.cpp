@@ -46,7 +46,7 @@ Dialect load(const std::string &name)
 
 Scanner with_calls(const Dialect &dialect)
 {
-    aside::Options options;
+    aside::ScannerOptions options;
     options.calls = true;
     return Scanner(dialect, options);
 }
@@ -187,16 +187,16 @@ TEST(Join, WritesCallsThatAreReadBack)
 {
     const Dialect dialect = load("calls-tags.toml");
     const aside::JoinCall calls[] = {{"add", R"({"a": 1, "n": "x"})"}, {"g", "{}", "7"}};
-    const std::string text = aside::join_with_calls(dialect, "hm", "Adding.", calls);
+    const std::string text = aside::join(dialect, "hm", "Adding.", aside::JoinOptions().set_calls(calls));
     Scanner scanner = with_calls(dialect);
     CallWriter writer(dialect);
     EXPECT_EQ(written(scanner, writer, text, 7), "0/0 call_0 add {\"a\": 1, \"n\": \"x\"} 0 1\n1/1 7 g {} 0 1\n") << text;
-    EXPECT_EQ(aside::join_with_calls(dialect, "", "a", std::vector<aside::JoinCall>{}), "a");
+    EXPECT_EQ(aside::join(dialect, "", "a", aside::JoinOptions().set_calls(std::vector<aside::JoinCall>{})), "a");
 
     const std::vector<aside::JoinCall> broken = {{"add", "{"}};
-    EXPECT_FALSE(aside::try_join_with_calls(dialect, "", "", broken));
+    EXPECT_FALSE(aside::try_join(dialect, "", "", aside::JoinOptions().set_calls(broken)));
     EXPECT_EQ(aside::last_status(), Status::join);
-    EXPECT_THROW(aside::join_with_calls(dialect, "", "", broken), aside::Error);
+    EXPECT_THROW(aside::join(dialect, "", "", aside::JoinOptions().set_calls(broken)), aside::Error);
 }
 
 TEST(Scanner, ReportsTheCallsOfItsText)
@@ -224,7 +224,7 @@ TEST(Scanner, ReportsTheCallsOfItsText)
     scanner.finish(hear);
     EXPECT_EQ(heard, "");
 
-    aside::Options options;
+    aside::ScannerOptions options;
     options.calls = true;
     options.calls_in_thinking = aside::CallsInThinking::never;
     scanner = Scanner(dialect, options);

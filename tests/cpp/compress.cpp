@@ -9,9 +9,9 @@
 #include <thread>
 #include <type_traits>
 
-using aside::Call;
 using aside::Compressed;
 using aside::Compressor;
+using aside::Invocation;
 using aside::Registry;
 using aside::Report;
 using aside::Status;
@@ -32,7 +32,7 @@ std::string repeated(const std::string &text, int times)
 }
 
 const std::string noise = repeated("the noise\n", 400) + "error: the end.\n";
-const Call make{"bash", R"({ "command": "make" })", 1000};
+const Invocation make{"bash", R"({ "command": "make" })", 1000};
 
 template <class F>
 Status status_of(F run)
@@ -45,7 +45,7 @@ Status status_of(F run)
     }
 }
 
-std::optional<std::string> half(std::string_view text, std::string_view)
+std::optional<std::string> half(const Invocation &, std::string_view text)
 {
     return std::string(text.substr(0, text.size() / 2));
 }
@@ -88,8 +88,9 @@ TEST(Compress, MakesATextShorterAndReports)
 
 TEST(Compress, TakesOptions)
 {
+    EXPECT_TRUE(aside::has_unstable());
     aside::CompressorOptions options;
-    options.budget = aside::min_budget - 1;
+    options.budget = aside::min_budget() - 1;
     EXPECT_EQ(status_of([&] { Compressor(Registry(), options); }), Status::option);
     Registry registry;
     registry.minify_json();
@@ -99,7 +100,7 @@ TEST(Compress, TakesOptions)
     EXPECT_EQ(status_of([] { aside::check_filter("id = 1"); }), Status::filter);
     options.budget = 0;
     options.switch_off = "Ask me not.";
-    const Compressor compressor(std::move(registry), options);
+    const Compressor compressor(registry, options);
     const std::string json = "{" + std::string(2000, ' ') + "\"a\": 1.50}";
     EXPECT_TRUE(ends_with(compressor.compress({"x"}, {json}).text(0, json), "Ask me not.]\n{\"a\":1.50}"));
     EXPECT_EQ(status_of([&] { compressor.compress({"x", "{"}, {json}); }), Status::option);
@@ -122,13 +123,13 @@ TEST(Compress, ReportsWhatCallablesThrow)
         {"throws", {}, {}, [](auto, auto) -> std::optional<std::string> { throw std::runtime_error("broken"); }});
     registry.add_filter({"throws 7", {}, {}, [](auto, auto) -> std::optional<std::string> { throw 7; }});
     registry.add_filter({"throws nothing", {}, {}, [](auto, auto) -> std::optional<std::string> { throw Speechless(); }});
-    registry.add_filter({"no match", {}, [](auto, auto) -> bool { throw std::runtime_error("unmatched"); }, half});
+    registry.add_filter({"no match", {}, [](auto &) -> bool { throw std::runtime_error("unmatched"); }, half});
     registry.add_filter({"other tool", {"fish"}, {}, half});
     registry.add_filter({"idle", {}, {}, [](auto, auto) { return std::nullopt; }});
     registry.add_filter({"half",
                          {"bash"},
-                         [](auto, auto input) { return input == R"({"command":"make"})"; },
-                         [held](auto text, auto input) { return half(text, input); }});
+                         [](auto &run) { return run.input == R"({"command":"make"})"; },
+                         [held](auto &run, auto text) { return half(run, text); }});
     EXPECT_EQ(status_of([&] { registry.add_filter({"none", {}, {}, {}}); }), Status::null);
     EXPECT_EQ(status_of([&] {
                   registry.add_filter({"", {}, {}, [held](auto, auto) { return std::nullopt; }});
@@ -136,7 +137,9 @@ TEST(Compress, ReportsWhatCallablesThrow)
               Status::option);
     EXPECT_EQ(held.use_count(), 2);
     {
-        const Compressor compressor(std::move(registry));
+        const Compressor compressor(registry);
+        registry = Registry(Registry::From::nothing);
+        EXPECT_EQ(held.use_count(), 2);
         for (int turn = 0; turn < 2; turn++) {
             const Compressed result = compressor.compress(make, {noise});
             const Report report = result.report();
@@ -159,11 +162,11 @@ TEST(Compress, RefusesCallsFromItsOwnCallables)
     const Compressor *self = nullptr;
     Status inner = Status::ok;
     Registry registry(Registry::From::nothing);
-    registry.add_filter({"calls", {}, {}, [&](std::string_view text, std::string_view) -> std::optional<std::string> {
+    registry.add_filter({"calls", {}, {}, [&](const Invocation &, std::string_view text) -> std::optional<std::string> {
                              inner = status_of([&] { self->compress(make, {text}); });
                              return std::nullopt;
                          }});
-    const Compressor compressor(std::move(registry));
+    const Compressor compressor(registry);
     self = &compressor;
     compressor.compress(make, {noise});
     EXPECT_EQ(inner, Status::busy);
@@ -181,20 +184,20 @@ TEST(Compress, AsksCaches)
     Registry own;
     own.add_cache({"own",
                    {"bash"},
-                   [&](auto, auto) {
+                   [&](auto &) {
                        fail("observe");
                        seen++;
                    },
-                   [&](auto, auto) {
+                   [&](auto &) {
                        fail("lookup");
                        return recorded;
                    },
-                   [&](auto, auto, auto text, std::uint64_t now) {
+                   [&](auto &run, auto text) {
                        fail("record");
-                       recorded = aside::Hit{std::string(text), now};
+                       recorded = aside::Hit{std::string(text), run.now};
                    }});
     EXPECT_EQ(status_of([&] { own.add_cache({"none", {}, {}, {}, {}}); }), Status::null);
-    const Compressor compressor(std::move(own));
+    const Compressor compressor(own);
     EXPECT_TRUE(compressor.compress(make, {noise}).report().hit.empty());
     EXPECT_EQ(seen, 1);
     for (const char *where : {"observe", "lookup", "record"}) {
@@ -216,7 +219,7 @@ TEST(Compress, AsksCaches)
 
     Registry last;
     last.add_last_run(1 << 20);
-    const Compressor remembers(std::move(last));
+    const Compressor remembers(last);
     remembers.compress(make, {noise});
     EXPECT_EQ(remembers.compress(make, {noise}).report().hit, "last-run");
 }
@@ -251,7 +254,7 @@ TEST(Compress, Streams)
 TEST(Compress, TakesTheExitCodeOfAStreamLast)
 {
     for (const std::int64_t code : {0, 2}) {
-        const Call pytest{"bash", "{\"command\": \"pytest\"}"};
+        const Invocation pytest{"bash", "{\"command\": \"pytest\"}"};
         ToolStream stream(Compressor(), pytest, 1 << 16);
         stream.feed("==== 3 passed in 0.1s ====\n");
         stream.set_exit_code(code);
@@ -291,8 +294,8 @@ TEST(Compress, TakesCommandLinesApart)
 TEST(Compress, RunsInManyThreads)
 {
     Registry registry(Registry::From::nothing);
-    registry.add_filter({"odd", {}, [](auto, auto input) -> bool { throw std::runtime_error(std::string(input)); }, half});
-    const Compressor compressor(std::move(registry));
+    registry.add_filter({"odd", {}, [](auto &run) -> bool { throw std::runtime_error(std::string(run.input)); }, half});
+    const Compressor compressor(registry);
     std::vector<int> wrong(4, 0);
     std::vector<std::thread> threads;
     for (std::size_t at = 0; at < wrong.size(); at++)

@@ -15,13 +15,14 @@ struct Heard {
     aside::Cause cause;
     std::uint32_t rule, tag;
     std::uint64_t offset;
+    std::uint64_t first_token, tokens;
     std::string bytes, name, value, raw_value;
 
     bool operator==(const Heard &other) const
     {
         return kind == other.kind && channel == other.channel && cause == other.cause && rule == other.rule
-               && tag == other.tag && offset == other.offset && bytes == other.bytes && name == other.name
-               && value == other.value && raw_value == other.raw_value;
+               && tag == other.tag && offset == other.offset && first_token == other.first_token && tokens == other.tokens
+               && bytes == other.bytes && name == other.name && value == other.value && raw_value == other.raw_value;
     }
 };
 
@@ -31,7 +32,7 @@ inline std::ostream &operator<<(std::ostream &out, const Heard &heard)
                                         "reclassify", "budget",     "call",      "call name", "call id", "call key",
                                         "call type",  "call value", "value end", "call end"};
     out << heard.offset << ' ' << kinds[static_cast<int>(heard.kind)] << ' ' << aside::name(heard.channel) << " \""
-        << heard.bytes << '"';
+        << heard.bytes << "\", tokens " << heard.first_token << '+' << heard.tokens;
     if (heard.kind == aside::Kind::attribute)
         out << ' ' << heard.name << '=' << heard.value;
     return out;
@@ -49,13 +50,15 @@ struct Stream {
         if (event.kind == aside::Kind::text && !events.empty() && events.back().kind == aside::Kind::text
             && events.back().channel == event.channel) {
             events.back().bytes += event.bytes;
+            events.back().tokens += event.tokens;
             return;
         }
         std::string raw_value;
         if (event.kind == aside::Kind::attribute)
             raw_value = opener.substr(event.raw_value.at, event.raw_value.len);
-        events.push_back({event.kind, event.channel, event.cause, event.rule, event.tag, event.offset,
-                          std::string(event.bytes), std::string(event.name), std::string(event.value), raw_value});
+        events.push_back({event.kind, event.channel, event.cause, event.rule, event.tag, event.offset, event.first_token,
+                          event.tokens, std::string(event.bytes), std::string(event.name), std::string(event.value),
+                          raw_value});
     }
 
     std::string text(aside::Channel channel) const

@@ -78,25 +78,29 @@ TEST(Dialect, IsLoadedBeforeItIsFound)
 
 TEST(Dialect, IsFoundByTemplate)
 {
-    const aside::TemplateMatch one = Dialect::find_for_template(
-        "{{ '<|turn>user\\n' }}{% if add_generation_prompt %}{{ '<|turn>model\\n<|channel>' }}{% endif %}");
-    ASSERT_EQ(one.dialects.size(), 1u);
-    EXPECT_EQ(one.dialects[0].name(), "gemma-4");
-    EXPECT_EQ(one.start, Start::thinking);
+    const std::string_view gemma =
+        "{{ '<|turn>user\\n' }}{% if add_generation_prompt %}{{ '<|turn>model\\n<|channel>' }}{% endif %}";
+    aside::TemplateMatch match;
+    EXPECT_EQ(Dialect::find_for_template(gemma, &match).name(), "gemma-4");
+    ASSERT_EQ(match.dialects.size(), 1u);
+    EXPECT_EQ(match.dialects[0].name(), "gemma-4");
+    EXPECT_EQ(match.start, Start::thinking);
+    EXPECT_EQ(Dialect::find_for_template(gemma).name(), "gemma-4");
 
-    const aside::TemplateMatch many = Dialect::find_for_template("{{ '[unused16]\xe2\x97\x81think\xe2\x96\xb7' }}");
-    ASSERT_GT(many.dialects.size(), 1u);
-    EXPECT_FALSE(many.start);
-    for (std::size_t at = 1; at < many.dialects.size(); at++)
-        EXPECT_LT(many.dialects[at - 1].name(), many.dialects[at].name());
-
-    EXPECT_FALSE(Dialect::try_find_for_template("plain"));
+    EXPECT_FALSE(Dialect::try_find_for_template("plain", &match));
+    EXPECT_EQ(aside::last_status(), Status::unknown);
+    EXPECT_EQ(match.start, Start::thinking); // not written
     EXPECT_EQ(thrown([] { (void)Dialect::find_for_template("plain"); }), Status::unknown);
 
-    // Only a library that renders templates has an answer.
-    const aside::TemplateMatch asked = Dialect::try_find_for_template("<think>", R"({"enable_thinking": true})");
-    EXPECT_TRUE(asked || aside::last_status() == Status::option);
-    EXPECT_EQ(thrown([] { (void)Dialect::find_for_template("<think>", "[]"); }), Status::option);
+    const std::string_view many = "{{ '[unused16]\xe2\x97\x81think\xe2\x96\xb7' }}";
+    EXPECT_FALSE(Dialect::try_find_for_template(many, &match));
+    EXPECT_EQ(aside::last_status(), Status::ambiguous);
+    EXPECT_EQ(match.start, Start::dialect);
+    ASSERT_EQ(match.dialects.size(), 2u);
+    EXPECT_EQ(match.dialects[0].name(), "kimi-vl");
+    EXPECT_EQ(match.dialects[1].name(), "openpangu");
+    EXPECT_NE(std::string(aside::last_error()).find("kimi-vl, openpangu"), std::string::npos) << aside::last_error();
+    EXPECT_EQ(thrown([&] { (void)Dialect::find_for_template(many); }), Status::ambiguous);
 }
 
 TEST(Dialect, SaysWhatAnOpenStandsFor)
@@ -141,7 +145,7 @@ TEST(Scanner, SaysWhereABudgetEnds)
 {
     const std::string_view text = "<think>\xc3\xa9\xc3\xa9x</think>a<think>bc</think>";
     const auto over = [&](std::uint64_t limit, aside::BudgetUnit unit, aside::BudgetScope scope) {
-        aside::Options options;
+        aside::ScannerOptions options;
         options.budget = limit;
         options.budget_unit = unit;
         options.budget_scope = scope;
@@ -206,7 +210,7 @@ TEST(Scanner, TakesBackContentThatWasThinking)
 
 TEST(Scanner, LeavesStrayClosersToAHostThatWantsThem)
 {
-    aside::Options options;
+    aside::ScannerOptions options;
     options.stray_close = aside::StrayClose::text;
     Scanner scanner(Dialect::find("qwen3"), options);
     const Stream stream = by_loops(scanner, {"a</thi", "nk>b"});
@@ -222,7 +226,7 @@ TEST(Scanner, LeavesStrayClosersToAHostThatWantsThem)
         EXPECT_EQ(out, chunk);
     };
     stays();
-    rewriter.start_at(aside::Start::content);
+    rewriter.use_dialect(nullptr, aside::Start::content);
     stays();
     rewriter.use_dialect(Dialect::find("glm-4.5"));
     stays();
@@ -255,6 +259,15 @@ TEST(Scanner, KnowsTokens)
         EXPECT_EQ(counts.characters, 10u);
         EXPECT_EQ(scanner.counts(Channel::thinking).tokens, 1u);
         EXPECT_EQ(scanner.counts(Channel::thinking).spans, 1u);
+        ASSERT_GE(stream.events.size(), 3u);
+        std::uint64_t first = 0;
+        for (const Heard &event : stream.events) {
+            EXPECT_EQ(event.first_token, first) << stream;
+            first += event.tokens;
+        }
+        EXPECT_EQ(first, 6u);
+        EXPECT_EQ(stream.events[0].tokens, 4u); // the text before the marker
+        EXPECT_EQ(stream.events[1].tokens, 1u); // the marker
     };
 
     std::size_t at = 0;

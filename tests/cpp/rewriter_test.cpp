@@ -66,9 +66,9 @@ TEST(Rewriter, DoesAsItsOptionsSay)
     options.max_event = 20;
     rewriter = Rewriter(dialect, options);
     EXPECT_EQ(rewriter.feed(stream), stream);
-    EXPECT_EQ(rewriter.too_long(), 3u);
+    EXPECT_EQ(rewriter.stats().too_long, 3u);
     rewriter.reset();
-    EXPECT_EQ(rewriter.too_long(), 0u);
+    EXPECT_EQ(rewriter.stats().too_long, 0u);
 
     options.start = aside::Start::header;
     EXPECT_FALSE(Rewriter::try_make(dialect, options));
@@ -122,16 +122,21 @@ TEST(Gate, KnowsWhichAnswersAreForARewriter)
 {
     using aside::Body;
     using aside::Formats;
-    aside::Response response{200, "/v1/messages?beta=true", "text/event-stream; charset=utf-8", {}};
-    EXPECT_EQ(aside::wants(response, Formats::all), Body::events);
-    EXPECT_EQ(aside::wants(response, Formats::chat), std::nullopt);
-    EXPECT_EQ(aside::wants(response, static_cast<Formats>(32)), std::nullopt);
-    response.content_encoding = "gzip";
-    EXPECT_EQ(aside::wants(response, Formats::all), std::nullopt);
-    EXPECT_EQ(aside::wants({200, {}, "application/x-ndjson", {}}, Formats::ollama), Body::lines);
-    EXPECT_EQ(aside::wants({500, {}, "application/json", {}}, Formats::all), std::nullopt);
-    EXPECT_EQ(aside::request_hint("/v1/messages", "POST", Formats::all), aside::Hint::identity);
-    EXPECT_EQ(aside::request_hint("/v1/messages", "GET", Formats::all), std::nullopt);
+    aside::Exchange exchange{200, "/v1/messages?beta=true", "text/event-stream; charset=utf-8"};
+    EXPECT_EQ(aside::wants(exchange), Body::events);
+    exchange.formats = Formats::chat;
+    EXPECT_EQ(aside::wants(exchange), std::nullopt);
+    exchange.formats = static_cast<Formats>(32);
+    EXPECT_EQ(aside::wants(exchange), std::nullopt);
+    exchange.formats = Formats::all;
+    exchange.content_encoding = "gzip";
+    EXPECT_EQ(aside::wants(exchange), std::nullopt);
+    EXPECT_EQ(aside::wants({200, {}, "application/x-ndjson", {}, {}, Formats::ollama}), Body::lines);
+    EXPECT_EQ(aside::wants({500, {}, "application/json"}), std::nullopt);
+    exchange.method = "POST";
+    EXPECT_EQ(aside::request_hint(exchange), aside::Hint::identity);
+    exchange.method = "GET";
+    EXPECT_EQ(aside::request_hint(exchange), std::nullopt);
 
     char room[10];
     std::string_view model;
@@ -208,7 +213,7 @@ TEST(Rewriter, StartsWhereTheRequestSays)
     const std::string_view in = CHUNK("\"content\":\"hm\"");
     const std::string_view thinking = CHUNK("\"reasoning_content\":\"hm\"");
     Rewriter rewriter(Dialect::find("qwen3"));
-    rewriter.start_at(Start::thinking);
+    rewriter.use_dialect(nullptr, Start::thinking);
     EXPECT_EQ(rewritten(rewriter, in), thinking);
     EXPECT_EQ(rewritten(rewriter, in), in);
     rewriter.use_dialect(Dialect::find("qwen3-thinking"));
@@ -220,14 +225,14 @@ TEST(Rewriter, StartsWhereTheRequestSays)
 
     Start start = Start::tool;
     EXPECT_EQ(rewriter.try_start_from_prompt("", &start), Status::order);
-    EXPECT_EQ(rewriter.try_start_at(Start::content), Status::order);
+    EXPECT_EQ(rewriter.try_use_dialect(nullptr, Start::content), Status::order);
     EXPECT_EQ(rewriter.try_use_dialect(Dialect::find("any")), Status::order);
     EXPECT_THROW((void)rewriter.start_from_prompt(""), aside::Error);
-    EXPECT_THROW(rewriter.start_at(Start::content), aside::Error);
+    EXPECT_THROW(rewriter.use_dialect(nullptr, Start::content), aside::Error);
     EXPECT_THROW(rewriter.use_dialect(Dialect::find("any")), aside::Error);
     EXPECT_EQ(start, Start::tool);
     rewriter.reset();
-    EXPECT_EQ(rewriter.try_start_at(Start::header), Status::option);
+    EXPECT_EQ(rewriter.try_use_dialect(nullptr, Start::header), Status::option);
     EXPECT_EQ(rewritten(rewriter, in), in);
 }
 
@@ -235,10 +240,10 @@ TEST(Rewriter, SaysWhatIsEncoded)
 {
     Rewriter rewriter(Dialect::find("qwen3"));
     EXPECT_EQ(rewriter.feed("\x1f\x8b\x08"), "\x1f\x8b\x08");
-    EXPECT_TRUE(rewriter.is_encoded());
+    EXPECT_TRUE(rewriter.stats().encoded);
     rewriter.reset();
     EXPECT_EQ(rewriter.feed(stream).substr(0, 4), "data");
-    EXPECT_FALSE(rewriter.is_encoded());
+    EXPECT_FALSE(rewriter.stats().encoded);
 }
 
 TEST(Rewriter, ThatIsEmptyFails)
@@ -251,11 +256,10 @@ TEST(Rewriter, ThatIsEmptyFails)
     EXPECT_EQ(rewriter.try_feed("a", out), Status::null);
     EXPECT_EQ(rewriter.try_finish(out), Status::null);
     EXPECT_EQ(rewriter.try_reset(), Status::null);
-    EXPECT_EQ(rewriter.try_start_at(aside::Start::content), Status::null);
+    EXPECT_EQ(rewriter.try_use_dialect(nullptr, aside::Start::content), Status::null);
     EXPECT_EQ(rewriter.try_use_dialect(Dialect::find("any")), Status::null);
     EXPECT_EQ(rewriter.try_start_from_prompt("a"), Status::null);
-    EXPECT_EQ(rewriter.too_long(), 0u);
-    EXPECT_FALSE(rewriter.is_encoded());
+    EXPECT_THROW(static_cast<void>(rewriter.stats()), aside::Error);
     EXPECT_EQ(out, "left");
     EXPECT_THROW((void)rewriter.feed("a"), aside::Error);
     EXPECT_THROW((void)rewriter.finish(), aside::Error);

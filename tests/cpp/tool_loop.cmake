@@ -2,7 +2,7 @@
 execute_process(COMMAND "${PROGRAM}" "seq 100000; echo 'error: no such cart' >&2; exit 3" "echo é"
     OUTPUT_VARIABLE output ERROR_VARIABLE error COMMAND_ERROR_IS_FATAL ANY)
 string(LENGTH "${output}" length)
-if(length GREATER 2300 OR NOT output MATCHES "error: no such cart\n\\(exit 3, [0-9]+ of 588915 characters\\)\n\\$ echo é\né\n\\(exit 0, 2 of 2 characters\\)\n$"
+if(length GREATER 2300 OR NOT output MATCHES "error: no such cart\n\\(exit 3, [0-9]+ of 588915 bytes\\)\n\\$ echo é\né\n\\(exit 0, 3 of 3 bytes\\)\n$"
     OR NOT error STREQUAL "")
     message(FATAL_ERROR "printed: ${output}, ${error}")
 endif()

@@ -130,7 +130,7 @@ std::vector<Said> take(aside::Scanner &scanner)
 /// What is wrong with the case; empty where nothing is.
 std::string check(const Case &of)
 {
-    aside::Options options;
+    aside::ScannerOptions options;
     options.start = start_of(of.fields);
     options.collect = 1 << 26;
     aside::Scanner scanner(aside::Dialect::find(of.fields.at("dialect").get<std::string>()), options);

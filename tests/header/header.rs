@@ -1,11 +1,21 @@
-//! Holds the headers in `include` to src/ffi: C, C++ and cffi read them without a warning, and the library exports just what
-//! they declare. Nobody writes a declaration by hand.
+//! Holds what is generated from `src/ffi` to it: the headers and their plain forms, the C test of layouts, and the numbers of the
+//! bindings. C, C++, cffi and LuaJIT read the headers without a warning, and the library exports just what they declare. Nobody
+//! writes a declaration or a number twice.
 //!
-//! cbindgen writes the declarations, and the templates `src/ffi/*.h.in` their order. But cbindgen takes type names on trust;
-//! safer-ffi prints plain prototypes of what the compiler really exports. One C file that includes both is refused by the C
-//! compiler if they differ. `ASIDE_BLESS=1` rewrites the checked-in files.
+//! `description.rs` reads the declarations, and each other file writes a language. What is read is taken on trust; safer-ffi prints
+//! plain prototypes of what the compiler really exports. One C file that includes both is refused by the C compiler if they
+//! differ. `ASIDE_BLESS=1` rewrites the checked-in files.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod c;
+mod cpp;
+mod description;
+mod go;
+mod python;
+mod ruby;
+mod rust;
+mod words;
+
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -13,6 +23,9 @@ use std::sync::LazyLock;
 
 // Linked for what it exports; nothing here calls it.
 use aside as _;
+
+use c::{HEADERS, blocks, functions};
+use description::Description;
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -25,155 +38,49 @@ fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// The headers, the first for what the others include.
-const HEADERS: [&str; 2] = ["aside.h", "aside_compress.h"];
+static DESCRIPTION: LazyLock<Description> = LazyLock::new(Description::read);
 
-/// The headers as the sources say them; with `ASIDE_BLESS=1`, written before any test looks at the checked-in ones.
-static TEXTS: LazyLock<[String; 2]> = LazyLock::new(|| {
-    let texts = HEADERS.map(|name| fill(&template(name), &DECLARATIONS));
-    for (name, text) in HEADERS.iter().zip(&texts) {
-        bless(&format!("include/{name}"), text);
+/// The generated files as the sources say them, by their paths; with `ASIDE_BLESS=1`, written before any test looks at the
+/// checked-in ones.
+static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let description = &*DESCRIPTION;
+    let headers = c::headers(description);
+    let [stable, compress, unstable] = headers.each_ref().map(|header| c::plain(header));
+    let mut files: Vec<_> = HEADERS.iter().map(|name| format!("include/{name}")).zip(headers).collect();
+    let mut add = |path: &str, text| files.push((path.to_owned(), text));
+    add("include/aside_cdef.h", stable + &compress);
+    add("include/aside_unstable_cdef.h", unstable);
+    add("tests/c/layout.c", c::layout(description));
+    add("tests/support/src/c/declarations.rs", rust::declarations(description));
+    for (path, of_compress) in [("aside.hpp", false), ("aside_compress.hpp", true)] {
+        let path = format!("bindings/cpp/include/{path}");
+        add(&path, section(&path, "// ", |_| cpp::enumerations(description, of_compress) + "\n"));
     }
-    texts
+    add("bindings/go/constants.go", go::constants(description));
+    add("bindings/ruby/lib/aside/layout.rb", ruby::layout(description));
+    let path = "bindings/ruby/sig/aside.rbs";
+    add(path, section(path, "  # ", |_| ruby::signatures(description)));
+    let path = "bindings/python/python/libaside/_libaside.pyi";
+    add(path, section(path, "# ", |rest| python::literals(description, rest)));
+    for (path, text) in &files {
+        bless(path, text);
+    }
+    files
 });
 
-/// Each declaration of the sources with its comment, by the name that it declares.
-static DECLARATIONS: LazyLock<BTreeMap<String, String>> = LazyLock::new(declarations);
-
 /// All headers in one.
-static HEADER: LazyLock<String> = LazyLock::new(|| TEXTS.concat());
+static HEADER: LazyLock<String> =
+    LazyLock::new(|| FILES[..HEADERS.len()].iter().map(|(_, text)| text.as_str()).collect());
 
-fn template(name: &str) -> String {
-    fs::read_to_string(root().join("src/ffi").join(format!("{name}.in"))).unwrap()
-}
-
-/// The files of src/ffi that the declarations come from.
-const SOURCES: &[&str] = &[
-    "constants.rs",
-    "version.rs",
-    "status.rs",
-    "dialect.rs",
-    "simple.rs",
-    "scanner/event.rs",
-    "scanner/options.rs",
-    "scanner/handle.rs",
-    "scanner/callback.rs",
-    "scanner/token.rs",
-    "scanner/array.rs",
-    "scanner/text.rs",
-    "scanner/progress.rs",
-    "scanner/borrowed.rs",
-    "scanner/thoughts.rs",
-    "call_writer.rs",
-    "rewriter.rs",
-    "gate.rs",
-    "compress/types.rs",
-    "compress/registry.rs",
-    "compress/host.rs",
-    "compress/compressor.rs",
-    "compress/command_line.rs",
-    "compress/tool_stream.rs",
-];
-
-/// Lets cbindgen write the declarations.
-fn declarations() -> BTreeMap<String, String> {
-    let config = cbindgen::Config::from_file(root().join("cbindgen.toml")).unwrap();
-    let mut sources = String::new();
-    for file in SOURCES {
-        let text = fs::read_to_string(root().join("src/ffi").join(file)).unwrap();
-        for line in text.split("#[cfg(test)]").next().unwrap_or_default().lines() {
-            // cbindgen does not know safer-ffi's attribute, and all is in one file here.
-            if !line.starts_with("mod ")
-                && !line.starts_with("//!")
-                && !line.starts_with("#![")
-                && !line.starts_with("#[cfg(feature = \"compress\")]")
-            {
-                sources += &line.replace("#[ffi_export]", "#[unsafe(no_mangle)]");
-                sources += "\n";
-            }
-        }
-    }
-    let copy = scratch("sources").join("ffi.rs");
-    fs::write(&copy, sources).unwrap();
-    let builder = cbindgen::Builder::new().with_config(config).with_src(copy);
-    let mut header = Vec::new();
-    builder.generate().expect("cbindgen reads src/ffi").write(&mut header);
-    let header = String::from_utf8(header).unwrap();
-    let blocks = header.split("\n\n").map(str::trim).filter(|block| !block.is_empty());
-    let declarations = blocks.map(|block| (declared(block).to_owned(), on_one_line(block)));
-    declarations.filter(|(name, _)| name.to_ascii_lowercase().starts_with("aside_")).collect()
-}
-
-/// The name that a declaration of cbindgen's declares.
-fn declared(block: &str) -> &str {
-    let code = block.split_once("*/").map_or(block, |(_, code)| code).trim();
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    if code.starts_with("typedef") || code.starts_with('#') {
-        let mut words = code.split(|c| !is_word(c));
-        return words.find(|word| word.to_ascii_lowercase().starts_with("aside_")).unwrap_or_default();
-    }
-    code.split('(').next().unwrap().rsplit(|c| !is_word(c)).next().unwrap()
-}
-
-/// Puts comments of one line on one line.
-fn on_one_line(block: &str) -> String {
-    let mut out: Vec<String> = Vec::new();
-    for line in block.lines() {
-        if let (" */", [.., first, text]) = (line.trim_start_matches("    "), &out[..]) {
-            let indent = &line[..line.len() - 3];
-            match text.strip_prefix(&format!("{indent} * ")) {
-                Some(text) if *first == format!("{indent}/**") && line.len() + text.len() < 120 => {
-                    let text = format!("{indent}/** {text} */");
-                    out.truncate(out.len() - 2);
-                    out.push(text);
-                    continue;
-                }
-                _ => {}
-            }
-        }
-        out.push(line.to_owned());
-    }
-    out.join("\n")
-}
-
-/// The name of the declaration that a template's line stands for.
-fn placed(line: &str) -> Option<&str> {
-    line.trim().strip_prefix('@')?.strip_suffix('@').filter(|name| !name.contains('@'))
-}
-
-/// Writes a header: each `@name@` becomes that declaration, inside an `enum` as an enumerator; lines that begin with `@@ `
-/// become a heading.
-fn fill(template: &str, declarations: &BTreeMap<String, String>) -> String {
-    let rule = "=".repeat(74);
-    let mut out = String::new();
-    let mut lines = template.lines().peekable();
-    while let Some(line) = lines.next() {
-        if let Some(heading) = line.strip_prefix("@@ ") {
-            out += &format!("/* {rule} *\n * {heading}\n");
-            let mut blank = " *\n";
-            while let Some(text) = lines.peek().and_then(|line| line.strip_prefix("@@ ")) {
-                out += &format!("{blank} * {text}\n");
-                blank = "";
-                lines.next();
-            }
-            out += &format!(" * {rule} */\n");
-        } else if let Some(name) = placed(line) {
-            let declaration = declarations.get(name).unwrap_or_else(|| panic!("src/ffi has no {name}"));
-            let indent = &line[..line.len() - line.trim_start().len()];
-            for line in declaration.lines() {
-                let line = match line.strip_prefix("#define ").filter(|_| !indent.is_empty()) {
-                    Some(number) => format!("{},", number.replacen(' ', " = ", 1)),
-                    None => line.to_owned(),
-                };
-                out += &format!("{indent}{line}\n");
-            }
-        } else {
-            let line =
-                line.replace("@VERSION@", env!("CARGO_PKG_VERSION")).replace("@VERSION_SYMBOL@", &version_symbol());
-            out += &format!("{line}\n");
-        }
-    }
-    out
+/// Returns a checked-in file with its generated lines written anew. They are between two comments. `write` gets the rest of the
+/// file.
+fn section(path: &str, comment: &str, write: impl Fn(&str) -> String) -> String {
+    let text = fs::read_to_string(root().join(path)).unwrap();
+    let begin = format!("{comment}Generated from src/ffi by tests/header: do not edit.\n");
+    let end = format!("{comment}End of what is generated.\n");
+    let (before, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("{path} lacks the line {begin}"));
+    let (_, after) = rest.split_once(&end).unwrap_or_else(|| panic!("{path} lacks the line {end}"));
+    format!("{before}{begin}{}{end}{after}", write(&format!("{before}{after}")))
 }
 
 /// The function that carries this version in its name.
@@ -228,73 +135,94 @@ fn library() -> PathBuf {
 }
 
 #[test]
-fn headers_are_what_the_sources_say() {
-    for (name, text) in HEADERS.iter().zip(&*TEXTS) {
-        compare(&format!("include/{name}"), text);
+fn generated_files_are_what_the_sources_say() {
+    for (path, text) in &*FILES {
+        compare(path, text);
     }
+}
+
+/// A new function for most hosts must push out an old one, or go to `aside_unstable.h`.
+#[test]
+fn stable_headers_have_at_most_80_functions() {
+    let [stable, unstable] = ["aside_cdef.h", "aside_unstable_cdef.h"].map(|name| {
+        let path = format!("include/{name}");
+        functions(&FILES.iter().find(|(known, _)| *known == path).unwrap().1)
+    });
+    assert!(stable.len() <= 80, "{} functions: {stable:?}", stable.len());
+    assert!(stable.len() > 40 && unstable.len() > 10, "this test reads nothing");
 }
 
 #[test]
 fn every_declaration_has_one_place_in_the_templates() {
-    let templates = HEADERS.map(template).concat();
-    let mut places: Vec<&str> = templates.lines().filter_map(placed).collect();
+    let templates = HEADERS.map(c::template).concat();
+    let mut places: Vec<&str> = templates.lines().filter_map(c::placed).collect();
     places.sort_unstable();
-    assert_eq!(places, DECLARATIONS.keys().collect::<Vec<_>>());
-    assert!(DECLARATIONS.len() > 150, "cbindgen printed in another form: this test reads nothing");
+    let Description { numbers, opaque, structs, callbacks, functions, .. } = &*DESCRIPTION;
+    let mut names: Vec<&str> = numbers.iter().map(|one| &*one.name).collect();
+    names.extend(opaque.iter().map(|one| &*one.name));
+    names.extend(structs.iter().map(|one| &*one.name));
+    names.extend(callbacks.iter().map(|one| &*one.name));
+    names.extend(functions.iter().map(|one| &*one.name));
+    names.sort_unstable();
+    // An enumeration may have a place; without one it goes where it is needed.
+    places.retain(|name| DESCRIPTION.enumeration(name).is_none());
+    assert_eq!(places, names);
 }
 
 #[test]
-fn cffi_reads_the_headers() {
+fn cffi_reads_the_plain_headers() {
     let program = "\
-import re, sys
+import sys
 try:
     import cffi
 except ImportError:
     print('skipped')
     sys.exit()
-text = ''.join(open(name).read() for name in sys.argv[1:])
-text = re.sub(r'#ifdef __cplusplus.*?#endif', '', text, flags=re.S)
 ffi = cffi.FFI()
-ffi.cdef(''.join(line for line in text.splitlines(True) if not line.startswith('#')))
+for name in sys.argv[1:]:
+    ffi.cdef(open(name).read())
 c = ffi.dlopen(None)
-print(c.ASIDE_ERROR_NULL, c.ASIDE_CHANNEL_TOOL, c.ASIDE_NO_FILTER, ffi.sizeof('aside_event'), ffi.sizeof('aside_status'))
+print(c.ASIDE_ERROR_NULL, c.ASIDE_CHANNEL_TOOL, c.ASIDE_NO_FILTER, c.ASIDE_ABI_VERSION, ffi.sizeof('aside_status'))
+print(ffi.sizeof('aside_event'), ffi.sizeof('aside_token'))
 ";
-    let files = HEADERS.map(|name| root().join("include").join(name));
-    LazyLock::force(&TEXTS);
     // Debian's package is for the system's Python, which need not be the first on the PATH.
-    let outputs = ["python3", "/usr/bin/python3"]
-        .map(|python| Command::new(python).arg("-c").arg(program).args(&files).output())
-        .into_iter()
-        .flatten();
-    for output in outputs {
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        assert!(["skipped\n", "-1001 3 -1 64 4\n"].contains(&&*said), "cffi reads {said}");
+    let outputs = ["python3", "/usr/bin/python3"].map(|python| read_plain(Command::new(python).arg("-c").arg(program)));
+    for said in outputs.into_iter().flatten() {
+        let size = DESCRIPTION.find_struct("aside_event").unwrap().size;
+        let should = format!("-1001 3 -1 1 4\n{size} 8\n");
+        assert!(said == "skipped\n" || said == should, "cffi reads {said}");
     }
 }
+
 #[test]
-fn every_file_with_something_for_the_header_is_read() {
-    fn look(folder: &Path, found: &mut BTreeSet<PathBuf>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                look(&path, found);
-            } else if ["#[ffi_export]", "#[derive_ReprC]", "pub const ASIDE_", "pub type aside_"]
-                .iter()
-                .any(|mark| fs::read_to_string(&path).unwrap().lines().any(|line| line.starts_with(mark)))
-            {
-                found.insert(path);
-            }
-        }
+fn luajit_reads_the_plain_headers() {
+    let program = "\
+local ffi = require('ffi')
+for _, name in ipairs(arg) do
+    ffi.cdef(io.open(name):read('*a'))
+end
+print(ffi.C.ASIDE_ERROR_NULL, ffi.C.ASIDE_NO_FILTER, ffi.sizeof('aside_event'), ffi.sizeof('aside_status'))
+";
+    let path = scratch("luajit").join("read.lua");
+    fs::write(&path, program).unwrap();
+    if let Some(said) = read_plain(Command::new("luajit").arg(path)) {
+        let size = DESCRIPTION.find_struct("aside_event").unwrap().size;
+        assert_eq!(said, format!("-1001\t-1\t{size}\t4\n"));
     }
-    let mut found = BTreeSet::new();
-    look(&root().join("src/ffi"), &mut found);
-    assert_eq!(found, SOURCES.iter().map(|file| root().join("src/ffi").join(file)).collect());
+}
+
+/// Returns what a program says about the plain headers; None if it is not installed.
+fn read_plain(program: &mut Command) -> Option<String> {
+    LazyLock::force(&FILES);
+    let files = ["aside_cdef.h", "aside_unstable_cdef.h"].map(|name| root().join("include").join(name));
+    let output = program.args(files).output().ok()?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[test]
 fn headers_compile_alone_without_a_warning() {
-    LazyLock::force(&TEXTS);
+    LazyLock::force(&FILES);
     let folder = scratch("alone");
     let source = folder.join("alone.c");
     let includes: String = HEADERS.iter().rev().map(|name| format!("#include \"{name}\"\n").repeat(2)).collect();
@@ -324,7 +252,7 @@ fn header_declares_what_the_compiler_exports() {
     let printed = String::from_utf8(printed).unwrap();
 
     // Its types are kept apart by a prefix; they are compared by size and place, the functions by their declarations.
-    let (mut types, mut functions, mut asserts) = (String::new(), String::new(), String::new());
+    let (mut types, mut prototypes, mut asserts) = (String::new(), String::new(), String::new());
     let header = &*HEADER;
     let mut structs = 0;
     let mut named = Vec::new();
@@ -348,12 +276,13 @@ fn header_declares_what_the_compiler_exports() {
                 );
             }
         } else if block.contains("aside_") && block.contains('(') {
-            functions += block;
-            functions += "\n";
+            prototypes += block;
+            prototypes += "\n";
         }
     }
-    let declared = names(header);
-    let listed: BTreeSet<String> = names(&functions).into_iter().filter(|name| name != "aside_test_panic").collect();
+    let declared = functions(header);
+    let listed: BTreeSet<String> =
+        functions(&prototypes).into_iter().filter(|name| name != "aside_test_panic").collect();
     assert_eq!(declared, listed, "functions of the header, and of the compiler");
     assert!(structs >= 5 && listed.len() > 20, "safer-ffi printed in another form: this test reads nothing");
 
@@ -365,8 +294,8 @@ fn header_declares_what_the_compiler_exports() {
     }
     // c_char is an alias of one of these in Rust, which shows through; nothing else here has 8 bits.
     let c = format!(
-        "#include <stddef.h>\n#include <stdint.h>\n#include \"aside_compress.h\"\n\
-         #define int8_t char\n#define uint8_t char\n{maps}{types}\n{asserts}\n{functions}\n"
+        "#include <stddef.h>\n#include <stdint.h>\n#include \"aside_unstable.h\"\n\
+         #define int8_t char\n#define uint8_t char\n{maps}{types}\n{asserts}\n{prototypes}\n"
     );
     let folder = scratch("witness");
     let source = folder.join("witness.c");
@@ -379,32 +308,6 @@ fn header_declares_what_the_compiler_exports() {
         .arg(&source));
 }
 
-/// A header's declarations, one by one, without comments and preprocessor lines.
-fn blocks(header: &str) -> Vec<String> {
-    let mut plain = String::new();
-    let mut rest = header;
-    while let Some((before, comment)) = rest.split_once("/*") {
-        plain += before;
-        rest = comment.split_once("*/").expect("the comment's end").1;
-    }
-    plain += rest;
-
-    let (mut blocks, mut block, mut depth) = (Vec::new(), String::new(), 0);
-    for line in plain.lines().map(str::trim) {
-        let around = line.starts_with('#') || line.starts_with("extern \"C\"") || line.starts_with("}  //");
-        if line.is_empty() || around || depth == 0 && line == "}" {
-            continue;
-        }
-        depth += i32::from(line.contains('{')) - i32::from(line.contains('}'));
-        block += line;
-        block += "\n";
-        if depth == 0 && line.ends_with(';') {
-            blocks.push(std::mem::take(&mut block));
-        }
-    }
-    blocks
-}
-
 /// The name that a struct's line declares.
 fn field(line: &str) -> Option<&str> {
     let declared = line.trim().strip_suffix(';').filter(|line| !line.starts_with('}'))?;
@@ -415,19 +318,9 @@ fn field(line: &str) -> Option<&str> {
     declared.rsplit([' ', '*']).next()
 }
 
-/// The functions that a header declares.
-fn names(header: &str) -> BTreeSet<String> {
-    blocks(header)
-        .iter()
-        .filter(|block| !block.starts_with("typedef") && !block.starts_with("enum"))
-        .filter_map(|block| block.split('(').next()?.split_whitespace().last())
-        .map(|name| name.trim_start_matches('*').to_owned())
-        .collect()
-}
-
 #[test]
 fn library_exports_the_listed_symbols_and_no_others() {
-    let listed = names(&HEADER);
+    let listed = functions(&HEADER);
     let text: String = listed.iter().map(|name| format!("{name}\n")).collect();
     bless("include/aside.symbols", &text);
     compare("include/aside.symbols", &text);
@@ -452,45 +345,13 @@ fn every_function_is_used_by_the_c_tests() {
             c += &fs::read_to_string(path).unwrap();
         }
     }
-    let unused: Vec<String> = names(&HEADER).into_iter().filter(|name| !c.contains(&format!("{name}("))).collect();
+    let unused: Vec<String> = functions(&HEADER).into_iter().filter(|name| !c.contains(&format!("{name}("))).collect();
     assert!(unused.is_empty(), "tests/c never calls {unused:?}");
 }
 
 #[test]
-fn every_number_and_field_is_held_by_the_c_tests() {
-    let c = fs::read_to_string(root().join("tests/c/layout.c")).unwrap();
-    let words: BTreeSet<&str> = c.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
-    let number = |line| {
-        let defined = str::strip_prefix(line, "#define ").or(line.strip_prefix("    ASIDE_").map(|_| line.trim()));
-        Some(defined?.split_once(' ')?.0)
-    };
-    let numbers = HEADER.lines().filter_map(number);
-    let unheld: Vec<&str> = numbers.filter(|name| !words.contains(name)).collect();
-    assert!(unheld.is_empty(), "tests/c/layout.c lacks {unheld:?}");
-
-    let mut wanted = Vec::new();
-    for block in blocks(&HEADER).iter().filter(|block| block.starts_with("typedef struct") && block.contains('{')) {
-        let name = block.split_whitespace().nth(2).unwrap();
-        wanted.push(format!("sizeof({name}) =="));
-        wanted.extend(block.lines().filter_map(field).map(|field| format!("offsetof({name}, {field}) ==")));
-    }
-    assert!(wanted.len() > 90, "cbindgen printed in another form: this test reads nothing");
-    wanted.retain(|wanted| !c.contains(wanted));
-    assert!(wanted.is_empty(), "tests/c/layout.c lacks {wanted:?}");
-}
-
-#[test]
 fn every_declaration_is_documented() {
-    let names = names(&HEADER);
-    let lines: Vec<&str> = HEADER.lines().collect();
-    for pair in lines.windows(2) {
-        let declares = pair[1].starts_with("#define ASIDE_") && !pair[1].ends_with("_H")
-            || pair[1].starts_with("    ASIDE_")
-            || pair[1] == "enum {"
-            || pair[1].starts_with("typedef")
-            || !pair[1].starts_with([' ', '/']) && names.iter().any(|name| pair[1].contains(&format!("{name}(")));
-        assert!(!declares || pair[0].ends_with("*/"), "no comment: {}", pair[1]);
-    }
+    assert_eq!(c::undocumented(&DESCRIPTION), Vec::<String>::new());
 }
 
 #[test]
@@ -504,7 +365,7 @@ fn library_is_named_after_the_binary_interface() {
 #[test]
 fn a_symbol_carries_the_version() {
     let symbol = version_symbol();
-    assert!(names(&HEADER).contains(&symbol), "src/ffi/version.rs: add `{symbol}`, and keep those of before");
+    assert!(functions(&HEADER).contains(&symbol), "src/ffi/version.rs: add `{symbol}`, and keep those of before");
 }
 
 #[test]
@@ -531,4 +392,82 @@ fn example_in_the_header_runs() {
     fs::copy(library(), folder.join(format!("libaside.so.{version}"))).unwrap();
     let output = run(Command::new(&program).env("LD_LIBRARY_PATH", &folder));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "It is 42.\n");
+}
+
+/// The files of a folder with this extension, as one text, without tests.
+fn texts_in(folder: &str, extension: &str) -> String {
+    let (mut folders, mut out) = (vec![root().join(folder)], String::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() && name != "ffi" && name != "tests" {
+                folders.push(path);
+            } else if path.extension().is_some_and(|is| is == extension)
+                && !name.ends_with(&format!("_test.{extension}"))
+            {
+                out += &fs::read_to_string(path).unwrap();
+            }
+        }
+    }
+    out
+}
+
+/// Whether a text declares a name: a line begins with one of these words, or with the name itself if one is empty, and has
+/// the name as a whole word.
+fn declares(text: &str, words: &[&str], name: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '?';
+    text.lines().any(|line| {
+        let Some(at) = line.find(name) else { return false };
+        let (before, after) = (line[..at].trim_start(), &line[at + name.len()..]);
+        !before.ends_with(is_name)
+            && !after.starts_with(is_name)
+            && words.iter().any(|word| if word.is_empty() { before.is_empty() } else { before.starts_with(word) })
+    })
+}
+
+#[test]
+fn one_thing_has_one_name() {
+    let page = fs::read_to_string(root().join("docs/bindings.md")).unwrap();
+    let (_, table) = page.split_once("| | C | C++ | Rust |").expect("the page has a table of names");
+    let sources = [
+        (&HEADER[..], &["typedef", "struct", "aside", "const", "char", "int32_t", "uint32_t", "size_t", "}"][..]),
+        (
+            &texts_in("bindings/cpp/include", "hpp"),
+            &[
+                "class",
+                "struct",
+                "enum class",
+                "inline",
+                "static",
+                "[[nodiscard]]",
+                "std::",
+                "Dialect",
+                "Status",
+                "Text",
+            ],
+        ),
+        (&texts_in("src", "rs"), &["pub "]),
+        (&texts_in("bindings/go", "go"), &["type ", "func "]),
+        (&texts_in("bindings/ruby/sig", "rbs"), &["class ", "type ", "def ", "interface "]),
+        (&texts_in("bindings/python/python/libaside", "pyi"), &["class ", "def ", ""]),
+    ];
+    let mut named = BTreeSet::new();
+    for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        assert_eq!(cells.len(), 7, "{row}");
+        for (cell, (text, words)) in cells[1..].iter().zip(&sources) {
+            for name in cell.split('`').skip(1).step_by(2) {
+                assert!(declares(text, words, name), "`{name}` of this row is not declared: {row}");
+                named.insert(name.to_owned());
+            }
+        }
+    }
+    let types = DESCRIPTION.structs.iter().map(|one| &one.name);
+    let types = types.chain(DESCRIPTION.opaque.iter().map(|one| &one.name));
+    let missing: Vec<_> = types
+        .chain(DESCRIPTION.enumerations.iter().map(|one| &one.name))
+        .filter(|name| !named.contains(*name))
+        .collect();
+    assert!(missing.is_empty(), "docs/bindings.md has no row for {missing:?}");
 }

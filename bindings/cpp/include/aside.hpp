@@ -39,11 +39,13 @@
 // call writer or rewriter, until its next call. Copy what is needed longer.
 //
 // Errors. Functions that fail throw Error, which has the status and the message. Each such function has a form that
-// begins with try_, throws nothing, and returns a Status or something empty; last_error() then has the message.
+// begins with try_, throws nothing, and returns a Status or something empty; last_error() then has the message. aside.h
+// describes each status. Three are not errors. Status::stopped: the callable paused. Status::more: a range is not at its
+// end, or request_model() needs more of the body. Status::none: there is nothing to take.
 // Built without exceptions (-fno-exceptions), there are only these forms; run-time type information is not needed
 // either way. A callable whose type is used both in sources with exceptions and in sources without may be compiled
-// as either, and what it throws then ends the process. If memory runs out in a function that finds or loads a
-// dialect, or reads a request's tools, the process ends; elsewhere in this header that is a status.
+// as either, and what it throws then ends the process. If memory runs out in a function that finds, lists or loads
+// dialects, takes a thought, or reads a request's tools, the process ends; elsewhere in this header that is a status.
 //
 // Exceptions of a callable do not pass through the library: they are caught, pause the scanner, and are thrown again
 // from the function that was given the callable, in the try_ forms too. The scanner is still usable; the event that
@@ -98,17 +100,19 @@
 namespace aside {
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Statuses and errors
+// Numbers
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// What a try_ function returns. aside.h describes each value.
+// Generated from src/ffi by tests/header: do not edit.
+
+/// What a function returns.
 // clang-format off
 enum class [[nodiscard]] Status : aside_status {
     // clang-format on
     ok = ASIDE_OK,
-    stopped = ASIDE_STOPPED, ///< the callable paused
-    more = ASIDE_MORE,       ///< of a range: it is not at its end; of request_model(): more is needed
-    none = ASIDE_NONE,       ///< nothing to take
+    stopped = ASIDE_STOPPED,
+    more = ASIDE_MORE,
+    none = ASIDE_NONE,
     null = ASIDE_ERROR_NULL,
     length = ASIDE_ERROR_LENGTH,
     unknown = ASIDE_ERROR_UNKNOWN,
@@ -118,12 +122,192 @@ enum class [[nodiscard]] Status : aside_status {
     busy = ASIDE_ERROR_BUSY,
     order = ASIDE_ERROR_ORDER,
     memory = ASIDE_ERROR_MEMORY,
-    filter = ASIDE_ERROR_FILTER,
-    original = ASIDE_ERROR_ORIGINAL,
     range = ASIDE_ERROR_RANGE,
     panic = ASIDE_ERROR_PANIC,
     join = ASIDE_ERROR_JOIN,
+    filter = ASIDE_ERROR_FILTER,
+    original = ASIDE_ERROR_ORIGINAL,
+    ambiguous = ASIDE_ERROR_AMBIGUOUS,
 };
+
+/// What an event reports.
+enum class Kind : std::uint32_t {
+    /// A span begins. The bytes are its opening marker; there are none if the stream starts inside the span.
+    open = ASIDE_KIND_OPEN,
+    /// An attribute of the marker that has just opened a span. It has no bytes of the stream.
+    attribute = ASIDE_KIND_ATTRIBUTE,
+    /// Text of the channel. It is never empty, and never cuts a character of valid UTF-8.
+    text = ASIDE_KIND_TEXT,
+    /// Bytes that belong to no text, such as the newline that a family puts around its markers.
+    framing = ASIDE_KIND_FRAMING,
+    /// A span ends. The bytes are its closing marker; there are none if it ends without one.
+    close = ASIDE_KIND_CLOSE,
+    /// All content so far was thinking: a closer of the thinking has come without an opener before it, in a dialect with
+    /// `stray_close = "reclassify"`. It has no bytes of the stream, and comes at most once in it.
+    reclassify = ASIDE_KIND_RECLASSIFY,
+    /// The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters. It comes once
+    /// for each span or stream, as `options.budget_scope` says.
+    budget = ASIDE_KIND_BUDGET,
+    /// A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls are
+    /// written. The bytes are what begins the call, if the opener of its span was not that.
+    call = ASIDE_KIND_CALL,
+    /// The name of the call, whole. If it has no bytes, the name is the value of a header's field.
+    call_name = ASIDE_KIND_CALL_NAME,
+    /// An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name between them.
+    call_id = ASIDE_KIND_CALL_ID,
+    /// A key of the arguments, whole. Arguments that are JSON have none.
+    call_key = ASIDE_KIND_CALL_KEY,
+    /// The word that says of which type the next value is, whole.
+    call_type = ASIDE_KIND_CALL_TYPE,
+    /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character.
+    call_value = ASIDE_KIND_CALL_VALUE,
+    /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
+    call_value_end = ASIDE_KIND_CALL_VALUE_END,
+    /// The call ends. The bytes are its last marker, if it has one.
+    call_end = ASIDE_KIND_CALL_END,
+};
+
+/// What a stretch of a stream is meant for.
+enum class Channel : std::uint32_t {
+    /// What the reader is meant to see.
+    content = ASIDE_CHANNEL_CONTENT,
+    /// What the model thinks. Some interfaces call it `reasoning` or `reasoning_content`.
+    thinking = ASIDE_CHANNEL_THINKING,
+    /// What the model says about what it is doing.
+    narration = ASIDE_CHANNEL_NARRATION,
+    /// Tool calls.
+    tool = ASIDE_CHANNEL_TOOL,
+};
+
+/// Why a span or a call ended.
+enum class Cause : std::uint32_t {
+    /// The closing marker came.
+    marker = ASIDE_CAUSE_MARKER,
+    /// Something else came that ends such a span.
+    implied = ASIDE_CAUSE_IMPLIED,
+    /// The stream ended inside the span.
+    end_of_stream = ASIDE_CAUSE_END_OF_STREAM,
+    /// `force_close()` ended it.
+    forced = ASIDE_CAUSE_FORCED,
+    /// The text of a tool call broke its grammar. No span ends with this cause.
+    malformed = ASIDE_CAUSE_MALFORMED,
+};
+
+/// Where a stream starts.
+enum class Start : std::uint32_t {
+    /// As the dialect says.
+    dialect = ASIDE_START_DEFAULT,
+    /// No span is open.
+    content = ASIDE_START_CONTENT,
+    /// The stream begins inside a thinking span, whose opener was in the prompt.
+    thinking = ASIDE_START_THINKING,
+    /// The stream begins inside a narration span.
+    narration = ASIDE_START_NARRATION,
+    /// The stream begins inside a tool span.
+    tool = ASIDE_START_TOOL,
+    /// The stream begins inside a channel header, of a dialect that has headers.
+    header = ASIDE_START_HEADER,
+};
+
+/// What becomes of a tool call that begins inside the thinking.
+enum class CallsInThinking : std::uint32_t {
+    /// As the dialect says: the call ends the thinking, interrupts it, or is text of it.
+    dialect = ASIDE_CALLS_IN_THINKING_DIALECT,
+    /// Every tool opener in the thinking is text.
+    never = ASIDE_CALLS_IN_THINKING_NEVER,
+};
+
+/// What becomes of a closer of the thinking that has no opener and comes after content.
+enum class StrayClose : std::uint32_t {
+    /// As the dialect says.
+    dialect = ASIDE_STRAY_CLOSE_DIALECT,
+    /// A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does not
+    /// think.
+    text = ASIDE_STRAY_CLOSE_TEXT,
+};
+
+/// What a budget counts.
+enum class BudgetUnit : std::uint32_t {
+    /// Bytes.
+    bytes = ASIDE_BUDGET_UNIT_BYTES,
+    /// Characters.
+    characters = ASIDE_BUDGET_UNIT_CHARACTERS,
+};
+
+/// What a budget applies to.
+enum class BudgetScope : std::uint32_t {
+    /// Each thinking span has the whole budget.
+    span = ASIDE_BUDGET_SCOPE_SPAN,
+    /// All thinking of the stream shares it.
+    stream = ASIDE_BUDGET_SCOPE_STREAM,
+};
+
+/// What a join does if a part contains a marker.
+enum class Markers : std::uint32_t {
+    /// The call fails with `Status::join`.
+    refuse = ASIDE_MARKERS_REFUSE,
+    /// The call breaks the markers, as `escape()` does.
+    escape = ASIDE_MARKERS_ESCAPE,
+};
+
+/// The name of the field for the thinking.
+enum class Field : std::uint32_t {
+    /// `reasoning_content`.
+    reasoning_content = ASIDE_FIELD_REASONING_CONTENT,
+    /// `reasoning`.
+    reasoning = ASIDE_FIELD_REASONING,
+    /// `thinking`.
+    thinking = ASIDE_FIELD_THINKING,
+};
+
+/// What comes into a rewriter.
+enum class Body : std::uint32_t {
+    /// The first byte that is not white space decides. JSON begins with `{`, an event stream never does.
+    unknown = ASIDE_BODY_UNKNOWN,
+    /// An event stream, `text/event-stream`.
+    events = ASIDE_BODY_EVENTS,
+    /// One JSON object, `application/json`.
+    json = ASIDE_BODY_JSON,
+    /// JSON objects, each on a separate line, `application/x-ndjson`: Ollama's streams.
+    lines = ASIDE_BODY_LINES,
+};
+
+/// A set of formats of answers, each with the end of its path.
+enum class Formats : std::uint32_t {
+    /// Chat completions of OpenAI, `/chat/completions`.
+    chat = ASIDE_FORMAT_CHAT,
+    /// Completions of OpenAI, `/completions`.
+    completions = ASIDE_FORMAT_COMPLETIONS,
+    /// OpenAI Responses, `/responses`.
+    responses = ASIDE_FORMAT_RESPONSES,
+    /// Anthropic Messages, `/messages`.
+    messages = ASIDE_FORMAT_MESSAGES,
+    /// Ollama's own, `/api/chat` and `/api/generate`.
+    ollama = ASIDE_FORMAT_OLLAMA,
+    /// All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
+    /// format is accepted.
+    all = ASIDE_FORMAT_ALL,
+};
+
+/// What the thinking becomes in the items of OpenAI Responses.
+enum class ResponsesAs : std::uint32_t {
+    /// The content of a reasoning item, as `reasoning_text`: right for clients that send items back.
+    reasoning_text = ASIDE_RESPONSES_AS_REASONING_TEXT,
+    /// Its summary, as `summary_text`: for clients that show only that.
+    summary = ASIDE_RESPONSES_AS_SUMMARY,
+};
+
+/// What a host does with a request.
+enum class Hint : std::uint32_t {
+    /// Send `Accept-Encoding: identity` to the server: no compressed answer can be read.
+    identity = ASIDE_HINT_IDENTITY,
+};
+
+// End of what is generated.
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Statuses and errors
+// ---------------------------------------------------------------------------------------------------------------------
 
 /// Returns whether a status is a failure, and not success or a pause.
 constexpr bool failed(Status status) noexcept { return static_cast<aside_status>(status) < 0; }
@@ -160,34 +344,6 @@ private:
 // What an event says
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// What an event reports.
-enum class Kind : std::uint32_t {
-    open = ASIDE_KIND_OPEN,             ///< a span begins: the bytes are its marker
-    attribute = ASIDE_KIND_ATTRIBUTE,   ///< of the marker that has just opened a span
-    text = ASIDE_KIND_TEXT,             ///< text of the channel
-    framing = ASIDE_KIND_FRAMING,       ///< bytes that belong to no text
-    close = ASIDE_KIND_CLOSE,           ///< a span ends: the bytes are its marker
-    reclassify = ASIDE_KIND_RECLASSIFY, ///< all content so far was thinking; at most once in a stream
-    budget = ASIDE_KIND_BUDGET,         ///< the thinking exceeds Options::budget here
-    // Only with Options::calls:
-    call = ASIDE_KIND_CALL,             ///< a tool call begins: the bytes are its marker, or none
-    call_name = ASIDE_KIND_CALL_NAME,   ///< its name, whole
-    call_id = ASIDE_KIND_CALL_ID,       ///< an id of it, whole; if the whole head is the id, in parts around the name
-    call_key = ASIDE_KIND_CALL_KEY,     ///< a key of its arguments, whole; arguments that are JSON have none
-    call_type = ASIDE_KIND_CALL_TYPE,   ///< the word for the type of the next value, whole
-    call_value = ASIDE_KIND_CALL_VALUE, ///< a value, or arguments that are JSON, in pieces that cut no character
-    call_value_end = ASIDE_KIND_CALL_VALUE_END, ///< the value's closer, or no bytes; arguments that are JSON have none
-    call_end = ASIDE_KIND_CALL_END,             ///< the call ends: the bytes are its marker, or none
-};
-
-/// Whose text it is.
-enum class Channel : std::uint32_t {
-    content = ASIDE_CHANNEL_CONTENT,     ///< what the reader is meant to see
-    thinking = ASIDE_CHANNEL_THINKING,   ///< what the model thinks
-    narration = ASIDE_CHANNEL_NARRATION, ///< what it says about what it is doing
-    tool = ASIDE_CHANNEL_TOOL,           ///< tool calls
-};
-
 /// Returns the name of a channel, as dialect files write it; empty for one that this header does not know.
 constexpr std::string_view name(Channel channel) noexcept
 {
@@ -199,15 +355,6 @@ constexpr std::string_view name(Channel channel) noexcept
     }
     return {};
 }
-
-/// Why a span or a call ended.
-enum class Cause : std::uint32_t {
-    marker = ASIDE_CAUSE_MARKER,       ///< its closing marker came
-    implied = ASIDE_CAUSE_IMPLIED,     ///< something else came that ends such a span
-    end = ASIDE_CAUSE_END_OF_STREAM,   ///< the stream ended inside it
-    forced = ASIDE_CAUSE_FORCED,       ///< force_close()
-    malformed = ASIDE_CAUSE_MALFORMED, ///< the text of a tool call broke its grammar; no span ends so
-};
 
 /// A place in a marker: counted from the marker's first byte.
 struct Place {
@@ -231,6 +378,10 @@ struct Event {
     std::string_view value; ///< of an attribute, decoded
     Place raw_name;         ///< of an attribute: where the name stands in the marker; len 0 where it has none there
     Place raw_value;        ///< of an attribute: where the value stands in the marker, not decoded
+    /// How many tokens begin inside the bytes, of those that were fed with feed_tokens(). A token that begins in one event and
+    /// ends in another belongs to the first, so that each token with bytes is in exactly one event.
+    std::uint32_t tokens;
+    std::uint64_t first_token; ///< how many tokens of the stream begin before the event
 
     /// Returns whether it is text of this channel.
     constexpr bool is_text(Channel of) const noexcept { return kind == Kind::text && channel == of; }
@@ -259,7 +410,13 @@ T check(T made)
 }
 #endif
 
-/// Returns whether what an event says stands in `aside_fed.attributes`, and not in the stream.
+/// Returns a text for C.
+inline aside_bytes bytes(std::string_view text) noexcept { return {text.data(), text.size()}; }
+
+/// Returns a text of C.
+inline std::string_view view(aside_bytes bytes) noexcept { return {bytes.at, bytes.len}; }
+
+/// Returns whether what an event says stands in `aside_event_array.attributes`, and not in the stream.
 inline bool is_apart(const aside_event &raw) noexcept
 {
     return raw.kind == ASIDE_KIND_ATTRIBUTE || (raw.kind == ASIDE_KIND_CALL_NAME && raw.value_len > 0);
@@ -273,13 +430,15 @@ inline Event read(const aside_event &raw, const char *bytes) noexcept
                 static_cast<Cause>(raw.cause),
                 raw.rule,
                 raw.tag,
-                raw.kind == ASIDE_KIND_CALL || raw.kind == ASIDE_KIND_CALL_END ? raw.text_at : 0,
+                raw.call,
                 raw.offset,
                 std::string_view(bytes, static_cast<std::size_t>(raw.len)),
                 {},
                 {},
                 {raw.raw_name_at, raw.raw_name_len},
-                {raw.raw_value_at, raw.raw_value_len}};
+                {raw.raw_value_at, raw.raw_value_len},
+                raw.tokens,
+                raw.first_token};
     if (event.kind == Kind::attribute) {
         event.name = std::string_view(bytes, raw.name_len);
         event.value = std::string_view(bytes + raw.name_len, raw.value_len);
@@ -350,22 +509,6 @@ inline constexpr bool throws_nothing = std::is_nothrow_invocable_v<std::remove_r
 // Dialects
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// What is open at the first byte of a stream.
-enum class Start : std::uint32_t {
-    dialect = ASIDE_START_DEFAULT,     ///< as the dialect says
-    content = ASIDE_START_CONTENT,     ///< no span
-    thinking = ASIDE_START_THINKING,   ///< a thinking span, whose opener was in the prompt
-    narration = ASIDE_START_NARRATION, ///< a narration span
-    tool = ASIDE_START_TOOL,           ///< a tool span
-    header = ASIDE_START_HEADER,       ///< a channel header, of a dialect that has headers
-};
-
-/// What becomes of a closer of the thinking that has no opener and comes after content.
-enum class StrayClose : std::uint32_t {
-    dialect = ASIDE_STRAY_CLOSE_DIALECT, ///< what the dialect says
-    text = ASIDE_STRAY_CLOSE_TEXT,       ///< text, for a host that is sure that its model does not think
-};
-
 struct TemplateMatch;
 
 /// Which bytes are markers, and of what. Never changes; any number of threads may use one.
@@ -393,22 +536,17 @@ public:
         return Dialect(aside_dialect_find_for_model(model.data(), model.size()));
     }
 
-    /// Finds the built-in dialects that a chat template (Jinja, UTF-8) is written for, by the markers that it writes. Empty
-    /// if it has the markers of none (Status::unknown). `variables` is a JSON object: those that the template is rendered
-    /// with for the request at hand (`{"enable_thinking": true}`), so that the start is that request's. Empty with
-    /// Status::option if the library was built without its feature `templates`, and if the template cannot be rendered with
-    /// them; last_error() says why.
-    static TemplateMatch try_find_for_template(std::string_view text, std::string_view variables = {}) noexcept;
+    /// Finds the built-in dialect that a chat template (Jinja, UTF-8) is written for, by the markers that it writes: it is read
+    /// and never rendered. Empty if it has the markers of none (Status::unknown), and if several dialects fit equally well
+    /// (Status::ambiguous, and the message names them). `*match` is written if at least one fits.
+    static Dialect try_find_for_template(std::string_view text, TemplateMatch *match = nullptr) noexcept;
 
     /// Makes a dialect from the text of a dialect file (TOML, UTF-8); empty if it has an error (Status::dialect, and the
     /// message names line and key).
     static Dialect try_load(std::string_view toml) noexcept
     {
         ASIDE_VERSION_SYMBOL();
-        aside_dialect *loaded = nullptr;
-        if (aside_dialect_load(toml.data(), toml.size(), &loaded) != ASIDE_OK)
-            return {};
-        return Dialect(loaded);
+        return Dialect(aside_dialect_load(toml.data(), toml.size()));
     }
 
     /// Loads built-in dialects, so that finding them later allocates nothing: a host calls it once, before it serves. `names`
@@ -431,8 +569,11 @@ public:
     /// try_find_for_model() that throws.
     static Dialect find_for_model(std::string_view model) { return detail::check(try_find_for_model(model)); }
 
-    /// try_find_for_template() that throws. It is not an error if several fit: see TemplateMatch.
-    static TemplateMatch find_for_template(std::string_view text, std::string_view variables = {});
+    /// try_find_for_template() that throws.
+    static Dialect find_for_template(std::string_view text, TemplateMatch *match = nullptr)
+    {
+        return detail::check(try_find_for_template(text, match));
+    }
 
     /// try_load() that throws.
     static Dialect load(std::string_view toml) { return detail::check(try_load(toml)); }
@@ -472,15 +613,14 @@ public:
     /// dialect. For a dialect from find_for_model(), it is the start of that model.
     Start start() const noexcept { return static_cast<Start>(aside_dialect_start(handle())); }
 
-    /// Returns how many dialects are built in.
-    static std::size_t count() noexcept { return aside_dialect_count(); }
-
-    /// Returns the name of the built-in dialect number `index`, in sorted order, from 0; empty from count() on.
-    static std::string_view name_at(std::size_t index) noexcept
+    /// Returns the names of the built-in dialects, sorted. They are valid as long as the library.
+    static std::vector<std::string_view> names() noexcept
     {
+        std::vector<std::string_view> names;
         std::size_t len = 0;
-        const char *name = aside_dialect_name_at(index, &len);
-        return name == nullptr ? std::string_view() : std::string_view(name, len);
+        while (const char *name = aside_dialect_name_at(names.size(), &len))
+            names.emplace_back(name, len);
+        return names;
     }
 
     /// Returns whether it is not empty.
@@ -503,41 +643,34 @@ private:
     std::unique_ptr<const aside_dialect, Free> handle_;
 };
 
-/// The dialects that a chat template fits. If it fits several equally well, its text does not tell them apart, and the host
-/// must: by the model's name, say.
+/// What Dialect::find_for_template() finds besides the dialect. If a template fits several equally well, its text does not tell
+/// them apart, and the host must: by the model's name, say.
 ///
-///     const aside::TemplateMatch match = aside::Dialect::find_for_template(text);
-///     if (match.start)
-///         options.start = *match.start; // match.dialects[0] it is
+///     aside::TemplateMatch match;
+///     const aside::Dialect dialect = aside::Dialect::find_for_template(text, &match);
+///     options.start = match.start;
 struct TemplateMatch {
-    std::vector<Dialect> dialects; ///< sorted by name
-    std::optional<Start> start;    ///< if only one fits: where generation starts, after the generation prompt
-
-    /// Returns whether there is at least one.
-    explicit operator bool() const noexcept { return !dialects.empty(); }
+    Start start = Start::dialect;  ///< if one dialect fits: where generation starts, after the generation prompt
+    std::vector<Dialect> dialects; ///< all that fit equally well, sorted by name
 };
 
-inline TemplateMatch Dialect::try_find_for_template(std::string_view text, std::string_view variables) noexcept
+inline Dialect Dialect::try_find_for_template(std::string_view text, TemplateMatch *match) noexcept
 {
     ASIDE_VERSION_SYMBOL();
-    std::vector<const aside_dialect *> found(count());
-    std::uint32_t start = ASIDE_START_DEFAULT;
-    found.resize(aside_dialect_find_for_template_with(text.data(), text.size(), variables.data(), variables.size(),
-                                                      found.data(), found.size(), &start));
-    TemplateMatch match;
-    for (const aside_dialect *dialect : found)
-        match.dialects.push_back(Dialect(dialect));
-    if (found.size() == 1)
-        match.start = static_cast<Start>(start);
-    return match;
+    std::vector<const aside_dialect *> room(match == nullptr ? 0 : names().size());
+    aside_template_match raw{};
+    raw.size = sizeof raw;
+    raw.dialects = room.data();
+    raw.capacity = room.size();
+    Dialect found(aside_dialect_find_for_template(text.data(), text.size(), &raw));
+    if (match != nullptr && raw.count > 0) {
+        match->start = static_cast<Start>(raw.start);
+        match->dialects.clear();
+        for (std::size_t at = 0; at < raw.count; at++)
+            match->dialects.push_back(Dialect(room[at]));
+    }
+    return found;
 }
-
-#if ASIDE_HAS_EXCEPTIONS
-inline TemplateMatch Dialect::find_for_template(std::string_view text, std::string_view variables)
-{
-    return detail::check(try_find_for_template(text, variables));
-}
-#endif
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Whole thoughts
@@ -549,106 +682,27 @@ struct Attribute {
     std::string_view value; ///< decoded
 };
 
-/// The attributes of a thought, in the order of its marker.
-class Attributes {
-public:
-    Attributes() noexcept = default;
-    Attributes(const aside_attribute *first, std::size_t size) noexcept : first_(first), size_(size) {}
-
-    std::size_t size() const noexcept { return size_; }
-    bool empty() const noexcept { return size_ == 0; }
-
-    /// `index` is below size().
-    Attribute operator[](std::size_t index) const noexcept
-    {
-        const aside_attribute &raw = first_[index];
-        return {std::string_view(raw.name, raw.name_len), std::string_view(raw.value, raw.value_len)};
-    }
-
-    /// Returns the value of the first attribute of this name.
-    std::optional<std::string_view> find(std::string_view name) const noexcept
-    {
-        for (const Attribute attribute : *this)
-            if (attribute.name == name)
-                return attribute.value;
-        return std::nullopt;
-    }
-
-    class iterator {
-    public:
-        using iterator_category = std::input_iterator_tag;
-        using value_type = Attribute;
-        using difference_type = std::ptrdiff_t;
-        using pointer = void;
-        using reference = Attribute;
-
-        iterator() noexcept = default;
-
-        Attribute operator*() const noexcept { return (*of_)[index_]; }
-        iterator &operator++() noexcept
-        {
-            ++index_;
-            return *this;
-        }
-        iterator operator++(int) noexcept
-        {
-            const iterator before = *this;
-            ++index_;
-            return before;
-        }
-        friend bool operator==(const iterator &a, const iterator &b) noexcept { return a.index_ == b.index_; }
-        friend bool operator!=(const iterator &a, const iterator &b) noexcept { return a.index_ != b.index_; }
-
-    private:
-        friend Attributes;
-        iterator(const Attributes *of, std::size_t index) noexcept : of_(of), index_(index) {}
-
-        const Attributes *of_ = nullptr;
-        std::size_t index_ = 0;
-    };
-
-    iterator begin() const noexcept { return {this, 0}; }
-    iterator end() const noexcept { return {this, size_}; }
-
-private:
-    const aside_attribute *first_ = nullptr;
-    std::size_t size_ = 0;
-};
-
 /// A whole thought. Its views are memory of the scanner, valid until the next take_thought() or reset(), or until the scanner
 /// is destroyed.
 struct Thought {
     std::string_view text;
     std::uint64_t offset = 0;             ///< in the stream, of the marker that opened it
-    Cause cause = Cause::marker;          ///< why it ended; Cause::end: it was cut off
-    bool truncated = false;               ///< Options::collect was too small for all of it
+    Cause cause = Cause::marker;          ///< why it ended; Cause::end_of_stream: it was cut off
+    bool truncated = false;               ///< ScannerOptions::collect was too small for all of it
     std::optional<std::string_view> type; ///< if the marker had a type
     std::optional<double> confidence;     ///< from 0 to 1, if the marker had one
-    Attributes attributes;                ///< of the marker
+    std::vector<Attribute> attributes;    ///< of the marker, in its order
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Scanners
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// What a budget counts.
-enum class BudgetUnit : std::uint32_t { bytes = ASIDE_BUDGET_UNIT_BYTES, characters = ASIDE_BUDGET_UNIT_CHARACTERS };
-
-/// What has a budget: each thinking span, or all thinking of the stream together.
-enum class BudgetScope : std::uint32_t { span = ASIDE_BUDGET_SCOPE_SPAN, stream = ASIDE_BUDGET_SCOPE_STREAM };
-
-/// What becomes of a tool call that begins inside the thinking.
-enum class CallsInThinking : std::uint32_t {
-    dialect =
-        ASIDE_CALLS_IN_THINKING_DIALECT,   ///< what the dialect says: it ends the thinking, interrupts it, or is text of it
-    never = ASIDE_CALLS_IN_THINKING_NEVER, ///< every tool opener in the thinking is text
-};
-
 /// No budget.
 inline constexpr std::uint64_t unlimited = UINT64_MAX;
 
 /// How a scanner differs from its dialect's defaults.
-struct Options {
+struct ScannerOptions {
     Start start = Start::dialect;
     /// Non-zero: collect whole thoughts for take_thought(), and hold at most this many bytes of them at a time: text, types,
     /// and attributes, of which each counts as at least 48. What does not fit is cut off, the text last.
@@ -675,6 +729,8 @@ struct Counts {
     std::uint64_t characters = 0; ///< of text; of invalid UTF-8, the bytes that do not continue a character
     std::uint64_t spans = 0;      ///< that were opened
     std::uint64_t tokens = 0;     ///< whose first byte is text of the channel, of those from feed_tokens()
+    /// Of Channel::thinking: whole thoughts that were lost since the start or the last reset, because 1,024 were waiting.
+    std::uint64_t lost_thoughts = 0;
 };
 
 template <bool throws>
@@ -688,7 +744,7 @@ public:
 
     /// Makes a scanner at the start of a stream; empty if that fails (Status::option for a start that the dialect does not
     /// have, Status::memory).
-    static Scanner try_make(const Dialect &dialect, const Options &options = {}) noexcept
+    static Scanner try_make(const Dialect &dialect, const ScannerOptions &options = {}) noexcept
     {
         aside_scanner_options raw{};
         raw.size = sizeof raw;
@@ -773,21 +829,11 @@ public:
         return channel == ASIDE_NOT_TEXT ? std::nullopt : std::optional(static_cast<Channel>(channel));
     }
 
-    /// Returns the channel of a chunk that consists only of bytes in `bytes`, for hosts that skip such chunks themselves and
-    /// call try_skip() for them: see aside_scanner_quiet(). Nothing if every chunk has to be fed.
-    std::optional<Channel> quiet(std::uint64_t (&bytes)[4]) const noexcept
-    {
-        const std::int32_t channel = aside_scanner_quiet(handle(), bytes);
-        return channel == ASIDE_NOT_TEXT ? std::nullopt : std::optional(static_cast<Channel>(channel));
-    }
-
-    /// Tells the scanner that `length` bytes were skipped; Status::order if none can have been.
-    Status try_skip(std::uint64_t length) noexcept { return static_cast<Status>(aside_scanner_skip(handle(), length)); }
-
     /// Feeds bytes whose tokens are known, as try_feed(). `tokens` is an array, a vector or another contiguous container of
     /// Token, and their lengths add up to the chunk's (Status::length). Markers that a dialect calls special then count only
-    /// if a special token begins them; counts() counts the tokens of each channel. After Status::stopped feed the rest of
-    /// the chunk, with the tokens that are not wholly done, the first of them with the length that is left of it.
+    /// if a special token begins them; Event::first_token and Event::tokens say which tokens begin in an event, and counts()
+    /// counts the tokens of each channel. After Status::stopped feed the rest of the chunk, with the tokens that are not
+    /// wholly done, the first of them with the length that is left of it.
     template <class Tokens, class F>
     Status try_feed_tokens(std::string_view chunk, const Tokens &tokens, F &&callable) noexcept(detail::throws_nothing<F>)
     {
@@ -821,7 +867,7 @@ public:
     /// Resets the scanner: drops what is held back, and every error except Status::panic.
     Status try_reset() noexcept { return static_cast<Status>(aside_scanner_reset(handle())); }
 
-    /// Takes the oldest thought that has ended, from a scanner with Options::collect. Status::none if there is none;
+    /// Takes the oldest thought that has ended, from a scanner with ScannerOptions::collect. Status::none if there is none;
     /// `thought` is written with Status::ok only.
     Status try_take_thought(Thought &thought) noexcept
     {
@@ -830,17 +876,23 @@ public:
         const Status status = static_cast<Status>(aside_scanner_take_thought(handle(), &raw));
         if (status != Status::ok)
             return status;
-        thought.text = std::string_view(raw.text, raw.text_len);
+        thought.text = detail::view(raw.text);
         thought.offset = raw.offset;
         thought.cause = static_cast<Cause>(raw.cause);
         thought.truncated = raw.truncated != 0;
         thought.type.reset();
         thought.confidence.reset();
         if (raw.has_thought_type != 0)
-            thought.type = std::string_view(raw.thought_type, raw.thought_type_len);
+            thought.type = detail::view(raw.thought_type);
         if (raw.has_confidence != 0)
             thought.confidence = raw.confidence;
-        thought.attributes = Attributes(raw.attributes, raw.attribute_count);
+        thought.attributes.clear();
+        for (std::size_t at = 0; at < raw.attribute_count; at++) {
+            aside_attribute attribute{};
+            attribute.size = sizeof attribute;
+            if (aside_scanner_thought_attribute(handle(), at, &attribute) == ASIDE_OK)
+                thought.attributes.push_back({detail::view(attribute.name), detail::view(attribute.value)});
+        }
         return status;
     }
 
@@ -854,13 +906,13 @@ public:
         raw.size = sizeof raw;
         const Status status = static_cast<Status>(aside_scanner_counts(handle(), static_cast<std::uint32_t>(channel), &raw));
         if (status == Status::ok)
-            counts = {raw.bytes, raw.characters, raw.spans, raw.tokens};
+            counts = {raw.bytes, raw.characters, raw.spans, raw.tokens, raw.lost_thoughts};
         return status;
     }
 
 #if ASIDE_HAS_EXCEPTIONS
     /// try_make() that throws.
-    explicit Scanner(const Dialect &dialect, const Options &options = {})
+    explicit Scanner(const Dialect &dialect, const ScannerOptions &options = {})
         : Scanner(detail::check(try_make(dialect, options)))
     {}
 
@@ -950,9 +1002,6 @@ public:
 
     /// Returns the offset in the stream of the next byte to be fed.
     std::uint64_t offset() const noexcept { return aside_scanner_offset(handle()); }
-
-    /// Returns how many thoughts were lost since the start or the last reset, because 1,024 were waiting.
-    std::uint64_t lost_thoughts() const noexcept { return aside_scanner_lost_thoughts(handle()); }
 
     /// Returns whether it is not empty.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
@@ -1051,17 +1100,21 @@ private:
     {
         while (status_ == Status::more) {
             aside_event raw;
-            aside_fed fed;
+            aside_event_array array{};
+            array.size = sizeof array;
+            array.events = &raw;
+            array.event_size = sizeof raw;
+            array.capacity = 1;
             const char *chunk = rest_.data();
-            status_ = static_cast<Status>(call(&raw, &fed));
+            status_ = static_cast<Status>(call(&array));
             if (failed(status_))
                 break;
-            rest_.remove_prefix(fed.consumed);
+            rest_.remove_prefix(array.consumed);
             if (work_ == Work::feed_tokens)
-                pass_tokens(fed.consumed);
-            if (fed.count == 0)
+                pass_tokens(array.consumed);
+            if (array.count == 0)
                 continue;
-            if (const char *bytes = find(raw, fed, chunk)) {
+            if (const char *bytes = find(raw, array, chunk)) {
                 event_ = detail::read(raw, bytes);
                 return;
             }
@@ -1076,22 +1129,21 @@ private:
 #endif
     }
 
-    aside_status call(aside_event *raw, aside_fed *fed) noexcept
+    aside_status call(aside_event_array *array) noexcept
     {
+        aside_scanner *const scanner = scanner_->handle();
         switch (work_) {
-        case Work::finish: return aside_scanner_finish_into(scanner_->handle(), raw, 1, sizeof *raw, fed);
-        case Work::flush: return aside_scanner_flush_into(scanner_->handle(), raw, 1, sizeof *raw, fed);
-        case Work::force_close: return aside_scanner_force_close_into(scanner_->handle(), raw, 1, sizeof *raw, fed);
+        case Work::finish: return aside_scanner_finish_into(scanner, array);
+        case Work::flush: return aside_scanner_flush_into(scanner, array);
+        case Work::force_close: return aside_scanner_force_close_into(scanner, array);
         case Work::feed_tokens:
             // What is left of a token is fed alone: the tokens belong to the caller, and are not changed.
             if (begun_.len > 0)
-                return aside_scanner_feed_tokens_into(scanner_->handle(), rest_.data(), begun_.len, &begun_, 1, raw, 1,
-                                                      sizeof *raw, fed);
-            return aside_scanner_feed_tokens_into(scanner_->handle(), rest_.data(), rest_.size(), tokens_, token_count_, raw,
-                                                  1, sizeof *raw, fed);
+                return aside_scanner_feed_tokens_into(scanner, rest_.data(), begun_.len, &begun_, 1, array);
+            return aside_scanner_feed_tokens_into(scanner, rest_.data(), rest_.size(), tokens_, token_count_, array);
         case Work::feed: break;
         }
-        return aside_scanner_feed_into(scanner_->handle(), rest_.data(), rest_.size(), raw, 1, sizeof *raw, fed);
+        return aside_scanner_feed_into(scanner, rest_.data(), rest_.size(), array);
     }
 
     /// Skips the tokens of `len` bytes; what is left of the last one is begun_.
@@ -1113,17 +1165,17 @@ private:
     }
 
     /// Returns the event's bytes, in the chunk, in what was held, or, if it spans both, in the scanner's buffer for that.
-    const char *find(const aside_event &raw, const aside_fed &fed, const char *chunk) noexcept
+    const char *find(const aside_event &raw, const aside_event_array &array, const char *chunk) noexcept
     {
         if (detail::is_apart(raw))
-            return fed.attributes + raw.text_at;
+            return array.attributes.at + raw.text_at;
         if (raw.len == 0)
             return "";
-        if (raw.offset >= fed.offset)
-            return chunk + (raw.offset - fed.offset);
-        const std::size_t before = static_cast<std::size_t>(fed.offset - raw.offset);
+        if (raw.offset >= array.offset)
+            return chunk + (raw.offset - array.offset);
+        const std::size_t before = static_cast<std::size_t>(array.offset - raw.offset);
         const std::size_t len = static_cast<std::size_t>(raw.len);
-        const char *held = fed.held + (fed.held_len - before);
+        const char *held = array.held.at + (array.held.len - before);
         if (len <= before)
             return held;
         char *room = scanner_->room(len);
@@ -1218,7 +1270,7 @@ struct CallDelta {
 
 /// Makes OpenAI's `tool_calls` of the events of one stream. One thread at a time; writers share nothing that changes.
 ///
-///     aside::Options options;
+///     aside::ScannerOptions options;
 ///     options.calls = true;
 ///     aside::Scanner scanner(dialect, options);
 ///     aside::CallWriter writer(dialect, {request.tools});
@@ -1238,11 +1290,8 @@ public:
     {
         aside_call_writer_options raw{};
         raw.size = sizeof raw;
-        const std::string_view tools = detail::for_c(options.tools);
-        raw.tools = tools.data();
-        raw.tools_len = tools.size();
-        raw.id_prefix = detail::for_c(options.id_prefix).data();
-        raw.id_prefix_len = options.id_prefix.size();
+        raw.tools = detail::bytes(detail::for_c(options.tools));
+        raw.id_prefix = detail::bytes(detail::for_c(options.id_prefix));
         raw.max_held = options.max_held;
         raw.max_tools = options.max_tools;
         CallWriter writer;
@@ -1260,7 +1309,7 @@ public:
         raw.cause = static_cast<std::uint32_t>(event.cause);
         raw.rule = event.rule;
         raw.tag = event.tag;
-        raw.text_at = event.call;
+        raw.call = event.call;
         raw.offset = event.offset;
         raw.len = event.bytes.size();
         const bool is_apart = event.kind == Kind::call_name && event.bytes.empty();
@@ -1268,20 +1317,20 @@ public:
             raw.value_len = static_cast<std::uint32_t>(event.name.size());
         aside_call_delta made{};
         made.size = sizeof made;
-        const Status status = static_cast<Status>(
-            aside_call_writer_feed(handle(), &raw, is_apart ? event.name.data() : event.bytes.data(), &made));
+        const char *const bytes = is_apart ? event.name.data() : event.bytes.data();
+        const Status status = static_cast<Status>(aside_call_writer_feed(handle(), &raw, sizeof raw, bytes, &made));
         if (status != Status::ok)
             return status;
         delta.call = made.call;
         delta.index = made.index;
         delta.is_first = made.is_first == 1;
         delta.is_last = made.is_last == 1;
-        delta.id = std::string_view(made.id, made.id_len);
-        delta.name = std::string_view(made.name, made.name_len);
-        delta.arguments = std::string_view(made.arguments, made.arguments_len);
+        delta.id = detail::view(made.id);
+        delta.name = detail::view(made.name);
+        delta.arguments = detail::view(made.arguments);
         delta.cause = static_cast<Cause>(made.cause);
         delta.is_whole = made.is_whole == 1;
-        delta.late_id = std::string_view(made.late_id, made.late_id_len);
+        delta.late_id = detail::view(made.late_id);
         return status;
     }
 
@@ -1326,42 +1375,11 @@ private:
 // Event streams
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// What the field for the thinking is called.
-enum class Field : std::uint32_t {
-    reasoning_content = ASIDE_FIELD_REASONING_CONTENT,
-    reasoning = ASIDE_FIELD_REASONING,
-    thinking = ASIDE_FIELD_THINKING,
-};
-
-/// What comes into a rewriter.
-enum class Body : std::uint32_t {
-    unknown = ASIDE_BODY_UNKNOWN, ///< the first byte that is not blank decides
-    events = ASIDE_BODY_EVENTS,   ///< an event stream, `text/event-stream`
-    json = ASIDE_BODY_JSON,       ///< one JSON object, `application/json`
-    lines = ASIDE_BODY_LINES,     ///< JSON objects on lines of their own, `application/x-ndjson`
-};
-
-/// Formats of answers, as a set: `Formats::chat | Formats::messages`.
-enum class Formats : std::uint32_t {
-    chat = ASIDE_FORMAT_CHAT,               ///< chat completions of OpenAI, `/chat/completions`
-    completions = ASIDE_FORMAT_COMPLETIONS, ///< completions of OpenAI, `/completions`
-    responses = ASIDE_FORMAT_RESPONSES,     ///< OpenAI Responses, `/responses`
-    messages = ASIDE_FORMAT_MESSAGES,       ///< Anthropic Messages, `/messages`
-    ollama = ASIDE_FORMAT_OLLAMA,           ///< Ollama's own, `/api/chat` and `/api/generate`
-    all = ASIDE_FORMAT_ALL,
-};
-
 /// Returns the formats of both sets.
 constexpr Formats operator|(Formats a, Formats b) noexcept
 {
     return static_cast<Formats>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
-
-/// What the thinking becomes in the items of OpenAI Responses.
-enum class ResponsesAs : std::uint32_t {
-    reasoning_text = ASIDE_RESPONSES_AS_REASONING_TEXT, ///< content: right for clients that send items back
-    summary = ASIDE_RESPONSES_AS_SUMMARY,               ///< summary: for clients that show only that
-};
 
 /// How a rewriter differs from its dialect's defaults.
 struct RewriterOptions {
@@ -1381,7 +1399,7 @@ struct RewriterOptions {
     /// In a stream, the most bytes of a choice's text that are held until it is clear whether a call is for the client. 0:
     /// 1 MiB.
     std::uint64_t max_held = 0;
-    Formats formats = Formats::chat; ///< answers of other formats pass unchanged
+    Formats formats = Formats::all; ///< answers of other formats pass unchanged
     ResponsesAs responses_as = ResponsesAs::reasoning_text;
     /// Mend in a stream of events what makes clients fail or lose text: empty `data:` lines, comments inside an event, an
     /// object over several lines, chunks without `choices`, and more.
@@ -1409,6 +1427,9 @@ struct Stats {
     std::uint64_t content_bytes = 0;   ///< of text that was sent as content
     std::uint64_t held = 0;            ///< bytes of text and of an unfinished event that a finish would send now
     std::uint64_t split_by_server = 0; ///< texts whose thinking the server splits itself
+    /// The stream passes unread because its first bytes are not text: it is compressed, or in another encoding than UTF-8. Ask
+    /// the server for `Accept-Encoding: identity`, or decode the body first.
+    bool encoded = false;
 };
 
 /// Rewrites the bytes of an answer, an event stream, lines of JSON or a JSON body: the thinking moves from the content to where
@@ -1436,9 +1457,7 @@ public:
         raw.max_event = options.max_event;
         raw.stray_close = static_cast<std::uint32_t>(options.stray_close);
         raw.calls = options.calls ? 1 : 0;
-        const std::string_view tools = detail::for_c(options.tools);
-        raw.tools = tools.data();
-        raw.tools_len = tools.size();
+        raw.tools = detail::bytes(detail::for_c(options.tools));
         raw.calls_in_thinking = static_cast<std::uint32_t>(options.calls_in_thinking);
         raw.max_held = options.max_held;
         raw.formats = static_cast<std::uint32_t>(options.formats);
@@ -1452,21 +1471,21 @@ public:
         return rewriter;
     }
 
-    /// Sets where the next stream starts, before its first byte: what is open at the first byte of each choice's text.
-    /// finish() and reset() restore the rewriter's own start. Status::order if the stream has begun, Status::option for a
-    /// start that the dialect does not have.
-    Status try_start_at(Start start) noexcept
-    {
-        return static_cast<Status>(aside_rewriter_start_at(handle(), static_cast<std::uint32_t>(start)));
-    }
-
     /// Reads the next stream by another dialect, and sets where it starts, before its first byte; Start::dialect: as that
     /// dialect says. For what Dialect::find_for_template() finds. finish() and reset() restore the rewriter's own dialect.
-    /// The dialect may be destroyed after the call. Fails as try_start_at().
+    /// The dialect may be destroyed after the call. Status::order if the stream has begun, Status::option for a start that
+    /// the dialect does not have.
     Status try_use_dialect(const Dialect &dialect, Start start = Start::dialect) noexcept
     {
         return static_cast<Status>(
             aside_rewriter_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
+    }
+
+    /// Sets where the next stream starts, before its first byte, by the rewriter's own dialect: what is open at the first byte
+    /// of each choice's text.
+    Status try_use_dialect(std::nullptr_t, Start start) noexcept
+    {
+        return static_cast<Status>(aside_rewriter_use_dialect(handle(), nullptr, static_cast<std::uint32_t>(start)));
     }
 
     /// Sets the tools of the next stream's request, before its first byte, as RewriterOptions::tools; nothing: every call is
@@ -1496,22 +1515,20 @@ public:
     /// read pass unchanged; that is not an error.
     Status try_feed(std::string_view bytes, std::string_view &out) noexcept
     {
-        const char *made = nullptr;
-        std::size_t len = 0;
-        const Status status = static_cast<Status>(aside_rewriter_feed(handle(), bytes.data(), bytes.size(), &made, &len));
+        aside_bytes made{};
+        const Status status = static_cast<Status>(aside_rewriter_feed(handle(), bytes.data(), bytes.size(), &made));
         if (status == Status::ok)
-            out = std::string_view(made, len);
+            out = detail::view(made);
         return status;
     }
 
     /// Ends the stream: `out` becomes what was held back. The rewriter is then reset.
     Status try_finish(std::string_view &out) noexcept
     {
-        const char *made = nullptr;
-        std::size_t len = 0;
-        const Status status = static_cast<Status>(aside_rewriter_finish(handle(), &made, &len));
+        aside_bytes made{};
+        const Status status = static_cast<Status>(aside_rewriter_finish(handle(), &made));
         if (status == Status::ok)
-            out = std::string_view(made, len);
+            out = detail::view(made);
         return status;
     }
 
@@ -1524,14 +1541,12 @@ public:
         : Rewriter(detail::check(try_make(dialect, options)))
     {}
 
-    /// try_start_at() that throws.
-    void start_at(Start start) { static_cast<void>(detail::check(try_start_at(start))); }
-
     /// try_use_dialect() that throws.
     void use_dialect(const Dialect &dialect, Start start = Start::dialect)
     {
         static_cast<void>(detail::check(try_use_dialect(dialect, start)));
     }
+    void use_dialect(std::nullptr_t, Start start) { static_cast<void>(detail::check(try_use_dialect(nullptr, start))); }
 
     /// try_use_tools() that throws.
     void use_tools(std::optional<std::string_view> tools) { static_cast<void>(detail::check(try_use_tools(tools))); }
@@ -1564,15 +1579,6 @@ public:
     void reset() { static_cast<void>(detail::check(try_reset())); }
 #endif
 
-    /// Returns whether the stream passes unread because its first bytes are not text: it is compressed, or in another
-    /// encoding than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body first. After the end of a
-    /// stream this is its value, until another begins.
-    bool is_encoded() const noexcept { return aside_rewriter_encoded(handle()) == 1; }
-
-    /// Returns how many events and bodies passed unread since the start or the last reset, because they were longer than
-    /// RewriterOptions::max_event.
-    std::uint64_t too_long() const noexcept { return aside_rewriter_too_long(handle()); }
-
     /// Writes to `stats` what was counted since the start or the last reset, and what is held now. Fails with Status::null for
     /// an empty rewriter.
     Status try_stats(Stats &stats) const noexcept
@@ -1581,9 +1587,9 @@ public:
         raw.size = sizeof raw;
         const Status status = static_cast<Status>(aside_rewriter_get_stats(handle(), &raw));
         if (status == Status::ok)
-            stats = {raw.events,         raw.changed,       raw.added,      raw.repaired,
-                     raw.too_long,       raw.unread,        raw.unpromoted, raw.truncated,
-                     raw.thinking_bytes, raw.content_bytes, raw.held,       raw.split_by_server};
+            stats = {raw.events, raw.changed,         raw.added,       raw.repaired,       raw.too_long,
+                     raw.unread, raw.unpromoted,      raw.truncated,   raw.thinking_bytes, raw.content_bytes,
+                     raw.held,   raw.split_by_server, raw.encoded != 0};
         return status;
     }
 
@@ -1605,51 +1611,62 @@ public:
 
 private:
     struct Free {
-        void operator()(aside_rewriter *sse) const noexcept { aside_rewriter_free(sse); }
+        void operator()(aside_rewriter *rewriter) const noexcept { aside_rewriter_free(rewriter); }
     };
 
     std::unique_ptr<aside_rewriter, Free> handle_;
 };
 
-/// What HTTP says of an answer. Header values are as they came, and empty where there is none.
-struct Response {
-    std::uint32_t status = 0;
-    std::string_view path{}; ///< of its request, with or without a query; empty: any path fits
-    std::string_view content_type{};
-    std::string_view content_encoding{};
+/// What HTTP says of a request and its answer. Header values are as they came, and empty where there is none.
+struct Exchange {
+    std::uint32_t status = 0;            ///< of the answer
+    std::string_view path{};             ///< of the request, with or without a query; empty: any path fits
+    std::string_view content_type{};     ///< of the answer
+    std::string_view content_encoding{}; ///< of the answer
+    std::string_view method{};           ///< of the request
+    Formats formats = Formats::all;      ///< that the rewriter reads
 };
+
+namespace detail {
+
+inline aside_exchange lend(const Exchange &exchange) noexcept
+{
+    aside_exchange raw{};
+    raw.size = sizeof raw;
+    raw.status = exchange.status;
+    raw.formats = static_cast<std::uint32_t>(exchange.formats);
+    raw.method = bytes(exchange.method);
+    raw.path = bytes(exchange.path);
+    raw.content_type = bytes(exchange.content_type);
+    raw.content_encoding = bytes(exchange.content_encoding);
+    return raw;
+}
+
+} // namespace detail
 
 /// Returns what the body of an answer is, for RewriterOptions::body, or nothing if it is not for a rewriter of these formats:
 /// its status is not 200, it is compressed, its media type is another, or its path is that of no such format. A host that
 /// rewrites an answer removes the headers `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`. Any thread
 /// may call this; it allocates nothing.
 ///
-///     if (const auto body = aside::wants({200, "/v1/messages", "text/event-stream"}, aside::Formats::all))
+///     if (const auto body = aside::wants({200, "/v1/messages", "text/event-stream"}))
 ///         options.body = *body;
-inline std::optional<Body> wants(const Response &response, Formats formats) noexcept
+inline std::optional<Body> wants(const Exchange &exchange) noexcept
 {
-    const auto &[status, path, type, encoding] = response;
+    const aside_exchange raw = detail::lend(exchange);
     std::uint32_t body = 0;
-    if (aside_rewriter_wants(status, path.data(), path.size(), type.data(), type.size(), encoding.data(), encoding.size(),
-                             static_cast<std::uint32_t>(formats), &body)
-        != ASIDE_OK)
+    if (aside_rewriter_wants(&raw, &body) != ASIDE_OK)
         return std::nullopt;
     return static_cast<Body>(body);
 }
 
-/// What a host does with a request.
-enum class Hint : std::uint32_t {
-    identity = ASIDE_HINT_IDENTITY, ///< send `Accept-Encoding: identity` to the server
-};
-
-/// Returns what a host does with a request, or nothing if its answer is not for a rewriter of these formats: it is not a `POST`,
-/// or its path is another. An empty path fits. Any thread may call this; it allocates nothing.
-inline std::optional<Hint> request_hint(std::string_view path, std::string_view method, Formats formats) noexcept
+/// Returns what a host does with a request, by its method and path, or nothing if its answer is not for a rewriter of these
+/// formats: it is not a `POST`, or its path is another. Any thread may call this; it allocates nothing.
+inline std::optional<Hint> request_hint(const Exchange &exchange) noexcept
 {
+    const aside_exchange raw = detail::lend(exchange);
     std::uint32_t hint = 0;
-    if (aside_request_hint(path.data(), path.size(), method.data(), method.size(), static_cast<std::uint32_t>(formats),
-                           &hint)
-        != ASIDE_OK)
+    if (aside_request_hint(&raw, &hint) != ASIDE_OK)
         return std::nullopt;
     return static_cast<Hint>(hint);
 }
@@ -1673,11 +1690,15 @@ Status request_model(std::string_view body, char (&room)[size], std::string_view
 // Simple calls: a whole text at once
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// What try_join() does if a part contains what would be read as a marker.
-enum class Markers : std::uint32_t {
-    refuse = ASIDE_MARKERS_REFUSE, ///< it fails
-    escape = ASIDE_MARKERS_ESCAPE, ///< it breaks them, as try_escape() does
+/// A tool call for try_join(). Its texts are UTF-8, and must stay until that call has returned.
+struct JoinCall : aside_join_call {
+    /// Makes a call of a tool. The arguments are a JSON object. The id is written where the dialect has a place for one.
+    JoinCall(std::string_view tool, std::string_view json, std::optional<std::string_view> known = std::nullopt) noexcept
+        : aside_join_call{detail::bytes(tool), detail::bytes(json), detail::bytes(detail::for_c(known))}
+    {}
 };
+// An array of one is read as an array of the other.
+static_assert(sizeof(JoinCall) == sizeof(aside_join_call));
 
 /// How a text is joined.
 struct JoinOptions {
@@ -1685,14 +1706,20 @@ struct JoinOptions {
     /// written. Start::narration and Start::tool are refused.
     Start start = Start::dialect;
     Markers markers = Markers::refuse;
+    /// The tool calls after the content. A Scanner with ScannerOptions::calls reads them back as they are. Calls are never
+    /// escaped.
+    const JoinCall *calls = nullptr;
+    std::size_t call_count = 0;
+
+    /// Takes an array, a vector or another contiguous container of JoinCall, which must stay until the text is joined.
+    template <class Calls>
+    JoinOptions &set_calls(const Calls &all) noexcept
+    {
+        calls = std::data(all);
+        call_count = std::size(all);
+        return *this;
+    }
 };
-
-class Text;
-
-namespace detail {
-Text join(const Dialect &, std::string_view, std::string_view, const aside_join_call *, std::size_t,
-          const JoinOptions &) noexcept;
-}
 
 /// Text that the library has made.
 class Text {
@@ -1712,12 +1739,10 @@ public:
 private:
     friend Text try_strip(const Dialect &, std::string_view) noexcept;
     friend Text try_join(const Dialect &, std::string_view, std::string_view, const JoinOptions &) noexcept;
-    friend Text detail::join(const Dialect &, std::string_view, std::string_view, const aside_join_call *, std::size_t,
-                             const JoinOptions &) noexcept;
     friend Text try_escape(const Dialect &, std::string_view) noexcept;
 
     struct Free {
-        void operator()(char *bytes) const noexcept { std::free(bytes); }
+        void operator()(char *bytes) const noexcept { aside_free(bytes); }
     };
 
     Text(char *bytes, std::size_t size) noexcept : bytes_(bytes), size_(size) {}
@@ -1730,67 +1755,30 @@ private:
 /// `if (text)` tells, if that fails.
 inline Text try_strip(const Dialect &dialect, std::string_view text) noexcept
 {
-    char *bytes = nullptr;
     std::size_t size = 0;
-    if (aside_strip(dialect.handle(), text.data(), text.size(), &bytes, &size) != ASIDE_OK)
-        return {};
+    char *const bytes = aside_strip(dialect.handle(), text.data(), text.size(), &size);
     return {bytes, size};
 }
 
-/// Joins thinking and content into one text, as a model of the dialect writes them: the text splits back into the same
-/// bytes. Without thinking no block for it is written, unless the text starts inside one. Empty if that fails (Status::join,
-/// and the message names the part and the byte, or what the dialect lacks).
+/// Joins thinking, content and the tool calls after them into one text, as a model of the dialect writes them: the text splits
+/// back into the same bytes. Without thinking no block for it is written, unless the text starts inside one. Empty if that
+/// fails (Status::join, and the message names the part and the byte, the call and what of it cannot be written, or what the
+/// dialect lacks; Status::option for a text of a call that is not UTF-8).
 inline Text try_join(const Dialect &dialect, std::string_view thinking, std::string_view content,
                      const JoinOptions &options = {}) noexcept
 {
-    char *bytes = nullptr;
+    aside_join_options raw{};
+    raw.size = sizeof raw;
+    raw.thinking = detail::bytes(thinking);
+    raw.content = detail::bytes(content);
+    raw.calls = options.calls;
+    raw.call_count = options.call_count;
+    raw.call_size = sizeof(JoinCall);
+    raw.start = static_cast<std::uint32_t>(options.start);
+    raw.markers = static_cast<std::uint32_t>(options.markers);
     std::size_t size = 0;
-    if (aside_join(dialect.handle(), thinking.data(), thinking.size(), content.data(), content.size(),
-                   static_cast<std::uint32_t>(options.start), static_cast<std::uint32_t>(options.markers), &bytes, &size)
-        != ASIDE_OK)
-        return {};
+    char *const bytes = aside_join(dialect.handle(), &raw, &size);
     return {bytes, size};
-}
-
-namespace detail {
-
-inline Text join(const Dialect &dialect, std::string_view thinking, std::string_view content, const aside_join_call *calls,
-                 std::size_t count, const JoinOptions &options) noexcept
-{
-    char *bytes = nullptr;
-    std::size_t size = 0;
-    if (aside_join_with_calls(dialect.handle(), thinking.data(), thinking.size(), content.data(), content.size(), calls,
-                              count, static_cast<std::uint32_t>(options.start), static_cast<std::uint32_t>(options.markers),
-                              &bytes, &size)
-        != ASIDE_OK)
-        return {};
-    return {bytes, size};
-}
-
-} // namespace detail
-
-/// A tool call for try_join_with_calls(). Its texts are UTF-8, and must stay until that call has returned.
-struct JoinCall : aside_join_call {
-    /// Makes a call of a tool. The arguments are a JSON object. The id is written where the dialect has a place for one.
-    JoinCall(std::string_view tool, std::string_view json, std::optional<std::string_view> known = std::nullopt) noexcept
-        : aside_join_call{
-            tool.data(), tool.size(), json.data(), json.size(), detail::for_c(known).data(), detail::for_c(known).size()}
-    {}
-};
-// An array of one is read as an array of the other.
-static_assert(sizeof(JoinCall) == sizeof(aside_join_call));
-
-/// Joins thinking, content and the tool calls after them into one text, as try_join(). `calls` is an array, a vector or
-/// another contiguous container of JoinCall. A Scanner with Options::calls reads the calls back as they are. Calls are never
-/// escaped. Empty if that fails (Status::join, and the message names the call and its part; Status::option for a text that is
-/// not UTF-8).
-template <class Calls>
-Text try_join_with_calls(const Dialect &dialect, std::string_view thinking, std::string_view content, const Calls &calls,
-                         const JoinOptions &options = {}) noexcept
-{
-    static_assert(std::is_same_v<std::remove_cv_t<std::remove_pointer_t<decltype(std::data(calls))>>, JoinCall>,
-                  "the calls are JoinCalls");
-    return detail::join(dialect, thinking, content, std::data(calls), std::size(calls), options);
 }
 
 /// Returns a text without the dialect's markers, turn markers included, for a prompt that a user's text goes into: U+200B is
@@ -1799,10 +1787,8 @@ Text try_join_with_calls(const Dialect &dialect, std::string_view thinking, std:
 /// (Status::join: the dialect has a marker that nothing can break).
 inline Text try_escape(const Dialect &dialect, std::string_view text) noexcept
 {
-    char *bytes = nullptr;
     std::size_t size = 0;
-    if (aside_escape(dialect.handle(), text.data(), text.size(), &bytes, &size) != ASIDE_OK)
-        return {};
+    char *const bytes = aside_escape(dialect.handle(), text.data(), text.size(), &size);
     return {bytes, size};
 }
 
@@ -1818,14 +1804,6 @@ inline std::string join(const Dialect &dialect, std::string_view thinking, std::
                         const JoinOptions &options = {})
 {
     return std::string(detail::check(try_join(dialect, thinking, content, options)).view());
-}
-
-/// try_join_with_calls() that throws, and returns a copy.
-template <class Calls>
-std::string join_with_calls(const Dialect &dialect, std::string_view thinking, std::string_view content, const Calls &calls,
-                            const JoinOptions &options = {})
-{
-    return std::string(detail::check(try_join_with_calls(dialect, thinking, content, calls, options)).view());
 }
 
 /// try_escape() that throws, and returns a copy.

@@ -1,7 +1,8 @@
 // aside_compress.hpp - makes tool results shorter before a model reads them: the C interface for C++17 and later
 //
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Header-only, next to aside.hpp, over aside_compress.h, which says more about each call. Needs exceptions.
+// Header-only, next to aside.hpp, over aside_compress.h and aside_unstable.h, which say more about each call. Needs exceptions.
+// What is marked as unstable may change in any version: has_unstable() says whether the library that runs still has it.
 //
 // A whole program. It prints a banner, the first of the equal lines, and how many came after it:
 //
@@ -39,7 +40,7 @@
 #define ASIDE_COMPRESS_HPP
 
 #include <aside.hpp>
-#include <aside_compress.h>
+#include <aside_unstable.h>
 
 #if !ASIDE_HAS_EXCEPTIONS
 #error "aside_compress.hpp needs exceptions"
@@ -50,38 +51,65 @@
 
 namespace aside {
 
-/// Texts shorter than this, in UTF-16 code units, are never changed.
-inline constexpr std::size_t min_compressible_length = ASIDE_MIN_COMPRESSIBLE_LENGTH;
+// Generated from src/ffi by tests/header: do not edit.
 
-/// The smallest budget of a compressor, in bytes.
-inline constexpr std::size_t min_budget = ASIDE_MIN_BUDGET;
+/// What became of a stretch.
+enum class Change : std::uint32_t {
+    /// It is in the result, byte for byte.
+    kept = ASIDE_CHANGE_KEPT,
+    /// Other bytes stand for it.
+    replaced = ASIDE_CHANGE_REPLACED,
+    /// It is not in the result; a marker line may stand for it.
+    left_out = ASIDE_CHANGE_LEFT_OUT,
+};
+
+// End of what is generated.
+
+/// Returns whether the library that runs has what is marked as unstable, as this header declares it. Otherwise call none of it;
+/// reports then have no `failed` and no `parts`.
+inline bool has_unstable() noexcept { return aside_unstable_version() == 1; }
+
+/// Returns the length in bytes below which a text is never changed. Unstable.
+inline std::size_t min_compressible() noexcept { return aside_min_compressible(); }
+
+/// Returns the smallest budget of a compressor, in bytes. Unstable.
+inline std::size_t min_budget() noexcept { return aside_min_budget(); }
+
+/// One run of a tool, whose result is compressed.
+struct Invocation {
+    std::string_view tool_id;
+    /// JSON. That of a terminal tool has "command", and may have "cwd" and "exit_code". Empty: null.
+    std::string_view input = {};
+    std::uint64_t now = 0; ///< the time in seconds since 1970, for caches
+};
 
 /// A filter of the host. It promises only that the text which it returns is shorter; that is checked.
 struct Filter {
     std::string id;                    ///< its name in banners and reports, without control characters
     std::vector<std::string> tool_ids; ///< the tools whose results it is for; none: all
-    /// Returns whether it is for a call, by the tool's id and input (JSON). Empty: always.
-    std::function<bool(std::string_view tool_id, std::string_view input)> matches;
+    /// Returns whether it is for what was run. Empty: always.
+    std::function<bool(const Invocation &)> matches;
     /// Returns a shorter text; nothing if there is nothing to do.
-    std::function<std::optional<std::string>(std::string_view text, std::string_view input)> apply;
+    std::function<std::optional<std::string>(const Invocation &, std::string_view text)> apply;
 };
 
-/// A recorded result.
+/// A recorded result. Unstable.
 struct Hit {
     std::string text;
     std::uint64_t timestamp; ///< seconds since 1970
 };
 
-/// A cache of the host: trusted only if the fresh text is the recorded one.
+/// A cache of the host: trusted only if the fresh text is the recorded one. The input of an invocation has sorted keys and no
+/// white space. Unstable.
 struct Cache {
     std::string id;
     std::vector<std::string> tool_ids;
-    /// Sees every call, before any cache looks it up. May be empty.
-    std::function<void(std::string_view tool_id, std::string_view input)> observe;
-    /// Returns the recorded result of a call, if there is one. `input` has sorted keys and no white space.
-    std::function<std::optional<Hit>(std::string_view tool_id, std::string_view input)> lookup;
+    /// Sees every invocation, before any cache looks it up. May be empty.
+    std::function<void(const Invocation &)> observe;
+    /// Returns the recorded result, if there is one.
+    std::function<std::optional<Hit>(const Invocation &)> lookup;
     /// Records a result: its raw text parts, joined with line feeds.
-    std::function<void(std::string_view tool_id, std::string_view input, std::string_view text, std::uint64_t now)> record;
+    std::function<void(const Invocation &, std::string_view text)> record;
 };
 
 namespace detail {
@@ -98,8 +126,6 @@ inline std::vector<aside_bytes> lend(const std::vector<std::string> &texts)
         all.push_back(lend(text));
     return all;
 }
-
-inline std::string_view view(aside_bytes bytes) noexcept { return {bytes.at, bytes.len}; }
 
 inline std::int32_t answer(aside_reply *reply, std::string_view text)
 {
@@ -121,42 +147,43 @@ std::int32_t run(aside_reply *reply, F callable) noexcept
     return -1;
 }
 
-inline std::int32_t on_matches(void *user, const char *tool_id, std::size_t tool_id_len, const char *input,
-                               std::size_t input_len, aside_reply *reply) noexcept
+inline Invocation view(const aside_invocation &invocation) noexcept
 {
-    const Filter &filter = *static_cast<Filter *>(user);
-    return run(reply, [&]() -> std::int32_t {
-        return !filter.matches || filter.matches({tool_id, tool_id_len}, {input, input_len});
-    });
+    return {view(invocation.tool_id), view(invocation.input), invocation.now};
 }
 
-inline std::int32_t on_apply(void *user, const char *text, std::size_t text_len, const char *input, std::size_t input_len,
+inline std::int32_t on_matches(void *user, const aside_invocation *invocation, aside_reply *reply) noexcept
+{
+    const Filter &filter = *static_cast<Filter *>(user);
+    return run(reply, [&]() -> std::int32_t { return !filter.matches || filter.matches(view(*invocation)); });
+}
+
+inline std::int32_t on_apply(void *user, const aside_invocation *invocation, const char *text, std::size_t text_len,
                              aside_reply *reply) noexcept
 {
     const Filter &filter = *static_cast<Filter *>(user);
     return run(reply, [&] {
-        const std::optional<std::string> shorter = filter.apply({text, text_len}, {input, input_len});
+        const std::optional<std::string> shorter = filter.apply(view(*invocation), {text, text_len});
         return shorter ? answer(reply, *shorter) : 0;
     });
 }
 
-inline std::int32_t on_observe(void *user, const char *tool_id, std::size_t tool_id_len, const char *input,
-                               std::size_t input_len, aside_reply *reply) noexcept
+inline std::int32_t on_observe(void *user, const aside_invocation *invocation, aside_reply *reply) noexcept
 {
     const Cache &cache = *static_cast<Cache *>(user);
     return run(reply, [&] {
         if (cache.observe)
-            cache.observe({tool_id, tool_id_len}, {input, input_len});
+            cache.observe(view(*invocation));
         return 0;
     });
 }
 
-inline std::int32_t on_lookup(void *user, const char *tool_id, std::size_t tool_id_len, const char *input,
-                              std::size_t input_len, aside_reply *reply, std::uint64_t *timestamp) noexcept
+inline std::int32_t on_lookup(void *user, const aside_invocation *invocation, aside_reply *reply,
+                              std::uint64_t *timestamp) noexcept
 {
     const Cache &cache = *static_cast<Cache *>(user);
     return run(reply, [&] {
-        const std::optional<Hit> hit = cache.lookup({tool_id, tool_id_len}, {input, input_len});
+        const std::optional<Hit> hit = cache.lookup(view(*invocation));
         if (!hit)
             return 0;
         *timestamp = hit->timestamp;
@@ -164,13 +191,12 @@ inline std::int32_t on_lookup(void *user, const char *tool_id, std::size_t tool_
     });
 }
 
-inline std::int32_t on_record(void *user, const char *tool_id, std::size_t tool_id_len, const char *input,
-                              std::size_t input_len, const char *text, std::size_t text_len, std::uint64_t now,
+inline std::int32_t on_record(void *user, const aside_invocation *invocation, const char *text, std::size_t text_len,
                               aside_reply *reply) noexcept
 {
     const Cache &cache = *static_cast<Cache *>(user);
     return run(reply, [&] {
-        cache.record({tool_id, tool_id_len}, {input, input_len}, {text, text_len}, now);
+        cache.record(view(*invocation), {text, text_len});
         return 0;
     });
 }
@@ -213,7 +239,7 @@ public:
         add(raw, std::move(filter), aside_registry_add_filter);
     }
 
-    /// Adds a cache of the host.
+    /// Adds a cache of the host. Unstable.
     void add_cache(Cache cache)
     {
         if (!cache.lookup || !cache.record)
@@ -225,13 +251,13 @@ public:
         add(raw, std::move(cache), aside_registry_add_cache);
     }
 
-    /// Adds the library's own cache, `last-run`: the last result of each call, in at most `size` bytes.
+    /// Adds the library's own cache, `last-run`: the last result of each invocation, in at most `size` bytes. Unstable.
     void add_last_run(std::size_t size) { detail::check_status(aside_registry_add_last_run(handle_.get(), size)); }
 
-    /// Adds the filter `minify-json`, the only one for text that is protected.
+    /// Adds the filter `minify-json`, the only one for text that is protected. Unstable.
     void minify_json() { detail::check_status(aside_registry_minify_json(handle_.get())); }
 
-    /// Removes a filter or cache. False if there is none of this id.
+    /// Removes a filter or cache. False if there is none of this id. Unstable.
     bool remove(std::string_view id)
     {
         return detail::check(static_cast<Status>(aside_registry_remove(handle_.get(), id.data(), id.size()))) == Status::ok;
@@ -261,14 +287,7 @@ private:
     std::unique_ptr<aside_registry, Free> handle_;
 };
 
-/// What became of a stretch of an original.
-enum class Change : std::uint32_t {
-    kept = ASIDE_CHANGE_KEPT,         ///< it is in the result, byte for byte
-    replaced = ASIDE_CHANGE_REPLACED, ///< other bytes stand for it
-    left_out = ASIDE_CHANGE_LEFT_OUT, ///< it is not in the result; a marker line may stand for it
-};
-
-/// A stretch of an original. All of them, joined in order, are the original.
+/// A stretch of an original. All of them, joined in order, are the original. Unstable.
 struct Stretch {
     std::uint64_t start, len;
     std::uint64_t hash; ///< XXH3 (64 bits, seed 0) of its bytes
@@ -276,7 +295,7 @@ struct Stretch {
     std::string_view filter; ///< that changed it; empty if it was kept
 };
 
-/// What became of a text part that filters changed.
+/// What became of a text part that filters changed. Unstable.
 struct PartReport {
     std::size_t part;   ///< its index in the result that came in
     std::uint64_t len;  ///< bytes of the original
@@ -284,15 +303,16 @@ struct PartReport {
     std::vector<Stretch> stretches;
 };
 
-/// A filter or cache that failed in a call and was skipped.
+/// A filter or cache that failed in a call and was skipped. Unstable.
 struct Failed {
     std::string_view id, reason;
 };
 
 /// What one call did. Its views are memory of the Compressed.
 struct Report {
-    std::uint64_t before, after;           ///< length of the text parts in UTF-16 code units, banners included
-    std::vector<std::string_view> filters; ///< those that changed something, in the order of their first change
+    std::uint64_t before, after;             ///< length of the text parts in bytes, banners included
+    std::uint64_t before_units, after_units; ///< the same in UTF-16 code units, as a banner has them
+    std::vector<std::string_view> filters;   ///< those that changed something, in the order of their first change
     std::vector<Failed> failed;
     std::vector<PartReport> parts; ///< that filters changed. None for a stream that outgrew its memory
     std::string_view hit;          ///< the cache that had the same output; empty if none had
@@ -309,10 +329,9 @@ public:
     /// because another one says the same.
     std::string_view text(std::size_t index, std::string_view original) const
     {
-        const char *text = nullptr;
-        std::size_t len = 0;
-        const Status status = static_cast<Status>(aside_compressed_part(handle_.get(), index, &text, &len));
-        return detail::check(status) == Status::none ? original : std::string_view(text, len);
+        aside_bytes text{};
+        const Status status = static_cast<Status>(aside_compressed_part(handle_.get(), index, &text));
+        return detail::check(status) == Status::none ? original : detail::view(text);
     }
 
     /// Returns what was done.
@@ -321,34 +340,32 @@ public:
         aside_report raw{};
         raw.size = sizeof raw;
         detail::check_status(aside_compressed_report(handle_.get(), &raw));
-        Report report{raw.before,          raw.after, {}, {}, {}, detail::view(raw.hit), raw.cut_protected != 0,
-                      raw.unexplained != 0};
+        Report report{raw.before, raw.after, raw.before_units,      raw.after_units,        {},
+                      {},         {},        detail::view(raw.hit), raw.cut_protected != 0, raw.unexplained != 0};
         for (std::size_t at = 0; at < raw.filter_count; at++)
             report.filters.push_back(detail::view(raw.filters[at]));
-        for (std::size_t at = 0; at < raw.failed_count; at++)
-            report.failed.push_back({detail::view(raw.failed[at].id), detail::view(raw.failed[at].reason)});
-        for (std::size_t at = 0; at < raw.part_count; at++) {
-            const aside_part_report &from = raw.parts[at];
-            PartReport part{from.part, from.len, from.hash, {}};
-            for (std::size_t of = 0; of < from.stretch_count; of++) {
-                const aside_stretch &s = from.stretches[of];
-                part.stretches.push_back(
-                    {s.start, s.len, s.hash, static_cast<Change>(s.change),
-                     s.filter == ASIDE_NO_FILTER ? std::string_view() : report.filters[static_cast<std::size_t>(s.filter)]});
-            }
-            report.parts.push_back(std::move(part));
+        if (!has_unstable())
+            return report;
+        for (std::size_t at = 0; at < raw.failed_count; at++) {
+            aside_failed failed{};
+            failed.size = sizeof failed;
+            detail::check_status(aside_compressed_failed(handle_.get(), at, &failed));
+            report.failed.push_back({detail::view(failed.id), detail::view(failed.reason)});
         }
+        for (std::size_t at = 0; at < raw.part_count; at++)
+            report.parts.push_back(part_report(at, report.filters));
         return report;
     }
 
     /// Returns `len` bytes at `start` of a part's original, to show what was left out: a view of `original`, which is that
     /// part as it came in. Another text, and a part that no filter changed, is Status::original.
+    /// Unstable.
     std::string_view slice(std::size_t part, std::string_view original, std::uint64_t start, std::uint64_t len) const
     {
-        const char *slice = nullptr;
+        aside_bytes slice{};
         detail::check_status(
             aside_compressed_slice(handle_.get(), part, original.data(), original.size(), start, len, &slice));
-        return {slice, static_cast<std::size_t>(len)};
+        return detail::view(slice);
     }
 
     /// Returns whether it is not empty.
@@ -360,23 +377,37 @@ private:
     struct Free {
         void operator()(aside_compressed *compressed) const noexcept { aside_compressed_free(compressed); }
     };
-    explicit Compressed(aside_compressed *handle) noexcept : handle_(handle) {}
-    std::unique_ptr<aside_compressed, Free> handle_;
-};
+    explicit Compressed(aside_compressed *handle) : handle_(handle)
+    {
+        if (!handle_)
+            throw Error(last_status(), last_error());
+    }
 
-/// A tool call whose result is compressed.
-struct Call {
-    std::string_view tool_id;
-    /// JSON. That of a terminal tool has "command", and may have "cwd" and "exit_code". Empty: null.
-    std::string_view input = {};
-    std::uint64_t now = 0; ///< the time in seconds since 1970, for caches
+    PartReport part_report(std::size_t at, const std::vector<std::string_view> &filters) const
+    {
+        aside_part_report raw{};
+        raw.size = sizeof raw;
+        detail::check_status(aside_compressed_part_report(handle_.get(), at, &raw));
+        PartReport part{raw.part, raw.len, raw.hash, {}};
+        for (std::size_t of = 0; of < raw.stretch_count; of++) {
+            aside_stretch s{};
+            s.size = sizeof s;
+            detail::check_status(aside_compressed_stretch(handle_.get(), at, of, &s));
+            part.stretches.push_back(
+                {s.start, s.len, s.hash, static_cast<Change>(s.change),
+                 s.filter == ASIDE_NO_FILTER ? std::string_view() : filters[static_cast<std::size_t>(s.filter)]});
+        }
+        return part;
+    }
+
+    std::unique_ptr<aside_compressed, Free> handle_;
 };
 
 namespace detail {
 
-inline aside_invocation lend(const aside::Call &call) noexcept
+inline aside_invocation lend(const Invocation &invocation) noexcept
 {
-    return {sizeof(aside_invocation), lend(call.tool_id), lend(call.input), call.now};
+    return {sizeof(aside_invocation), lend(invocation.tool_id), lend(invocation.input), invocation.now};
 }
 
 } // namespace detail
@@ -384,8 +415,8 @@ inline aside_invocation lend(const aside::Call &call) noexcept
 /// How a compressor differs from the default.
 struct CompressorOptions {
     /// The largest number of bytes that the text parts of a result may have together, banners and markers included; at least
-    /// min_budget. 0: no budget. Text that is never changed stays whole in any case, and each other text part has at least
-    /// min_budget for itself: 100 of them may have 100 KiB, however small the budget is.
+    /// min_budget(). 0: no budget. Text that is never changed stays whole in any case, and each other text part has at least
+    /// min_budget() for itself: 100 of them may have 100 KiB, however small the budget is.
     std::uint64_t budget = 0;
     /// The banner's last sentence: how a user of this host switches compression off. Empty: a general one.
     std::string_view switch_off = {};
@@ -398,7 +429,8 @@ struct CompressorOptions {
 /// Makes tool results shorter.
 class Compressor {
 public:
-    explicit Compressor(Registry registry = Registry(), const CompressorOptions &options = {})
+    /// Makes a compressor with what is in the registry now; the registry may be used for others.
+    explicit Compressor(const Registry &registry = Registry(), const CompressorOptions &options = {})
     {
         aside_compressor_options raw{};
         raw.size = sizeof raw;
@@ -408,19 +440,16 @@ public:
         handle_.reset(aside_compressor_new(registry.handle_.get(), &raw));
         if (!handle_)
             throw Error(last_status(), last_error());
-        static_cast<void>(registry.handle_.release()); // consumed
     }
 
     /// Compresses the parts of one tool's result. A part that is nullopt is not text, and is skipped.
-    Compressed compress(const Call &call, const std::vector<std::optional<std::string_view>> &parts) const
+    Compressed compress(const Invocation &invocation, const std::vector<std::optional<std::string_view>> &parts) const
     {
-        const aside_invocation raw = detail::lend(call);
+        const aside_invocation raw = detail::lend(invocation);
         std::vector<aside_bytes> all;
         for (const std::optional<std::string_view> &part : parts)
             all.push_back(part ? detail::lend(*part) : aside_bytes{nullptr, 0});
-        aside_compressed *out = nullptr;
-        detail::check_status(aside_compress(handle_.get(), &raw, all.data(), all.size(), &out));
-        return Compressed(out);
+        return Compressed(aside_compress(handle_.get(), &raw, all.data(), all.size()));
     }
 
 private:
@@ -437,9 +466,9 @@ public:
     /// Makes a stream with `memory` bytes for it: at least four times the budget, and at least 4,096. If the text fits into
     /// that, the result is that of one call, without a banner, and comes at the end. A longer text without a budget is put
     /// out while it comes, without its repeats; with a budget it is put out at the end: head, tail and error regions.
-    ToolStream(const Compressor &compressor, const Call &call, std::size_t memory)
+    ToolStream(const Compressor &compressor, const Invocation &invocation, std::size_t memory)
     {
-        const aside_invocation raw = detail::lend(call);
+        const aside_invocation raw = detail::lend(invocation);
         handle_.reset(aside_tool_stream_new(compressor.handle_.get(), &raw, memory));
         if (!handle_)
             throw Error(last_status(), last_error());
@@ -448,26 +477,23 @@ public:
     /// Feeds the next bytes of the output, cut anywhere; returns what is decided, often nothing.
     std::string_view feed(std::string_view chunk)
     {
-        const char *out = nullptr;
-        std::size_t len = 0;
-        detail::check_status(aside_tool_stream_feed(handle_.get(), chunk.data(), chunk.size(), &out, &len));
-        return {out, len};
+        aside_bytes out{};
+        detail::check_status(aside_tool_stream_feed(handle_.get(), chunk.data(), chunk.size(), &out));
+        return detail::view(out);
     }
 
     /// Sets the exit code of the command, which is known when the command has ended: after the last byte, before `finish`. Until
     /// then, a command without one counts as failed. Status::order after `finish`.
     void set_exit_code(std::int64_t code) { detail::check_status(aside_tool_stream_set_exit_code(handle_.get(), code)); }
 
-    /// Ends the output; returns the rest, and in `compressed` the report, without parts of its own. The stream takes no more
+    /// Ends the output; returns the rest, and in `compressed` the report, without parts. The stream takes no more
     /// text after that: Status::order.
     std::string_view finish(Compressed &compressed)
     {
-        const char *out = nullptr;
-        std::size_t len = 0;
-        aside_compressed *report = nullptr;
-        detail::check_status(aside_tool_stream_finish(handle_.get(), &out, &len, &report));
-        compressed = Compressed(report);
-        return {out, len};
+        aside_bytes out{};
+        detail::check_status(aside_tool_stream_finish(handle_.get(), &out));
+        compressed = Compressed(aside_tool_stream_report(handle_.get()));
+        return detail::view(out);
     }
 
 private:
@@ -477,7 +503,7 @@ private:
     std::unique_ptr<aside_tool_stream, Free> handle_;
 };
 
-/// A command of a command line.
+/// A command of a command line. Unstable.
 struct Command {
     std::string name;               ///< without folder and version: `pytest` of `python -m pytest`
     std::string subcommand;         ///< the first argument that is neither an option nor its value; may be empty
@@ -487,45 +513,46 @@ struct Command {
 };
 
 /// Returns the commands of a line, parsed as a shell would; for a shell with `-c` those that it runs. There are none if the
-/// line is better left alone: with `case`, or with shells in shells more than eight deep. Status::option if it is not UTF-8.
+/// line is better left alone: with `case`, or with shells in shells more than eight deep. Status::option if it is not UTF-8. Unstable.
 inline std::vector<Command> commands(std::string_view line)
 {
     const std::unique_ptr<aside_command_line, void (*)(aside_command_line *)> parsed(
         aside_command_line_parse(line.data(), line.size()), [](aside_command_line *own) { aside_command_line_free(own); });
     if (!parsed)
         throw Error(last_status(), last_error());
-    std::size_t count = 0;
-    const aside_command *raw = aside_command_line_commands(parsed.get(), &count);
     std::vector<Command> all;
-    for (std::size_t at = 0; at < count; at++) {
-        Command command{std::string(detail::view(raw[at].name)),
-                        std::string(detail::view(raw[at].subcommand)),
+    aside_command raw{};
+    raw.size = sizeof raw;
+    while (detail::check(static_cast<Status>(aside_command_line_command(parsed.get(), all.size(), &raw))) == Status::ok) {
+        Command command{std::string(detail::view(raw.name)),
+                        std::string(detail::view(raw.subcommand)),
                         {},
-                        raw[at].prints != 0,
-                        raw[at].piped != 0};
-        for (std::size_t of = 0; of < raw[at].word_count; of++)
-            command.words.emplace_back(detail::view(raw[at].words[of]));
+                        raw.prints != 0,
+                        raw.piped != 0};
+        for (std::size_t of = 0; of < raw.word_count; of++)
+            command.words.emplace_back(detail::view(raw.words[of]));
         all.push_back(std::move(command));
     }
     return all;
 }
 
-/// Returns whether a text is of a machine format, such as JSON, and so passes unchanged.
+/// Returns whether a text is of a machine format, such as JSON, and so passes unchanged. Unstable.
 inline bool is_protected(std::string_view text) noexcept { return aside_is_protected(text.data(), text.size()) == 1; }
 
 /// Returns the first line of a compressed text, without a line end: by which filters, from how many UTF-16 code units to how
-/// many.
+/// many. Unstable.
 inline std::string format_banner(const std::vector<std::string> &filter_ids, std::uint64_t before, std::uint64_t after)
 {
     const std::vector<aside_bytes> ids = detail::lend(filter_ids);
-    char *out = nullptr;
     std::size_t len = 0;
-    detail::check_status(aside_format_banner(ids.data(), ids.size(), before, after, &out, &len));
-    const std::unique_ptr<char, void (*)(void *)> own(out, std::free);
-    return {out, len};
+    const std::unique_ptr<char, void (*)(void *)> text(aside_format_banner(ids.data(), ids.size(), before, after, &len),
+                                                       aside_free);
+    if (!text)
+        throw Error(last_status(), last_error());
+    return {text.get(), len};
 }
 
-/// Reads the text of a filter file and runs its own tests, of which it must have one of each kind.
+/// Reads the text of a filter file and runs its own tests, of which it must have one of each kind. Unstable.
 inline void check_filter(std::string_view toml) { detail::check_status(aside_filter_check(toml.data(), toml.size())); }
 
 } // namespace aside

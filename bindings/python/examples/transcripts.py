@@ -22,4 +22,4 @@ def split_and_squeeze(answers: Any, results: Any) -> tuple[Any, Any, Any]:
     """Return three columns: the thinking and the content of answers, and tool results made shorter."""
     thinking, content = arrow.split(answers, DIALECT)
     call = {"command": "make", "exit_code": 2}
-    return thinking, content, arrow.compress(results, Compressor(budget=1024), "bash", call)
+    return thinking, content, arrow.compress(results, Compressor(budget=1024), tool_id="bash", input=call)

@@ -6,7 +6,7 @@ use arrow_array::builder::{LargeStringBuilder, StringBuilder, StringViewBuilder}
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field};
-use aside::compress::{Call, Outcome, Part};
+use aside::compress::{Invocation, Outcome, Part};
 use aside::{Channel, Kind};
 use pyo3::prelude::*;
 use pyo3_arrow::PyChunkedArray;
@@ -23,7 +23,8 @@ fn rows(chunk: &ArrayRef) -> PyResult<Box<dyn Iterator<Item = Option<&str>> + '_
         DataType::LargeUtf8 => Box::new(chunk.as_string::<i64>().iter()),
         DataType::Utf8View => Box::new(chunk.as_string_view().iter()),
         other => {
-            let message = format!("an array of strings is needed (string, large_string or string_view), not of {other}");
+            let message =
+                format!("an array of strings is needed (string, large_string or string_view), not of {other}");
             return Err(errors::value(message));
         }
     })
@@ -136,17 +137,18 @@ pub fn arrow_strip(py: Python<'_>, array: AnyArray, dialect: DialectLike<'_>) ->
 }
 
 #[pyfunction]
+#[pyo3(signature = (array, compressor, *, tool_id, input))]
 pub fn arrow_compress(
     py: Python<'_>,
     array: AnyArray,
     compressor: &Bound<'_, Compressor>,
-    tool: &str,
+    tool_id: &str,
     input: &Bound<'_, PyAny>,
 ) -> PyResult<PyChunkedArray> {
     let input = compressor::input(input)?;
     let compressor = Arc::clone(&compressor.get().inner);
     let [results] = mapped(py, array, |text| {
-        let mut result = compressor.compress(&Call::new(tool, &input), &[Part::Text(text.as_bytes())]);
+        let mut result = compressor.compress(&Invocation::new(tool_id, &input), &[Part::Text(text.as_bytes())]);
         Ok([match result.parts.pop() {
             Some(Outcome::Text(short)) => short,
             _ => text.as_bytes().to_vec(),

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use aside::call_writer::{CallWriter, Delta, Options, Tools};
+use aside::call_writer::{self, CallWriter, Options, Tools};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use crate::dialect::to_json;
 use crate::errors;
+use crate::event::cause_name;
 
 /// How a call ended.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct CallEnd {
-    /// Why: `marker`, `implied`, `end of stream`, `forced` or `malformed`.
+    /// Why: `marker`, `implied`, `end_of_stream`, `forced` or `malformed`.
     cause: &'static str,
     /// Whether the arguments are complete, so that the call may be run.
     is_whole: bool,
@@ -27,14 +29,14 @@ pub struct CallDelta {
     index: u64,
     id: Option<String>,
     name: Option<String>,
-    arguments: String,
+    arguments: Py<PyString>,
     end: Option<Py<CallEnd>>,
 }
 
 impl CallDelta {
-    fn new(py: Python<'_>, delta: &Delta<'_>) -> PyResult<CallDelta> {
+    fn new(py: Python<'_>, delta: &call_writer::CallDelta<'_>) -> PyResult<CallDelta> {
         let end = delta.end.map(|end| CallEnd {
-            cause: end.cause.as_str(),
+            cause: cause_name(end.cause),
             is_whole: end.is_whole,
             late_id: end.late_id.map(Into::into),
         });
@@ -42,7 +44,7 @@ impl CallDelta {
             index: delta.index,
             id: delta.id.map(Into::into),
             name: delta.name.map(Into::into),
-            arguments: delta.arguments.into(),
+            arguments: PyString::from_bytes(py, delta.arguments.as_bytes())?.unbind(),
             end: end.map(|end| Py::new(py, end)).transpose()?,
         })
     }
@@ -50,11 +52,10 @@ impl CallDelta {
 
 #[pymethods]
 impl CallDelta {
-    fn __repr__(&self) -> String {
-        format!(
-            "CallDelta(index={}, id={:?}, name={:?}, arguments={:?})",
-            self.index, self.id, self.name, self.arguments
-        )
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (index, id, name) = (self.index, &self.id, &self.name);
+        let arguments = self.arguments.bind(py).repr()?;
+        Ok(format!("CallDelta(index={index}, id={id:?}, name={name:?}, arguments={arguments})"))
     }
 }
 
@@ -73,23 +74,17 @@ pub fn tools(tools: Option<&Bound<'_, PyAny>>, max_tools: Option<usize>) -> PyRe
 pub struct Writer(CallWriter);
 
 impl Writer {
-    pub fn new(tools: Option<Arc<Tools>>) -> Writer {
-        Writer(CallWriter::new(Options { tools, ..Options::default() }))
+    pub fn new(dialect: &aside::Dialect, tools: Option<Arc<Tools>>) -> Writer {
+        Writer(CallWriter::new(dialect, Options::new().tools(tools)))
     }
 
     pub fn reset(&mut self) {
         self.0.reset();
     }
 
-    pub fn take(
-        &mut self,
-        py: Python<'_>,
-        dialect: &aside::Dialect,
-        event: &aside::Event<'_>,
-        deltas: &mut Vec<Py<CallDelta>>,
-    ) -> PyResult<()> {
+    pub fn take(&mut self, py: Python<'_>, event: &aside::Event<'_>, deltas: &mut Vec<Py<CallDelta>>) -> PyResult<()> {
         let mut made = Ok(());
-        let written = self.0.event(dialect, event, |delta| {
+        let written = self.0.event(event, |delta| {
             if made.is_ok() {
                 made = CallDelta::new(py, &delta).and_then(|delta| Py::new(py, delta)).map(|delta| deltas.push(delta));
             }

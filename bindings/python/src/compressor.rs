@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aside::compress::{Call, Input, Outcome, Part, Registry};
+use aside::compress::{self, Input, Invocation, Outcome, Part, Registry};
 use pyo3::prelude::*;
 
 use crate::dialect::to_json;
@@ -14,11 +14,15 @@ use crate::text::{Form, Text};
 pub struct Report {
     /// The names of the filters that changed it.
     filters: Vec<String>,
-    /// How long the text was, in UTF-16 units.
+    /// How long the text was, in bytes.
     before: usize,
-    /// How long it is now.
+    /// How long it is now, banner included.
     after: usize,
-    /// Filters whose result did not count, and why: pairs.
+    /// How long the text was, in UTF-16 units, as the banner says it.
+    before_units: usize,
+    /// How long it is now, in UTF-16 units.
+    after_units: usize,
+    /// Filters whose result did not count, and why: pairs. Unstable: a later version may change it.
     failed: Vec<(String, String)>,
     /// Whether a text of a machine format was cut to keep the budget, so that it cannot be parsed any more.
     cut_protected: bool,
@@ -27,11 +31,13 @@ pub struct Report {
 }
 
 impl Report {
-    fn new(report: aside::compress::Report) -> Report {
+    fn new(report: compress::Report) -> Report {
         Report {
             filters: report.filters,
             before: report.before,
             after: report.after,
+            before_units: report.before_units,
+            after_units: report.after_units,
             failed: report.failed.into_iter().map(|failed| (failed.filter, failed.reason)).collect(),
             cut_protected: report.cut_protected,
             unexplained: report.unexplained,
@@ -51,17 +57,18 @@ pub struct Compressed {
 ///
 ///     >>> from libaside import Compressor
 ///     >>> log = "".join(f"compiling unit {n}\n" for n in range(500)) + "error: no such file\n"
-///     >>> short = Compressor(budget=1024).compress("bash", {"command": "make", "exit_code": 2}, log)
+///     >>> call = {"command": "make", "exit_code": 2}
+///     >>> short = Compressor(budget=1024).compress(log, tool_id="bash", input=call)
 ///     >>> len(short.text) <= 1024 and "error: no such file" in short.text
 ///     True
 ///
 /// `budget` is the most bytes of a result. `filters` are texts of filter files, besides those that are built in. `minify_json`
-/// takes white space out of JSON. `memory` is the longest text, in bytes, that `compress` works on as a whole: a longer one goes
+/// takes white space out of JSON (unstable: a later version may change it). `memory` is the longest text, in bytes, that `compress` works on as a whole: a longer one goes
 /// window by window, as in a stream with that much memory. `switch_off` is the sentence at the end of the banner. A compressor never changes; all
 /// threads may use it.
 #[pyclass(frozen, module = "libaside")]
 pub struct Compressor {
-    pub inner: Arc<aside::compress::Compressor>,
+    pub inner: Arc<compress::Compressor>,
 }
 
 pub fn input(value: &Bound<'_, PyAny>) -> PyResult<Input> {
@@ -90,7 +97,7 @@ impl Compressor {
         for filter in filters.iter().flatten() {
             registry.add_toml(filter).map_err(|error| errors::file(&error))?;
         }
-        let mut inner = aside::compress::Compressor::new(registry);
+        let mut inner = compress::Compressor::new(&registry);
         if let Some(budget) = budget {
             inner = inner.budget(budget).map_err(errors::value)?;
         }
@@ -105,37 +112,40 @@ impl Compressor {
 
     /// Return a tool's result made shorter. `input` is what the tool was called with: a command line, or for a terminal tool a
     /// dict with `command`, and `exit_code` and `cwd` where they are known; for another tool any value that can be JSON.
+    #[pyo3(signature = (text, *, tool_id, input))]
     fn compress<'py>(
         &self,
         py: Python<'py>,
-        tool: &str,
-        input: &Bound<'py, PyAny>,
         text: Text<'py>,
+        tool_id: &str,
+        input: &Bound<'py, PyAny>,
     ) -> PyResult<Compressed> {
         let input = self::input(input)?;
         let bytes = text.bytes()?;
         let inner = &self.inner;
         let mut compressed =
-            guarded(|| Ok(py.detach(|| inner.compress(&Call::new(tool, &input), &[Part::Text(bytes)]))))?;
+            guarded(|| Ok(py.detach(|| inner.compress(&Invocation::new(tool_id, &input), &[Part::Text(bytes)]))))?;
         let text = match compressed.parts.pop() {
-            Some(Outcome::Text(short)) => text.form().text(py, &short),
-            _ => text.form().text(py, bytes),
+            Some(Outcome::Text(short)) => text.form().text(py, &short)?,
+            _ => text.form().text(py, bytes)?,
         };
         Ok(Compressed { text: text.unbind(), report: Py::new(py, Report::new(compressed.report))? })
     }
 
     /// Return a stream for a result that comes in chunks and may be long: it holds at most `memory` bytes.
-    #[pyo3(signature = (tool, input, *, memory = 1_048_576))]
-    fn stream(&self, tool: &str, input: &Bound<'_, PyAny>, memory: usize) -> PyResult<Stream> {
+    #[pyo3(signature = (*, tool_id, input, memory = 1_048_576))]
+    fn stream(&self, tool_id: &str, input: &Bound<'_, PyAny>, memory: usize) -> PyResult<ToolStream> {
         let input = self::input(input)?;
         let stream =
-            aside::compress::Stream::new(Arc::clone(&self.inner), tool, input, memory).map_err(errors::value)?;
-        Ok(Stream { state: Exclusive::new(State { stream: Some(stream), form: None, tail: Vec::new(), report: None }) })
+            compress::ToolStream::new(Arc::clone(&self.inner), tool_id, input, memory).map_err(errors::value)?;
+        Ok(ToolStream {
+            state: Exclusive::new(State { stream: Some(stream), form: None, tail: Vec::new(), report: None }),
+        })
     }
 }
 
 struct State {
-    stream: Option<aside::compress::Stream>,
+    stream: Option<compress::ToolStream>,
     form: Option<Form>,
     /// The beginning of a character that has come out.
     tail: Vec<u8>,
@@ -143,13 +153,19 @@ struct State {
 }
 
 /// A tool's result that comes in chunks. A context manager, which forgets what is left if it is left by an exception.
+///
+///     >>> from libaside import Compressor
+///     >>> with Compressor(budget=1024).stream(tool_id="bash", input="make") as stream:
+///     ...     out = "".join(stream.feed(f"compiling unit {n}\n") for n in range(500)) + stream.finish()
+///     >>> len(out) <= 1024, stream.report.before
+///     (True, 9390)
 #[pyclass(frozen, generic, module = "libaside")]
-pub struct Stream {
+pub struct ToolStream {
     state: Exclusive<State>,
 }
 
 #[pymethods]
-impl Stream {
+impl ToolStream {
     /// Feed the next chunk and return what is known to stay: perhaps nothing yet.
     fn feed<'py>(&self, py: Python<'py>, text: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut state = self.state.enter()?;
@@ -171,7 +187,7 @@ impl Stream {
             };
             state.tail = out.split_off(whole);
         }
-        Ok(form.text(py, &out))
+        form.text(py, &out)
     }
 
     /// Set the exit code of the command, which is known when the command has ended: after the last chunk, before `finish`. Until
@@ -188,7 +204,7 @@ impl Stream {
         let mut out = std::mem::take(&mut state.tail);
         let report = guarded(|| Ok(py.detach(|| stream.finish(|part| out.extend_from_slice(part)))))?;
         state.report = Some(Py::new(py, Report::new(report))?);
-        Ok(state.form.unwrap_or(Form::Str).text(py, &out))
+        state.form.unwrap_or(Form::Str).text(py, &out)
     }
 
     /// What was done with the result, once it has ended; None before.
@@ -197,7 +213,7 @@ impl Stream {
         Ok(self.state.enter()?.report.as_ref().map(|report| report.clone_ref(py)))
     }
 
-    fn __enter__(this: Py<Stream>) -> Py<Stream> {
+    fn __enter__(this: Py<ToolStream>) -> Py<ToolStream> {
         this
     }
 

@@ -1,16 +1,18 @@
 //! Dialects: found by name, model or template, or read from a file's text.
 
+use pyo3::Borrowed;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 
 use crate::errors;
+use crate::text::Text;
 
 /// How a family of models marks its thinking, its answer and its tool calls.
 ///
 /// A dialect never changes, and may be used by all threads.
 ///
 ///     >>> from libaside import Dialect
-///     >>> Dialect.for_model("Qwen/Qwen3-32B").name
+///     >>> Dialect.find_for_model("Qwen/Qwen3-32B").name
 ///     'qwen3'
 #[pyclass(frozen, module = "libaside")]
 #[derive(Clone)]
@@ -19,13 +21,36 @@ pub struct Dialect {
 }
 
 /// A dialect, or the name of one.
-#[derive(FromPyObject)]
 pub enum DialectLike<'py> {
     Dialect(Bound<'py, Dialect>),
     Name(String),
 }
 
+impl<'py> FromPyObject<'_, 'py> for DialectLike<'py> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<DialectLike<'py>> {
+        if let Ok(dialect) = value.cast::<Dialect>() {
+            return Ok(DialectLike::Dialect(dialect.to_owned()));
+        }
+        let name = value.cast::<PyString>();
+        let name = name.map_err(|_| errors::wrong_type("a dialect is a Dialect or the name of one", &value))?;
+        Ok(DialectLike::Name(name.to_str()?.to_owned()))
+    }
+}
+
 impl DialectLike<'_> {
+    /// Finds the dialect of a function that takes it after a text. If the text is the name of a dialect and the dialect is not,
+    /// the error says that they are in the wrong order.
+    pub fn find_after(&self, text: &Text<'_>) -> PyResult<aside::Dialect> {
+        let DialectLike::Name(name) = self else { return self.find() };
+        let is_name = |text: &[u8]| str::from_utf8(text).is_ok_and(|text| aside::Dialect::find(text).is_ok());
+        aside::Dialect::find(name).map_err(|error| match text.bytes() {
+            Ok(text) if is_name(text) => unknown(&error, "; the text comes first, then the dialect"),
+            _ => unknown(&error, ""),
+        })
+    }
+
     pub fn find(&self) -> PyResult<aside::Dialect> {
         match self {
             DialectLike::Dialect(dialect) => Ok(dialect.get().inner.clone()),
@@ -35,10 +60,13 @@ impl DialectLike<'_> {
 }
 
 fn find(name: &str) -> PyResult<aside::Dialect> {
-    aside::Dialect::find(name).map_err(|error| {
-        let nearest = error.nearest().iter().map(ToString::to_string).collect();
-        errors::unknown(error.to_string(), nearest)
-    })
+    aside::Dialect::find(name).map_err(|error| unknown(&error, ""))
+}
+
+/// Returns the exception for a name that is not known, with advice after its message.
+fn unknown(error: &aside::UnknownDialect, advice: &str) -> PyErr {
+    let nearest = error.nearest().iter().map(ToString::to_string).collect();
+    errors::unknown(format!("{error}{advice}"), nearest)
 }
 
 #[pymethods]
@@ -51,7 +79,7 @@ impl Dialect {
 
     /// Return the built-in dialect of a model, by the name that it has on a hub or in a server. Raises UnknownDialectError.
     #[staticmethod]
-    fn for_model(model: &str) -> PyResult<Dialect> {
+    fn find_for_model(model: &str) -> PyResult<Dialect> {
         let found = aside::Dialect::find_for_model(model);
         let inner = found.map_err(|error| {
             let nearest = error.nearest().map(|known| known.model.to_owned()).collect();
@@ -61,28 +89,64 @@ impl Dialect {
     }
 
     /// Return the built-in dialect that a chat template is written for, and where generation starts after its prompt: a
-    /// pair of a dialect and a start. `variables` are those of one request, such as `enable_thinking`. Raises UnknownDialectError.
+    /// pair of a dialect and a start. The template is read, never rendered, so the start is that of the branches that are taken
+    /// by default. Raises UnknownDialectError; if several dialects fit equally well, AmbiguousDialectError, which has them as
+    /// `candidates`.
+    ///
+    ///     >>> from libaside import Dialect
+    ///     >>> template = "{% if add_generation_prompt %}{{ '<|turn>model\\n<|channel>' }}{% endif %}"
+    ///     >>> Dialect.find_for_template(template)
+    ///     (Dialect("gemma-4"), 'thinking')
     #[staticmethod]
-    #[pyo3(signature = (template, variables = None))]
-    fn for_template(
-        py: Python<'_>,
-        template: &str,
-        variables: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<(Dialect, &'static str)> {
-        let variables = variables.map(|variables| to_json(variables.as_any())).transpose()?;
-        let found = py.detach(|| match &variables {
-            Some(variables) => aside::Dialect::find_for_template_with(template, variables),
-            None => aside::Dialect::find_for_template(template),
-        });
-        let (inner, start) = found.map_err(|error| errors::unknown(error.to_string(), Vec::new()))?;
+    fn find_for_template(py: Python<'_>, template: &str) -> PyResult<(Dialect, &'static str)> {
+        let found = py.detach(|| aside::Dialect::find_for_template(template));
+        let (inner, start) = found.map_err(|error| errors::template(&error))?;
         Ok((Dialect { inner }, start.as_str()))
     }
 
-    /// Return the dialect of a dialect file's text. Raises DialectError, which has the line and the key.
+    /// Render a chat template with the variables of one request, and return the built-in dialect that it is written for, and
+    /// where generation starts after this prompt: a pair of a dialect and a start. Variables that are left out, such as
+    /// `messages`, have defaults. Raises UnknownDialectError, and AsideError if the template cannot be rendered.
+    ///
+    ///     >>> from libaside import Dialect
+    ///     >>> template = "<|turn>model\\n{% if enable_thinking %}<|channel>{% endif %}"
+    ///     >>> Dialect.find_for_rendered_template(template, {"enable_thinking": True})
+    ///     (Dialect("gemma-4"), 'thinking')
+    ///     >>> Dialect.find_for_rendered_template(template, {"enable_thinking": False})
+    ///     (Dialect("gemma-4"), 'content')
     #[staticmethod]
-    fn from_toml(py: Python<'_>, text: &str) -> PyResult<Dialect> {
-        let inner = py.detach(|| aside::Dialect::from_toml(text)).map_err(|error| errors::file(&error))?;
+    fn find_for_rendered_template(
+        py: Python<'_>,
+        template: &str,
+        variables: &Bound<'_, PyDict>,
+    ) -> PyResult<(Dialect, &'static str)> {
+        let variables = to_json(variables.as_any())?;
+        let found = py.detach(|| aside::Dialect::find_for_rendered_template(template, &variables));
+        let (inner, start) = found.map_err(|error| errors::template(&error))?;
+        Ok((Dialect { inner }, start.as_str()))
+    }
+
+    /// Return the dialect that a dialect file describes; `toml` is the text of the file. Raises DialectError, which has the line
+    /// and the key.
+    ///
+    ///     >>> from libaside import Dialect, strip
+    ///     >>> toml = 'name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["[["]\nclose = ["]]"]'
+    ///     >>> strip("[[hm]] Yes.", Dialect.load(toml))
+    ///     'Yes.'
+    #[staticmethod]
+    fn load(py: Python<'_>, toml: &str) -> PyResult<Dialect> {
+        let inner = py.detach(|| aside::Dialect::load(toml)).map_err(|error| errors::file(&error))?;
         Ok(Dialect { inner })
+    }
+
+    /// Return the names of the built-in dialects, in alphabetical order.
+    ///
+    ///     >>> from libaside import Dialect
+    ///     >>> "qwen3" in Dialect.names()
+    ///     True
+    #[staticmethod]
+    fn names() -> Vec<&'static str> {
+        aside::Dialect::names().collect()
     }
 
     /// Its name.
@@ -121,12 +185,6 @@ impl Dialect {
     fn __repr__(&self) -> String {
         format!("Dialect({:?})", self.inner.name())
     }
-}
-
-/// Return the names of the built-in dialects.
-#[pyfunction]
-pub fn dialects() -> Vec<&'static str> {
-    aside::Dialect::names().collect()
 }
 
 /// Returns a Python value as JSON, which it must be able to become.

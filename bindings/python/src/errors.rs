@@ -4,8 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
 
 create_exception!(
     libaside,
@@ -21,6 +23,12 @@ create_exception!(
 );
 create_exception!(
     libaside,
+    AmbiguousDialectError,
+    UnknownDialectError,
+    "A template fits several dialects equally well.\n\ncandidates: list[str], their names."
+);
+create_exception!(
+    libaside,
     DialectError,
     AsideError,
     "A dialect file or a filter file has an error.\n\nline: int | None, counted from 1. key: str, with its table."
@@ -32,7 +40,28 @@ create_exception!(
     "Texts cannot be joined or escaped.\n\npart: str | None, `thinking`, `content` or `call`. offset: int | None, the index in the \
      part, in bytes of UTF-8, of the first byte that would be read as something else."
 );
-create_exception!(libaside, BusyError, AsideError, "Another thread is inside this object. Nothing has changed.");
+
+static BUSY_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// Returns the class `BusyError`, which has two bases: `create_exception!` takes one.
+pub fn busy_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
+    let class = BUSY_ERROR.get_or_try_init(py, || {
+        let bases = (py.get_type::<AsideError>(), py.get_type::<PyRuntimeError>());
+        let members = PyDict::new(py);
+        members.set_item("__module__", "libaside")?;
+        members.set_item("__doc__", "Another thread is inside this object. Nothing has changed.")?;
+        let class = py.get_type::<PyType>().call1(("BusyError", bases, members))?;
+        PyResult::Ok(class.cast_into::<PyType>()?.unbind())
+    })?;
+    Ok(class.bind(py).clone())
+}
+
+fn busy() -> PyErr {
+    Python::attach(|py| match busy_error(py) {
+        Ok(class) => PyErr::from_type(class, "another thread is inside this object"),
+        Err(failure) => failure,
+    })
+}
 
 /// Returns an exception of a class with attributes.
 fn with(error: PyErr, set: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>) -> PyErr {
@@ -46,6 +75,22 @@ pub fn unknown(message: String, nearest: Vec<String>) -> PyErr {
     with(UnknownDialectError::new_err(message), |error| error.setattr("nearest", nearest))
 }
 
+pub fn template(error: &aside::UnknownTemplate) -> PyErr {
+    if error.is_out_of_memory() {
+        return memory();
+    }
+    if error.is_of_variables() {
+        return value(error);
+    }
+    if error.candidates().is_empty() {
+        return unknown(error.to_string(), Vec::new());
+    }
+    with(AmbiguousDialectError::new_err(error.to_string()), |value| {
+        value.setattr("nearest", Vec::<String>::new())?;
+        value.setattr("candidates", error.candidates())
+    })
+}
+
 pub fn file(error: &aside::FileError) -> PyErr {
     with(DialectError::new_err(error.to_string()), |value| {
         value.setattr("line", error.line())?;
@@ -55,7 +100,7 @@ pub fn file(error: &aside::FileError) -> PyErr {
 
 pub fn join(error: aside::JoinError) -> PyErr {
     let (part, offset) = match &error {
-        aside::JoinError::OutOfMemory => return PyMemoryError::new_err(error.to_string()),
+        aside::JoinError::OutOfMemory => return memory(),
         aside::JoinError::Marker { part, offset } => (Some(part.as_str()), Some(*offset)),
         aside::JoinError::Call { .. } => (Some("call"), None),
         _ => (None, None),
@@ -68,13 +113,23 @@ pub fn join(error: aside::JoinError) -> PyErr {
 
 pub fn scanner(error: aside::Error) -> PyErr {
     match error {
-        aside::Error::OutOfMemory => PyMemoryError::new_err(error.to_string()),
+        aside::Error::OutOfMemory => memory(),
         other => AsideError::new_err(other.to_string()),
     }
 }
 
 pub fn value(message: impl std::fmt::Display) -> PyErr {
     AsideError::new_err(message.to_string())
+}
+
+pub fn memory() -> PyErr {
+    PyMemoryError::new_err("out of memory")
+}
+
+/// Returns the error of an argument of a wrong type. `wanted` says which types it may have.
+pub fn wrong_type(wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    let class = value.get_type().name().map_or_else(|_| "another type".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!("{wanted}, not {class}"))
 }
 
 /// Runs `body` so that a defect of the library, a panic, is a `RuntimeError`.
@@ -95,7 +150,7 @@ impl<T> Exclusive<T> {
     /// Enters. It never waits: two threads inside one stream are a mistake of the program.
     pub fn enter(&self) -> PyResult<MutexGuard<'_, T>> {
         self.0.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => BusyError::new_err("another thread is inside this object"),
+            TryLockError::WouldBlock => busy(),
             TryLockError::Poisoned(_) => {
                 PyRuntimeError::new_err("a defect of libaside has ended this object; it cannot be used any more")
             }

@@ -1,6 +1,6 @@
 //! Events of a scanner as Python objects.
 
-use aside::Kind;
+use aside::{Cause, Kind};
 use pyo3::prelude::*;
 
 use crate::text::Form;
@@ -24,7 +24,14 @@ impl Attribute {
 /// What a scanner reports. The `text` of all events of a stream, joined, is the stream.
 ///
 /// `offset` counts bytes from the start of the stream, of UTF-8 if the stream is `str`. `cause` says why a span or a call
-/// ended; `rule` is the number of the span in its dialect.
+/// ended; `rule` is the number of the span in its dialect. `tokens` says how many of the tokens that were fed with `feed_tokens`
+/// begin inside the event, and `first_token` how many begin before it; both are 0 in a stream without tokens.
+///
+///     >>> from libaside import Scanner
+///     >>> scanner = Scanner("qwen3")
+///     >>> events = scanner.feed_tokens("<think>hm</think>", [7, 2, 8], [True, False, True])
+///     >>> [(event.kind, event.text, event.first_token, event.tokens) for event in events]
+///     [('open', '<think>', 0, 1), ('text', 'hm', 1, 1), ('close', '</think>', 2, 1)]
 #[pyclass(frozen, get_all, generic, module = "libaside")]
 pub struct Event {
     /// What it is: `open`, `attribute`, `text`, `framing`, `close`, `reclassify`, `budget`, or a part of a call.
@@ -36,15 +43,17 @@ pub struct Event {
     cause: Option<&'static str>,
     rule: Option<u32>,
     attribute: Option<Py<Attribute>>,
+    first_token: u64,
+    tokens: u32,
 }
 
 impl Event {
     pub fn new(py: Python<'_>, form: Form, event: &aside::Event<'_>) -> PyResult<Event> {
-        let (kind, cause, rule) = name(&event.kind);
+        let (cause, rule) = cause_and_rule(&event.kind);
         let attribute = match &event.kind {
             Kind::Attribute(attribute) => {
-                let name = form.text(py, attribute.name).unbind();
-                Some(Py::new(py, Attribute { name, value: form.text(py, attribute.value).unbind() })?)
+                let name = form.text(py, attribute.name)?.unbind();
+                Some(Py::new(py, Attribute { name, value: form.text(py, attribute.value)?.unbind() })?)
             }
             _ => None,
         };
@@ -53,36 +62,33 @@ impl Event {
             _ => event.bytes,
         };
         Ok(Event {
-            kind,
+            kind: event.kind.as_str(),
             channel: event.channel.as_str(),
-            text: form.text(py, text).unbind(),
+            text: form.text(py, text)?.unbind(),
             offset: event.offset,
             cause,
             rule,
             attribute,
+            first_token: event.first_token,
+            tokens: event.tokens,
         })
     }
 }
 
-/// Returns the name of a kind, with its cause and its rule if it has them.
-fn name(kind: &Kind<'_>) -> (&'static str, Option<&'static str>, Option<u32>) {
+/// Returns the name of a cause as an identifier, as the stub has it.
+pub fn cause_name(cause: Cause) -> &'static str {
+    match cause {
+        Cause::EndOfStream => "end_of_stream",
+        cause => cause.as_str(),
+    }
+}
+
+/// Returns the cause and the rule of a kind that has them.
+fn cause_and_rule(kind: &Kind<'_>) -> (Option<&'static str>, Option<u32>) {
     match *kind {
-        Kind::Open { rule, .. } => ("open", None, Some(rule)),
-        Kind::Attribute(_) => ("attribute", None, None),
-        Kind::Text => ("text", None, None),
-        Kind::Framing => ("framing", None, None),
-        Kind::Close(cause) => ("close", Some(cause.as_str()), None),
-        Kind::Reclassify => ("reclassify", None, None),
-        Kind::Budget => ("budget", None, None),
-        Kind::Call { rule, .. } => ("call", None, Some(rule)),
-        Kind::CallName(_) => ("call_name", None, None),
-        Kind::CallId => ("call_id", None, None),
-        Kind::CallKey => ("call_key", None, None),
-        Kind::CallType => ("call_type", None, None),
-        Kind::CallValue => ("call_value", None, None),
-        Kind::CallValueEnd => ("call_value_end", None, None),
-        Kind::CallEnd { cause, .. } => ("call_end", Some(cause.as_str()), None),
-        _ => ("unknown", None, None),
+        Kind::Open { rule, .. } | Kind::Call { rule, .. } => (None, Some(rule)),
+        Kind::Close(cause) | Kind::CallEnd { cause, .. } => (Some(cause_name(cause)), None),
+        _ => (None, None),
     }
 }
 

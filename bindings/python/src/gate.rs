@@ -1,15 +1,16 @@
 //! What HTTP says of a request and its answer: whether a rewriter has something to do.
 
-use aside::sse::{self, Body, RequestModel, Response};
+use aside::sse::{self, Exchange, RequestModel};
 use pyo3::prelude::*;
 
-use crate::rewriter::{Names, formats};
+use crate::words::{self, FormatWords};
 
 /// The longest name of a model that is read.
 const LONGEST_MODEL: usize = 1024;
 
 /// Return what the body of an answer is to a rewriter of these formats, `events`, `json` or `lines`, or None if the answer is to
-/// pass: another status than 200, a compressed body, another media type, or the path of another API.
+/// pass: another status than 200, a compressed body, another media type, or the path of another API. Without `formats`, an
+/// answer of any format is read.
 ///
 ///     >>> from libaside import wants
 ///     >>> wants(200, "/v1/chat/completions", "text/event-stream; charset=utf-8")
@@ -22,28 +23,29 @@ pub fn wants(
     path: &str,
     content_type: Option<&str>,
     content_encoding: Option<&str>,
-    formats: Option<Names>,
+    formats: Option<FormatWords>,
 ) -> PyResult<Option<&'static str>> {
-    let response = Response::new(status)
+    let exchange = Exchange::new()
+        .status(status)
+        .formats(words::formats(formats.as_ref())?)
         .path(path)
         .content_type(content_type.unwrap_or_default())
         .content_encoding(content_encoding.unwrap_or_default());
-    let body = sse::wants(&response, formats.as_ref().map(self::formats).transpose()?.unwrap_or_default());
-    Ok(body.map(|body| match body {
-        Body::Events => "events",
-        Body::Json => "json",
-        Body::Lines => "lines",
-        _ => "unknown",
-    }))
+    let body = sse::wants(&exchange);
+    Ok(words::BODIES.iter().find(|&&(_, known)| Some(known) == body).map(|&(word, _)| word))
 }
 
 /// Return `identity` if a request's answer is for a rewriter of these formats, so that the request must ask for an answer that is
 /// not compressed (`Accept-Encoding: identity`); else None.
+///
+///     >>> from libaside import request_hint
+///     >>> request_hint("/v1/chat/completions", "POST")
+///     'identity'
 #[pyfunction]
 #[pyo3(signature = (path, method, formats = None))]
-pub fn request_hint(path: &str, method: &str, formats: Option<Names>) -> PyResult<Option<&'static str>> {
-    let formats = formats.as_ref().map(self::formats).transpose()?.unwrap_or_default();
-    Ok(sse::request_hint(path, method, formats).map(|_| "identity"))
+pub fn request_hint(path: &str, method: &str, formats: Option<FormatWords>) -> PyResult<Option<&'static str>> {
+    let exchange = Exchange::new().formats(words::formats(formats.as_ref())?).method(method).path(path);
+    Ok(sse::request_hint(&exchange).map(|_| "identity"))
 }
 
 /// Return the model that the JSON of a request asks for, or None if it names none.

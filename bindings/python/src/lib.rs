@@ -12,6 +12,7 @@ mod rewriter;
 mod scanner;
 mod text;
 mod whole;
+mod words;
 
 use pyo3::prelude::*;
 
@@ -22,11 +23,11 @@ mod _libaside {
     #[pymodule_export]
     use super::calls::{CallDelta, CallEnd};
     #[pymodule_export]
-    use super::compressor::{Compressed, Compressor, Report, Stream};
+    use super::compressor::{Compressed, Compressor, Report, ToolStream};
     #[pymodule_export]
-    use super::dialect::{Dialect, dialects};
+    use super::dialect::Dialect;
     #[pymodule_export]
-    use super::errors::{AsideError, BusyError, DialectError, JoinError, UnknownDialectError};
+    use super::errors::{AmbiguousDialectError, AsideError, DialectError, JoinError, UnknownDialectError};
     #[pymodule_export]
     use super::event::{Attribute, Event};
     #[pymodule_export]
@@ -42,6 +43,7 @@ mod _libaside {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("BusyError", super::errors::busy_error(module.py())?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

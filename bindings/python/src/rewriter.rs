@@ -1,52 +1,14 @@
 //! The rewriter: the bytes of a server's answer in, the same bytes out with its text split into fields.
 
-use aside::sse::{Body, Field, Formats, Options, ResponsesAs};
-use aside::{CallsInThinking, StrayClose};
+use aside::sse::Options;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 
 use crate::calls::tools;
 use crate::dialect::{DialectLike, start};
 use crate::errors::{self, Exclusive, guarded};
-use crate::text::{Text, released};
-
-/// The names of formats, as `formats` takes them.
-const FORMATS: [(&str, Formats); 6] = [
-    ("chat", Formats::CHAT),
-    ("completions", Formats::COMPLETIONS),
-    ("responses", Formats::RESPONSES),
-    ("messages", Formats::MESSAGES),
-    ("ollama", Formats::OLLAMA),
-    ("all", Formats::ALL),
-];
-
-/// Returns the value of this name in a table, or an error that names those that there are.
-fn named<T: Copy>(what: &str, name: &str, table: &[(&str, T)]) -> PyResult<T> {
-    table.iter().find(|(known, _)| *known == name).map(|&(_, value)| value).ok_or_else(|| {
-        let known: Vec<_> = table.iter().map(|&(known, _)| known).collect();
-        errors::value(format!("{what}={name:?} is none of {}", known.join(", ")))
-    })
-}
-
-/// One name, or several.
-#[derive(FromPyObject)]
-pub enum Names {
-    One(String),
-    Several(Vec<String>),
-}
-
-pub fn formats(names: &Names) -> PyResult<Formats> {
-    let names = match names {
-        Names::One(name) => std::slice::from_ref(name),
-        Names::Several(names) => names,
-    };
-    let mut all: Option<Formats> = None;
-    for name in names {
-        let format = named("formats", name, &FORMATS)?;
-        all = Some(all.map_or(format, |all| all | format));
-    }
-    all.ok_or_else(|| errors::value("formats is empty: name at least one"))
-}
+use crate::text::{Form, Text, released};
+use crate::words::{self, FormatWords};
 
 /// What a rewriter has read since it was made or reset.
 #[pyclass(frozen, get_all, module = "libaside")]
@@ -63,6 +25,8 @@ pub struct Stats {
     content_bytes: u64,
     held: u64,
     split_by_server: u64,
+    /// Whether the answer passes unread because it is not text: compressed, or in another encoding than UTF-8.
+    encoded: bool,
 }
 
 /// Splits the text of a server's answer into fields, as its bytes come: an event stream, lines, or one JSON body. One thread at a
@@ -74,8 +38,11 @@ pub struct Stats {
 ///     b'{"choices":[{"message":{"reasoning_content":"hm","content":"Yes."}}]}'
 ///
 /// `formats` names the APIs whose answers are read: one of `chat`, `completions`, `responses`, `messages`, `ollama` and
-/// `all`, or a list. `field` is where the thinking of a chat goes: `reasoning_content`, `reasoning` or `thinking`. `body` says
-/// what comes: `unknown`, `events`, `json` or `lines`. The other options are those of the library's manual.
+/// `all`, or a list; without it, all are read. `field` is where the thinking of a chat goes: `reasoning_content`, `reasoning` or
+/// `thinking`. `body` says what comes: `unknown`, `events`, `json` or `lines`. With `calls_in_thinking="never"`, tool openers
+/// inside the thinking are text; with `stray_close="text"`, so is a closer of the thinking after other content. Both are
+/// `"dialect"` by default: the dialect says. `max_tools` is the most bytes of `tools` as JSON. The other options are those of the
+/// library's manual.
 #[pyclass(frozen, module = "libaside")]
 pub struct Rewriter {
     state: Exclusive<aside::sse::Rewriter>,
@@ -86,8 +53,8 @@ pub struct Rewriter {
 impl Rewriter {
     #[new]
     #[pyo3(signature = (dialect, *, start = None, field = "reasoning_content", body = "unknown", formats = None,
-        responses_as = "reasoning_text", calls = false, tools = None, calls_in_thinking = true, repair = false,
-        promote_empty = false, merge = false, stray_close = true, off = false, max_event = None, max_held = None,
+        responses_as = "reasoning_text", calls = false, tools = None, calls_in_thinking = "dialect", repair = false,
+        promote_empty = false, merge = false, stray_close = "dialect", off = false, max_event = None, max_held = None,
         max_tools = None))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn new(
@@ -95,38 +62,34 @@ impl Rewriter {
         start: Option<&str>,
         field: &str,
         body: &str,
-        formats: Option<Names>,
+        formats: Option<FormatWords>,
         responses_as: &str,
         calls: bool,
         tools: Option<&Bound<'_, PyAny>>,
-        calls_in_thinking: bool,
+        calls_in_thinking: &str,
         repair: bool,
         promote_empty: bool,
         merge: bool,
-        stray_close: bool,
+        stray_close: &str,
         off: bool,
         max_event: Option<usize>,
         max_held: Option<usize>,
         max_tools: Option<usize>,
     ) -> PyResult<Rewriter> {
         let tools = self::tools(tools, max_tools)?;
-        let fields = [Field::ReasoningContent, Field::Reasoning, Field::Thinking].map(|field| (field.name(), field));
-        let bodies =
-            [("unknown", Body::Unknown), ("events", Body::Events), ("json", Body::Json), ("lines", Body::Lines)];
-        let responses = [("reasoning_text", ResponsesAs::ReasoningText), ("summary", ResponsesAs::Summary)];
         let options = Options::new()
             .start(self::start(start)?)
-            .field(named("field", field, &fields)?)
-            .body(named("body", body, &bodies)?)
-            .formats(formats.as_ref().map(self::formats).transpose()?.unwrap_or_default())
-            .responses_as(named("responses_as", responses_as, &responses)?)
+            .field(words::find("field", field, words::FIELDS)?)
+            .body(words::find("body", body, words::BODIES)?)
+            .formats(words::formats(formats.as_ref())?)
+            .responses_as(words::find("responses_as", responses_as, words::RESPONSES_AS)?)
             .calls(calls || tools.is_some())
             .tools(tools)
-            .calls_in_thinking(if calls_in_thinking { CallsInThinking::Dialect } else { CallsInThinking::Never })
+            .calls_in_thinking(words::find("calls_in_thinking", calls_in_thinking, words::CALLS_IN_THINKING)?)
             .repair(repair)
             .promote_empty(promote_empty)
             .merge(merge)
-            .stray_close(if stray_close { StrayClose::Dialect } else { StrayClose::Text })
+            .stray_close(words::find("stray_close", stray_close, words::STRAY_CLOSE)?)
             .off(off)
             .max_event(max_event)
             .max_held(max_held);
@@ -135,7 +98,7 @@ impl Rewriter {
     }
 
     /// Feed the next bytes of the answer, cut anywhere, and return what is to be sent on: perhaps nothing yet. Takes any buffer.
-    fn feed<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    fn feed<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let mut state = self.state.enter()?;
         let mut out = Vec::new();
         match data.cast::<PyBytes>() {
@@ -146,15 +109,15 @@ impl Rewriter {
                 feed(py, &mut state, copy.cast::<PyBytes>()?.as_bytes(), &mut out)?;
             }
         }
-        Ok(PyBytes::new(py, &out))
+        Form::Bytes.text(py, &out)
     }
 
     /// End the answer and return what was held back. The next feed begins a new one.
-    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut state = self.state.enter()?;
         let mut out = Vec::new();
         guarded(|| state.finish(&mut out).map_err(errors::scanner))?;
-        Ok(PyBytes::new(py, &out))
+        Form::Bytes.text(py, &out)
     }
 
     /// Forget the answer and the counts. The next feed begins a new one.
@@ -163,18 +126,19 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Set what is open at the first byte of the next answer's texts; None, as the dialect says.
-    #[pyo3(signature = (start))]
-    fn start_at(&self, start: Option<&str>) -> PyResult<()> {
+    /// Read the next answer by another dialect, or by the rewriter's own if it is None, from another start: what is open at the
+    /// first byte of the answer's texts, or as the dialect says if it is None.
+    ///
+    ///     >>> from libaside import Rewriter
+    ///     >>> rewriter = Rewriter("qwen3")
+    ///     >>> rewriter.use_dialect(None, start="thinking")
+    ///     >>> rewriter.feed(b'{"choices":[{"message":{"content":"hm</think>Yes."}}]}') + rewriter.finish()
+    ///     b'{"choices":[{"message":{"reasoning_content":"hm","content":"Yes."}}]}'
+    #[pyo3(signature = (dialect, *, start = None))]
+    fn use_dialect(&self, dialect: Option<DialectLike<'_>>, start: Option<&str>) -> PyResult<()> {
+        let dialect = dialect.map(|dialect| dialect.find()).transpose()?;
         let start = self::start(start)?;
-        self.state.enter()?.start_at(start).map_err(errors::scanner)
-    }
-
-    /// Read the next answer by another dialect.
-    #[pyo3(signature = (dialect, start = None))]
-    fn use_dialect(&self, dialect: DialectLike<'_>, start: Option<&str>) -> PyResult<()> {
-        let (dialect, start) = (dialect.find()?, self::start(start)?);
-        self.state.enter()?.use_dialect(&dialect, start).map_err(errors::scanner)
+        self.state.enter()?.use_dialect(dialect.as_ref(), start).map_err(errors::scanner)
     }
 
     /// Set the tools of the next answer's request.
@@ -207,13 +171,8 @@ impl Rewriter {
             content_bytes: stats.content_bytes,
             held: stats.held,
             split_by_server: stats.split_by_server,
+            encoded: stats.encoded,
         })
-    }
-
-    /// Whether the answer passes unread because it is not text: compressed, or in another encoding than UTF-8.
-    #[getter]
-    fn is_encoded(&self) -> PyResult<bool> {
-        Ok(self.state.enter()?.is_encoded())
     }
 
     fn __reduce__(&self) -> PyResult<Py<PyTuple>> {

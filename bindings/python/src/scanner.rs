@@ -1,14 +1,15 @@
 //! The scanner: one stream of text, cut anywhere, told apart.
 
-use aside::{Budget, BudgetScope, BudgetUnit, CallsInThinking, Channel, Kind, ScannerOptions, StrayClose, Token};
+use aside::{Budget, BudgetScope, BudgetUnit, Channel, Kind, ScannerOptions, Token};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList, PyTuple};
 
 use crate::calls::{CallDelta, Writer, tools};
 use crate::dialect::{Dialect, DialectLike, start};
 use crate::errors::{self, Exclusive, guarded};
-use crate::event::Event;
+use crate::event::{Event, cause_name};
 use crate::text::{Form, Text, released};
+use crate::words;
 
 /// How much of whole thoughts is kept if the host does not say: 1 MiB.
 const COLLECTED: usize = 1 << 20;
@@ -46,6 +47,8 @@ pub struct Counts {
     characters: u64,
     spans: u64,
     tokens: u64,
+    /// Of `thinking`: whole thoughts that were lost because 1,024 others had not been taken.
+    lost_thoughts: u64,
 }
 
 /// The whole text of a thinking span.
@@ -79,7 +82,9 @@ struct State {
 /// `start` says what is open at the first byte, else the dialect does. `budget` limits the thinking of the stream, in
 /// characters: the event `budget` says where it is exceeded. `collect` keeps whole thoughts for `take_thought`: True, or the
 /// most bytes of them. With `calls`, or with the `tools` of the request, tool calls are told: as events, and as `calls` of what
-/// `split` returns.
+/// `split` returns; `max_tools` is the most bytes of `tools` as JSON. With `calls_in_thinking="never"`, tool openers inside the
+/// thinking are text; with `stray_close="text"`, so is a closer of the thinking after other content. Both are `"dialect"` by
+/// default: the dialect says.
 #[pyclass(frozen, generic, module = "libaside")]
 pub struct Scanner {
     state: Exclusive<State>,
@@ -92,6 +97,8 @@ pub struct Texts<'a> {
     fed: &'a [u8],
     whole: Option<Channel>,
     parts: [Vec<u8>; 4],
+    /// There was no memory for a text.
+    is_lost: bool,
 }
 
 impl<'a> Texts<'a> {
@@ -109,27 +116,44 @@ impl<'a> Texts<'a> {
         if is_text && !self.fed.is_empty() && std::ptr::eq(event.bytes, self.fed) {
             self.whole = Some(event.channel);
         } else if is_text {
-            self.parts[event.channel as usize].extend_from_slice(event.bytes);
+            self.add(event.channel, event.bytes);
         }
         if event.kind == Kind::Reclassify {
             let content = std::mem::take(&mut self.parts[Channel::Content as usize]);
-            self.parts[Channel::Thinking as usize].extend(content);
+            self.add(Channel::Thinking, &content);
+        }
+    }
+
+    fn add(&mut self, channel: Channel, bytes: &[u8]) {
+        let part = &mut self.parts[channel as usize];
+        match part.try_reserve(bytes.len()) {
+            Ok(()) => part.extend_from_slice(bytes),
+            Err(_) => self.is_lost = true,
         }
     }
 
     /// Returns the texts as Python's objects. `fed` is the one that was fed.
-    pub fn split(self, py: Python<'_>, form: Form, fed: Option<&Bound<'_, PyAny>>, calls: Vec<Py<CallDelta>>) -> Split {
-        let text = |channel: Channel| match fed {
-            Some(fed) if self.whole == Some(channel) => fed.clone().unbind(),
-            _ => form.text(py, &self.parts[channel as usize]).unbind(),
-        };
-        Split {
-            thinking: text(Channel::Thinking),
-            content: text(Channel::Content),
-            narration: text(Channel::Narration),
-            tool: text(Channel::Tool),
-            calls,
+    pub fn split(
+        self,
+        py: Python<'_>,
+        form: Form,
+        fed: Option<&Bound<'_, PyAny>>,
+        calls: Vec<Py<CallDelta>>,
+    ) -> PyResult<Split> {
+        if self.is_lost {
+            return Err(errors::memory());
         }
+        let text = |channel: Channel| match fed {
+            Some(fed) if self.whole == Some(channel) => Ok(fed.clone().unbind()),
+            _ => form.text(py, &self.parts[channel as usize]).map(Bound::unbind),
+        };
+        Ok(Split {
+            thinking: text(Channel::Thinking)?,
+            content: text(Channel::Content)?,
+            narration: text(Channel::Narration)?,
+            tool: text(Channel::Tool)?,
+            calls,
+        })
     }
 }
 
@@ -174,12 +198,11 @@ impl State {
         match self.writer.take() {
             None => released(py, bytes.len(), || self.run(step, |event| texts.take(&event)))?,
             Some(mut writer) => {
-                let dialect = self.scanner.dialect().clone();
                 let mut made = Ok(());
                 let ran = self.run(step, |event| {
                     texts.take(&event);
                     if made.is_ok() {
-                        made = writer.take(py, &dialect, &event, &mut calls);
+                        made = writer.take(py, &event, &mut calls);
                     }
                 });
                 self.writer = Some(writer);
@@ -187,7 +210,7 @@ impl State {
             }
         }
         self.end(step);
-        Ok(texts.split(py, form, fed, calls))
+        texts.split(py, form, fed, calls)
     }
 
     fn end(&mut self, step: Step<'_>) {
@@ -208,7 +231,7 @@ impl State {
 impl Scanner {
     #[new]
     #[pyo3(signature = (dialect, *, start = None, budget = None, collect = None, calls = false, tools = None,
-        calls_in_thinking = true, stray_close = true, max_tools = None))]
+        calls_in_thinking = "dialect", stray_close = "dialect", max_tools = None))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn new(
         dialect: DialectLike<'_>,
@@ -217,8 +240,8 @@ impl Scanner {
         collect: Option<&Bound<'_, PyAny>>,
         calls: bool,
         tools: Option<&Bound<'_, PyAny>>,
-        calls_in_thinking: bool,
-        stray_close: bool,
+        calls_in_thinking: &str,
+        stray_close: &str,
         max_tools: Option<usize>,
     ) -> PyResult<Scanner> {
         let collect = match collect {
@@ -234,10 +257,11 @@ impl Scanner {
             .budget(budget)
             .collect(collect)
             .calls(calls)
-            .calls_in_thinking(if calls_in_thinking { CallsInThinking::Dialect } else { CallsInThinking::Never })
-            .stray_close(if stray_close { StrayClose::Dialect } else { StrayClose::Text });
-        let scanner = aside::Scanner::with_options(&dialect.find()?, &options).map_err(errors::scanner)?;
-        let writer = calls.then(|| Writer::new(tools));
+            .calls_in_thinking(words::find("calls_in_thinking", calls_in_thinking, words::CALLS_IN_THINKING)?)
+            .stray_close(words::find("stray_close", stray_close, words::STRAY_CLOSE)?);
+        let dialect = dialect.find()?;
+        let scanner = aside::Scanner::with_options(&dialect, &options).map_err(errors::scanner)?;
+        let writer = calls.then(|| Writer::new(&dialect, tools));
         Ok(Scanner { state: Exclusive::new(State { scanner, writer, form: None }) })
     }
 
@@ -261,7 +285,8 @@ impl Scanner {
     }
 
     /// Feed the model's own tokens: a text, the length of each token in bytes of UTF-8, and which are special. A special
-    /// token alone may be a marker, and what is not a special token is text whatever it looks like.
+    /// token alone may be a marker, and what is not a special token is text whatever it looks like. The events say which tokens
+    /// they have: `first_token` and `tokens`.
     fn feed_tokens<'py>(
         &self,
         py: Python<'py>,
@@ -331,12 +356,16 @@ impl Scanner {
 
     /// Return how much text of a channel was reported since the stream began.
     fn counts(&self, channel: &str) -> PyResult<Counts> {
-        let channel = Channel::ALL
-            .into_iter()
-            .find(|known| known.as_str() == channel)
-            .ok_or_else(|| errors::value(format!("`{channel}` is none of content, thinking, narration, tool")))?;
-        let counts = self.state.enter()?.scanner.counts(channel);
-        Ok(Counts { bytes: counts.bytes, characters: counts.characters, spans: counts.spans, tokens: counts.tokens })
+        let channel = words::find("channel", channel, &Channel::ALL.map(|channel| (channel.as_str(), channel)))?;
+        let state = self.state.enter()?;
+        let counts = state.scanner.counts(channel);
+        Ok(Counts {
+            bytes: counts.bytes,
+            characters: counts.characters,
+            spans: counts.spans,
+            tokens: counts.tokens,
+            lost_thoughts: if channel == Channel::Thinking { state.scanner.lost_thoughts() } else { 0 },
+        })
     }
 
     /// Take the oldest whole thought that was not taken yet, or None. Needs `collect`.
@@ -344,14 +373,15 @@ impl Scanner {
         let mut state = self.state.enter()?;
         let form = state.form.unwrap_or(Form::Str);
         let Some(thought) = state.scanner.take_thought() else { return Ok(None) };
-        let text = |bytes: &[u8]| form.text(py, bytes).unbind();
+        let text = |bytes: &[u8]| form.text(py, bytes).map(Bound::unbind);
+        let attributes = thought.attributes.iter().map(|(name, value)| Ok((text(name)?, text(value)?)));
         Ok(Some(Thought {
-            text: text(&thought.text),
-            attributes: thought.attributes.iter().map(|(name, value)| (text(name), text(value))).collect(),
-            thought_type: thought.thought_type.as_deref().map(text),
+            text: text(&thought.text)?,
+            attributes: attributes.collect::<PyResult<_>>()?,
+            thought_type: thought.thought_type.as_deref().map(text).transpose()?,
             confidence: thought.confidence,
             offset: thought.offset,
-            cause: thought.cause.as_str(),
+            cause: cause_name(thought.cause),
             truncated: thought.truncated,
         }))
     }

@@ -1,9 +1,11 @@
 //! Texts that are `str` or `bytes`: what comes out of an object is what was put in.
 
 use pyo3::exceptions::PyTypeError;
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
+use pyo3::{Borrowed, intern};
+
+use crate::errors;
 
 /// From this many bytes on, the interpreter's lock is released while a text is read: below, releasing it costs more than it is
 /// worth.
@@ -17,24 +19,38 @@ pub enum Form {
 }
 
 impl Form {
-    /// Returns text in this form. It is UTF-8 if it came as `str`, because no event cuts a character.
-    pub fn text<'py>(self, py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyAny> {
-        match self {
+    /// Returns text in this form, or a `MemoryError`. It is UTF-8 if it came as `str`, because no event cuts a character.
+    pub fn text<'py>(self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match self {
             Form::Str if bytes.is_empty() => intern!(py, "").clone().into_any(),
-            Form::Bytes => PyBytes::new(py, bytes).into_any(),
-            Form::Str => match str::from_utf8(bytes) {
-                Ok(text) => PyString::new(py, text).into_any(),
-                Err(_) => PyString::new(py, &String::from_utf8_lossy(bytes)).into_any(),
-            },
-        }
+            Form::Bytes => {
+                let copy = |room: &mut [u8]| {
+                    room.copy_from_slice(bytes);
+                    Ok(())
+                };
+                PyBytes::new_with(py, bytes.len(), copy)?.into_any()
+            }
+            Form::Str => PyString::from_bytes(py, String::from_utf8_lossy(bytes).as_bytes())?.into_any(),
+        })
     }
 }
 
 /// A text that came from Python.
-#[derive(FromPyObject)]
 pub enum Text<'py> {
     Str(Bound<'py, PyString>),
     Bytes(Bound<'py, PyBytes>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Text<'py> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Text<'py>> {
+        if let Ok(text) = value.cast::<PyString>() {
+            return Ok(Text::Str(text.to_owned()));
+        }
+        let bytes = value.cast::<PyBytes>().map_err(|_| errors::wrong_type("a text is str or bytes", &value))?;
+        Ok(Text::Bytes(bytes.to_owned()))
+    }
 }
 
 impl<'py> Text<'py> {

@@ -1,12 +1,13 @@
 //! Whole texts: split, stripped, joined and escaped. The interpreter's lock is released while they are read.
 
-use aside::{JoinCall, JoinOptions, OnMarker};
+use aside::{JoinCall, JoinOptions};
 use pyo3::prelude::*;
 
 use crate::dialect::{DialectLike, start, to_json};
 use crate::errors::{self, guarded};
 use crate::scanner::{Split, Texts};
 use crate::text::Text;
+use crate::words;
 
 /// Return the answer of a whole text: its content and narration, without markers. It is `str` if the text is, and else `bytes`.
 ///
@@ -15,9 +16,9 @@ use crate::text::Text;
 ///     'Yes.'
 #[pyfunction]
 pub fn strip<'py>(py: Python<'py>, text: Text<'py>, dialect: DialectLike<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let (dialect, bytes) = (dialect.find()?, text.bytes()?);
+    let (dialect, bytes) = (dialect.find_after(&text)?, text.bytes()?);
     let content = guarded(|| py.detach(|| dialect.strip(bytes)).map_err(errors::scanner))?;
-    Ok(text.form().text(py, &content))
+    text.form().text(py, &content)
 }
 
 /// Return the text of each channel of a whole text.
@@ -28,7 +29,7 @@ pub fn strip<'py>(py: Python<'py>, text: Text<'py>, dialect: DialectLike<'py>) -
 #[pyfunction]
 #[pyo3(signature = (text, dialect, *, start = None))]
 pub fn split(py: Python<'_>, text: Text<'_>, dialect: DialectLike<'_>, start: Option<&str>) -> PyResult<Split> {
-    let (dialect, bytes) = (dialect.find()?, text.bytes()?);
+    let (dialect, bytes) = (dialect.find_after(&text)?, text.bytes()?);
     let options = aside::ScannerOptions::new().start(self::start(start)?);
     let texts = guarded(|| {
         py.detach(|| {
@@ -40,7 +41,7 @@ pub fn split(py: Python<'_>, text: Text<'_>, dialect: DialectLike<'_>, start: Op
         })
         .map_err(errors::scanner)
     })?;
-    Ok(texts.split(py, text.form(), None, Vec::new()))
+    texts.split(py, text.form(), None, Vec::new())
 }
 
 /// A call of a history: `name`, `arguments` (a dict or JSON), and `id` if it has one; or what an OpenAI message has.
@@ -60,26 +61,22 @@ fn call(call: &Bound<'_, PyAny>) -> PyResult<(String, String, Option<String>)> {
 /// `markers="escape"`, markers in the parts are broken instead.
 ///
 ///     >>> from libaside import join
-///     >>> join("qwen3", "Twice 21.", "It is 42.")
+///     >>> join("Twice 21.", "It is 42.", dialect="qwen3")
 ///     '<think>\nTwice 21.\n</think>\n\nIt is 42.'
 ///
 /// Each of `calls` is a dict with `name`, `arguments` (a dict, or JSON) and perhaps `id`, or an entry of a message's `tool_calls`.
 #[pyfunction]
-#[pyo3(signature = (dialect, thinking, content, *, calls = None, markers = "refuse", start = None))]
+#[pyo3(signature = (thinking, content, *, dialect, calls = None, markers = "refuse", start = None))]
 pub fn join<'py>(
     py: Python<'py>,
-    dialect: DialectLike<'py>,
     thinking: Text<'py>,
     content: Text<'py>,
+    dialect: DialectLike<'py>,
     calls: Option<Vec<Bound<'py, PyAny>>>,
     markers: &str,
     start: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let markers = match markers {
-        "refuse" => OnMarker::Refuse,
-        "escape" => OnMarker::Escape,
-        other => return Err(errors::value(format!("markers={other:?} is neither \"refuse\" nor \"escape\""))),
-    };
+    let markers = words::find("markers", markers, words::MARKERS)?;
     let options = JoinOptions::new().start(self::start(start)?).markers(markers);
     let calls: Vec<_> = calls.unwrap_or_default().iter().map(call).collect::<PyResult<_>>()?;
     let calls: Vec<_> =
@@ -90,13 +87,18 @@ pub fn join<'py>(
     let (thinking, content) = (thinking.bytes()?, content.bytes()?);
     let joined =
         guarded(|| py.detach(|| dialect.join_with_calls(thinking, content, &calls, &options)).map_err(errors::join))?;
-    Ok(form.text(py, &joined))
+    form.text(py, &joined)
 }
 
-/// Return a text with every marker of the dialect broken, so that it can stand in a prompt.
+/// Return a text with every marker of the dialect broken, so that it can stand in a prompt: a zero width space follows the
+/// marker's first character.
+///
+///     >>> from libaside import escape
+///     >>> escape("a < b, <think>", "qwen3")
+///     'a < b, <\u200bthink>'
 #[pyfunction]
-pub fn escape<'py>(py: Python<'py>, dialect: DialectLike<'py>, text: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let (dialect, bytes) = (dialect.find()?, text.bytes()?);
+pub fn escape<'py>(py: Python<'py>, text: Text<'py>, dialect: DialectLike<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let (dialect, bytes) = (dialect.find_after(&text)?, text.bytes()?);
     let escaped = guarded(|| py.detach(|| dialect.escape(bytes)).map_err(errors::join))?;
-    Ok(text.form().text(py, &escaped))
+    text.form().text(py, &escaped)
 }

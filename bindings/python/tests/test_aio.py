@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from libaside import Compressor, Rewriter, aio
 
 LOG = "".join(f"compiling unit {n}\n" for n in range(500)) + "main.c:3:1: error: no\n"
-CALL = {"command": "make", "exit_code": 2}
+MAKE = {"command": "make", "exit_code": 2}
 
 
 async def chunks(text: str, size: int) -> AsyncIterator[str]:
@@ -42,12 +42,12 @@ def test_an_answer_is_rewritten() -> None:
 def test_results_are_compressed() -> None:
     compressor = Compressor(budget=1024)
     for text in (LOG, LOG * 200):
-        made = asyncio.run(aio.compress(compressor, "bash", CALL, text))
-        assert made.text == compressor.compress("bash", CALL, text).text
+        made = asyncio.run(aio.compress(text, compressor, tool_id="bash", input=MAKE))
+        assert made.text == compressor.compress(text, tool_id="bash", input=MAKE).text
 
     async def run() -> str:
-        stream = compressor.stream("bash", CALL, memory=1 << 16)
+        stream = compressor.stream(tool_id="bash", input=MAKE, memory=1 << 16)
         return "".join([out async for out in aio.compress_stream(chunks(LOG, 100), stream)])
 
-    with compressor.stream("bash", CALL, memory=1 << 16) as stream:
+    with compressor.stream(tool_id="bash", input=MAKE, memory=1 << 16) as stream:
         assert asyncio.run(run()) == stream.feed(LOG) + stream.finish()

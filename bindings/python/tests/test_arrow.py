@@ -81,8 +81,8 @@ def test_results_of_tools() -> None:
     compressor = Compressor(budget=1024)
     log = "".join(f"compiling unit {n}\n" for n in range(500)) + "main.c:3:1: error: no\n"
     call = {"command": "make", "exit_code": 2}
-    made = arrow.compress(pa.array([log, None, "short"]), compressor, "bash", call).to_pylist()
-    assert made == [compressor.compress("bash", call, log).text, None, "short"]
+    made = arrow.compress(pa.array([log, None, "short"]), compressor, tool_id="bash", input=call).to_pylist()
+    assert made == [compressor.compress(log, tool_id="bash", input=call).text, None, "short"]
 
 
 def test_what_is_not_a_column_of_strings() -> None:

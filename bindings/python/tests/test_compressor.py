@@ -12,16 +12,24 @@ INPUT = {"command": "make", "exit_code": 2}
 
 
 def test_a_result_is_shorter_and_keeps_its_error() -> None:
-    short = Compressor(budget=1024).compress("bash", INPUT, LOG)
+    short = Compressor(budget=1024).compress(LOG, tool_id="bash", input=INPUT)
     assert len(short.text.encode()) <= 1024 and LOG.splitlines()[-1] in short.text
     assert short.report.before == len(LOG) and short.report.after < short.report.before and short.report.filters
-    data = Compressor(budget=1024).compress("bash", INPUT, LOG.encode())
+    data = Compressor(budget=1024).compress(LOG.encode(), tool_id="bash", input=INPUT)
     assert data.text == short.text.encode()
-    assert Compressor().compress("bash", "make", "short\n").text == "short\n"
+    assert Compressor().compress("short\n", tool_id="bash", input="make").text == "short\n"
+
+
+def test_lengths_are_bytes_and_units_are_what_the_banner_says() -> None:
+    text = "日本語 the same line 😀\n" * 200
+    short = Compressor().compress(text, tool_id="bash", input="make")
+    report = short.report
+    assert (report.before, report.before_units) == (len(text.encode()), len(text.encode("utf-16-le")) // 2)
+    assert (report.after, report.after_units) == (len(short.text.encode()), len(short.text.encode("utf-16-le")) // 2)
 
 
 def test_a_stream_holds_no_more_than_its_memory() -> None:
-    with Compressor(budget=1024).stream("bash", INPUT, memory=16_384) as stream:
+    with Compressor(budget=1024).stream(tool_id="bash", input=INPUT, memory=16_384) as stream:
         out = "".join(stream.feed(LOG[at : at + 100]) for at in range(0, len(LOG), 100)) + stream.finish()
         report = stream.report
         with pytest.raises(libaside.AsideError, match="ended"):
@@ -39,7 +47,7 @@ def test_errors_say_what_to_do() -> None:
 
 def test_the_exit_code_of_a_stream_comes_last() -> None:
     for code in (0, 2):
-        stream = Compressor().stream("bash", {"command": "pytest"})
+        stream = Compressor().stream(tool_id="bash", input={"command": "pytest"})
         stream.feed("==== 3 passed in 0.1s ====\n")
         stream.set_exit_code(code)
         stream.finish()
@@ -50,21 +58,21 @@ def test_the_exit_code_of_a_stream_comes_last() -> None:
 
 def test_a_text_that_is_longer_than_the_memory() -> None:
     text = "the same line\n" * 100_000
-    assert len(Compressor(budget=2000, memory=8192).compress("bash", "make", text).text) <= 2000
+    assert len(Compressor(budget=2000, memory=8192).compress(text, tool_id="bash", input="make").text) <= 2000
 
 
 def test_a_stream_of_str_is_not_cut_inside_a_character() -> None:
     text = "日本語" * 20_000
-    stream = Compressor().stream("bash", "cat x", memory=4096)
+    stream = Compressor().stream(tool_id="bash", input="cat x", memory=4096)
     out = "".join(stream.feed(text[at : at + 777]) for at in range(0, len(text), 777)) + stream.finish()
     assert out == text
 
 
 def test_a_stream_that_is_left_can_still_be_ended() -> None:
-    with Compressor().stream("bash", "make") as stream:
+    with Compressor().stream(tool_id="bash", input="make") as stream:
         assert stream.feed("short\n") == ""
     assert stream.finish() == "short\n" and stream.report is not None
-    with pytest.raises(RuntimeError), Compressor().stream("bash", "make") as stream:
+    with pytest.raises(RuntimeError), Compressor().stream(tool_id="bash", input="make") as stream:
         stream.feed("short\n")
         raise RuntimeError
     with pytest.raises(ValueError):

@@ -47,19 +47,68 @@ def test_every_cut_gives_the_same(size: int) -> None:
 
 
 def test_options_are_checked_with_advice() -> None:
-    with pytest.raises(libaside.AsideError, match="none of reasoning_content, reasoning, thinking"):
-        Rewriter("qwen3", field="think")  # type: ignore[arg-type]
-    with pytest.raises(libaside.AsideError, match="none of chat"):
-        Rewriter("qwen3", formats="openai")  # type: ignore[arg-type]
+    with pytest.raises(libaside.AsideError, match="name at least one, or leave it out for all"):
+        Rewriter("qwen3", formats=[])
+    with pytest.raises(TypeError, match="formats are a word or a list of words, not int"):
+        Rewriter("qwen3", formats=1)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         Rewriter("qwen3").feed("text")  # type: ignore[arg-type]
 
 
+def test_all_formats_are_read_unless_some_are_named() -> None:
+    message = b'{"type":"message","role":"assistant","content":[{"type":"text","text":"<think>hm</think>Yes."}]}'
+    for formats, changes in [(None, True), ("all", True), (["chat", "messages"], True), ("chat", False)]:
+        rewriter = Rewriter("qwen3", formats=formats)  # type: ignore[arg-type]
+        assert (b'"thinking":"hm"' in rewriter.feed(message) + rewriter.finish()) == changes, formats
+
+
+def test_calls_in_the_thinking_and_stray_closers_are_as_the_options_say() -> None:
+    def read(text: str, **options: Any) -> tuple[str, str]:
+        rewriter = Rewriter("qwen3", **options)
+        body = {"choices": [{"message": {"content": text}}]}
+        answer = json.loads(rewriter.feed(json.dumps(body).encode()) + rewriter.finish())
+        message = answer["choices"][0]["message"]
+        return message.get("reasoning_content") or "", message.get("content") or ""
+
+    call = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+    assert call in read(f"<think>\nhm{call}")[1]
+    assert read(f"<think>\nhm{call}", calls_in_thinking="dialect") == read(f"<think>\nhm{call}")
+    assert read(f"<think>\nhm{call}", calls_in_thinking="never") == (f"hm{call}", "")
+    text = "It ends with </think>."
+    assert read(text, stray_close="dialect") == read(text) != read(text, stray_close="text") == ("", text)
+
+
+def test_the_next_answer_may_have_another_dialect_and_start() -> None:
+    rewriter = Rewriter("qwen3")
+    body = b'{"choices":[{"message":{"content":"hm</think>Yes."}}]}'
+    split = b'{"choices":[{"message":{"reasoning_content":"hm","content":"Yes."}}]}'
+    rewriter.use_dialect(None, start="thinking")
+    assert rewriter.feed(body) + rewriter.finish() == split
+    rewriter.use_dialect("qwen3-thinking")
+    assert rewriter.feed(body) + rewriter.finish() == split
+    with pytest.raises(libaside.AsideError):
+        rewriter.use_dialect(None, start="narration")
+    rewriter.feed(b"{")
+    with pytest.raises(libaside.AsideError, match="begun"):
+        rewriter.use_dialect("qwen3")
+
+
+def test_the_stats_say_that_an_answer_is_encoded() -> None:
+    rewriter = Rewriter("qwen3")
+    assert rewriter.stats.encoded is False
+    rewriter.feed(b"\x1f\x8b\x08\x00")
+    assert rewriter.stats.encoded is True
+
+
 def test_the_gate() -> None:
-    assert libaside.wants(200, "/v1/messages", "text/event-stream", None, "all") == "events"
-    assert libaside.wants(200, "/v1/messages", "text/event-stream") is None
+    assert libaside.wants(200, "/v1/messages", "text/event-stream") == "events"
+    assert libaside.wants(200, "/v1/messages", "text/event-stream", formats="chat") is None
+    assert libaside.wants(200, "/v1/messages", "application/json", "gzip") is None
+    assert libaside.wants(404, "/v1/messages", "application/json") is None
     assert libaside.wants(200, "/api/chat", "application/x-ndjson", "", ["ollama"]) == "lines"
     assert libaside.request_hint("/v1/chat/completions", "POST") == "identity"
+    assert libaside.request_hint("/v1/messages", "POST") == "identity"
+    assert libaside.request_hint("/v1/messages", "POST", "chat") is None
     assert libaside.request_hint("/v1/models", "GET") is None
     assert libaside.request_model(b'{"model":"a"}') == "a" and libaside.request_model(b"{}") is None
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import itertools
 import json
 import pickle
 import threading
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 import libaside
-from libaside import Dialect, Scanner, Split, split_aiter, split_iter
+from libaside import Dialect, Event, Scanner, Split, split_aiter, split_iter
 
 ROOT = Path(__file__).parents[3]
 TEXT = "<think>\nTwice 21, größer: 😀\n</think>\n\nIt is 42."
@@ -105,20 +107,43 @@ def test_an_asynchronous_stream() -> None:
 
 
 def test_dialects_are_found() -> None:
-    assert "qwen3" in libaside.dialects()
-    assert Dialect.for_model("Qwen/Qwen3-32B").name == "qwen3"
+    assert "qwen3" in Dialect.names() and Dialect.names() == sorted(Dialect.names())
+    assert Dialect.find_for_model("Qwen/Qwen3-32B").name == "qwen3"
     assert Dialect.find("qwen3").max_hold > 0 and "thinking" in Dialect.find("qwen3").starts
     with pytest.raises(libaside.UnknownDialectError) as unknown:
         Dialect.find("quen3")
     assert "qwen3" in unknown.value.nearest
-    template = (ROOT / "tests/templates/qwen3-thinking.jinja").read_text()
-    dialect, start = Dialect.for_template(template)
-    assert (dialect.name, start) == ("qwen3-thinking", "thinking")
     with pytest.raises(libaside.DialectError) as error:
-        Dialect.from_toml("name = 3")
+        Dialect.load("name = 3")
     assert (error.value.line, error.value.key) == (1, "name")
-    mine = Dialect.from_toml('name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["<a>"]\nclose = ["</a>"]')
+    mine = Dialect.load('name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["<a>"]\nclose = ["</a>"]')
     assert joined(["<", "a>b</", "a>c"], mine) == {"thinking": "b", "content": "c"}
+
+
+def test_a_template_is_read_and_only_rendered_where_the_name_says_so() -> None:
+    template = (ROOT / "tests/templates/qwen3-thinking.jinja").read_text()
+    dialect, start = Dialect.find_for_template(template)
+    assert (dialect.name, start) == ("qwen3-thinking", "thinking")
+    # Rendering it would fail.
+    fails = "{{ raise_exception('was rendered') }}" + template
+    assert Dialect.find_for_template(fails)[0].name == "qwen3-thinking"
+    with pytest.raises(libaside.AsideError, match="was rendered") as failure:
+        Dialect.find_for_rendered_template(fails, {})
+    assert not isinstance(failure.value, libaside.UnknownDialectError)
+    # Where a prompt ends depends on its variables, and reading it knows none.
+    template = "<|turn>model\n{% if enable_thinking %}<|channel>{% endif %}"
+    rendered = [Dialect.find_for_rendered_template(template, {"enable_thinking": value})[1] for value in (True, False)]
+    assert rendered == ["thinking", "content"]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'variables'"):
+        Dialect.find_for_template(template, variables={})  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'variables'"):
+        Dialect.find_for_rendered_template(template)  # type: ignore[call-arg]
+    with pytest.raises(libaside.AmbiguousDialectError, match="fits several dialects: kimi-vl, openpangu") as several:
+        Dialect.find_for_template("{{ '[unused16]◁think▷' }}")
+    assert several.value.candidates == ["kimi-vl", "openpangu"] and several.value.nearest == []
+    with pytest.raises(libaside.UnknownDialectError) as none:
+        Dialect.find_for_template("{{ messages }}")
+    assert type(none.value) is libaside.UnknownDialectError and none.value.nearest == []
 
 
 def test_starts_budgets_thoughts_and_counts() -> None:
@@ -138,6 +163,12 @@ def test_starts_budgets_thoughts_and_counts() -> None:
     assert [event.cause for event in scanner.force_close() if event.kind == "close"] == ["forced"]
 
 
+def test_thoughts_that_nobody_takes_are_counted() -> None:
+    scanner: Scanner[str] = Scanner("inline-think", collect=True)
+    scanner.feed("<think>a</think>" * 1030)
+    assert (scanner.counts("thinking").lost_thoughts, scanner.counts("content").lost_thoughts) == (6, 0)
+
+
 def test_tokens() -> None:
     scanner: Scanner[str] = Scanner("qwen3")
     events = scanner.feed_tokens("<think>a</think>", [7, 1, 8], [True, False, False]) + scanner.finish()
@@ -146,26 +177,78 @@ def test_tokens() -> None:
         scanner.feed_tokens("ab", [1], [False])
 
 
+def test_events_say_which_tokens_they_have() -> None:
+    tokens = [("<think>", True), ("\n", False), ("Tw", False), ("ice", False), (" 21.\n", False), ("</think>", True), ("Yes", False)]
+
+    def events(sizes: list[int]) -> list[Event[str]]:
+        scanner: Scanner[str] = Scanner("qwen3")
+        events, at = list[Event[str]](), 0
+        for size in sizes:
+            texts, special = zip(*tokens[at : at + size], strict=True)
+            events += scanner.feed_tokens("".join(texts), [len(text) for text in texts], special)
+            at += size
+        return events + scanner.finish()
+
+    for sizes in ([7], [1] * 7, [2, 5], [3, 3, 1]):
+        told = events(sizes)
+        assert sum(event.tokens for event in told) == len(tokens)
+        for event, after in zip(told, told[1:], strict=False):
+            assert after.first_token == event.first_token + event.tokens
+        # The token ` 21.` and a line end begins in the text.
+        assert sum(event.tokens for event in told if (event.kind, event.channel) == ("text", "thinking")) == 3
+    scanner: Scanner[str] = Scanner("qwen3")
+    assert all((event.first_token, event.tokens) == (0, 0) for event in scanner.feed(TEXT))
+
+
+def test_calls_in_the_thinking_and_stray_closers_are_as_the_options_say() -> None:
+    def bytes_of(text: str, channel: Literal["content", "thinking", "tool"], **options: Any) -> int:
+        scanner: Scanner[str] = Scanner("qwen3", **options)
+        scanner.feed(text)
+        scanner.finish()
+        return scanner.counts(channel).bytes
+
+    text = '<think>\nhm <tool_call>{"name": "f"}</tool_call> hm'
+    assert bytes_of(text, "tool") == bytes_of(text, "tool", calls_in_thinking="dialect") > 0
+    assert bytes_of(text, "tool", calls_in_thinking="never") == 0
+    text = "It ends with </think>."
+    assert bytes_of(text, "content") == bytes_of(text, "content", stray_close="dialect") < len(text)
+    assert bytes_of(text, "content", stray_close="text") == len(text)
+
+
+def test_causes_are_identifiers() -> None:
+    causes: list[str] = []
+    for text in ("<think>a</think>b", "<think>a", '<think>a<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'):
+        scanner: Scanner[str] = Scanner("qwen3", calls=True, collect=True)
+        causes += [event.cause for event in scanner.feed(text) + scanner.finish() if event.cause]
+        thought = scanner.take_thought()
+        assert thought is not None and thought.cause.isidentifier()
+    assert {"marker", "end_of_stream", "implied"} <= set(causes) and all(cause.isidentifier() for cause in causes)
+    cut: Scanner[str] = Scanner("qwen3", calls=True)
+    ends = cut.split('<tool_call>\n{"name": "f", "arguments": {').calls + cut.finish_split().calls
+    assert [call.end.cause for call in ends if call.end] == ["end_of_stream"]
+
+
 def test_a_second_thread_is_refused_and_nothing_is_lost() -> None:
     scanner: Scanner[bytes] = Scanner("qwen3")
-    text, busy, fed = b"word " * 400_000, [0], [0]
+    text, fed, busy = b"word " * 400_000, list[int](), list[RuntimeError]()
+    deadline = time.monotonic() + 60
 
     def work() -> None:
-        for _ in range(20):
+        for turn in itertools.count():
+            if turn >= 20 and (busy or time.monotonic() > deadline):
+                return
             try:
-                split = scanner.split(text)
-            except libaside.BusyError:
-                busy[0] += 1
-            else:
-                fed[0] += len(split.content)
+                fed.append(len(scanner.split(text).content))
+            except RuntimeError as error:
+                busy.append(error)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert fed[0] + busy[0] * len(text) == 4 * 20 * len(text)
-    assert busy[0] > 0
+    assert set(fed) == {len(text)} and scanner.counts("content").bytes == sum(fed)
+    assert busy and {type(error) for error in busy} == {libaside.BusyError}
 
 
 def test_a_scanner_is_not_pickled() -> None:
@@ -225,13 +308,14 @@ def test_the_cases_of_the_library() -> None:
 
 
 def test_the_other_way() -> None:
-    joined_text = libaside.join("qwen3", "Twice 21.", "It is 42.")
+    joined_text = libaside.join("Twice 21.", "It is 42.", dialect="qwen3")
     assert libaside.strip(joined_text, "qwen3") == "It is 42."
     assert libaside.strip(joined_text.encode(), "qwen3") == b"It is 42."
     call = {"name": "weather", "arguments": {"city": "Oslo"}}
     entry = {"type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}
-    assert libaside.join("qwen3", "", "", calls=[call]) == libaside.join("qwen3", "", "", calls=[entry])
+    written = [libaside.join("", "", dialect="qwen3", calls=calls) for calls in ([call], [entry])]
+    assert written[0] == written[1] and '"weather"' in written[0]
     with pytest.raises(libaside.JoinError) as error:
-        libaside.join("qwen3", "It says </think> here.", "")
+        libaside.join("It says </think> here.", "", dialect="qwen3")
     assert (error.value.part, error.value.offset) == ("thinking", 8)
-    assert libaside.escape("qwen3", "a < b, <think>") == "a < b, <\u200bthink>"
+    assert libaside.escape("a < b, <think>", "qwen3") == "a < b, <\u200bthink>"

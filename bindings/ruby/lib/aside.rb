@@ -3,6 +3,7 @@
 # Loads the whole gem. Everything public is in the module Aside; the native library stays private.
 
 require_relative "aside/version"
+require_relative "aside/layout"
 require_relative "aside/errors"
 require_relative "aside/native"
 require_relative "aside/handle"
@@ -26,7 +27,8 @@ require_relative "aside/compressor"
 # See Aside::Scanner for streams, Aside::CallWriter for tool calls as JSON, Aside::Rewriter for event streams, Aside.strip for
 # whole texts, and Aside::Compressor for tool results.
 #
-# Errors of the library are Aside::Error. Any number of threads may call the functions of this module at once.
+# Errors of the library are Aside::Error. Any number of threads may call the functions of this module at once. What is called
+# unstable may change in any version.
 module Aside
   # Returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends.
   #
@@ -38,11 +40,8 @@ module Aside
     text = Native.utf8(text)
     size = text.bytesize
     dialect = Dialect.of(dialect)
-    Native.allocated { |at, len| Native.aside_strip(dialect.handle, text, size, at, len) }.scrub
+    Native.made { |len| Native.aside_strip(dialect.handle, text, size, len) }.scrub
   end
-
-  MARKERS = { refuse: 0, escape: 1 }.freeze
-  private_constant :MARKERS
 
   # Returns thinking and content as one text, written as a model of the dialect writes them. The text splits back into the
   # same parts, byte for byte. Without thinking it has no thinking block, unless the text starts inside one.
@@ -63,19 +62,14 @@ module Aside
   def self.join(thinking, content, dialect, start: nil, markers: :refuse, calls: [])
     thinking = Native.utf8(thinking)
     content = Native.utf8(content)
-    start = Native.number("start", start, Native::STARTS)
-    markers = Native.number("markers", markers, MARKERS)
-    sizes = [thinking.bytesize, content.bytesize]
+    start = Native.number("start", start, Native::START)
+    markers = Native.number("markers", markers, Native::MARKERS)
     dialect = Dialect.of(dialect)
     calls = calls.map { |call| join_call(**call) }
-    Native.allocated do |at, len|
-      if calls.empty?
-        Native.aside_join(dialect.handle, thinking, sizes[0], content, sizes[1], start, markers, at, len)
-      else
-        Native.aside_join_with_calls(dialect.handle, thinking, sizes[0], content, sizes[1],
-                                     calls.flatten.pack(Native::JOIN_CALL * calls.size), calls.size, start, markers, at, len)
-      end
-    end
+    list = calls.flatten.pack(Native::JOIN_CALL_PACK * calls.size)
+    options = [Native::JOIN_OPTIONS_SIZE, thinking, thinking.bytesize, content, content.bytesize, list, calls.size,
+               Native::JOIN_CALL_SIZE, start, markers].pack(Native::JOIN_OPTIONS_PACK)
+    Native.made { |len| Native.aside_join(dialect.handle, options, len) }
   end
 
   # Returns the texts of a call, each with its length.
@@ -98,10 +92,10 @@ module Aside
     text = Native.utf8(text)
     size = text.bytesize
     dialect = Dialect.of(dialect)
-    Native.allocated { |at, len| Native.aside_escape(dialect.handle, text, size, at, len) }
+    Native.made { |len| Native.aside_escape(dialect.handle, text, size, len) }
   end
 
-  # Returns whether a text is in a machine format (JSON, CSV, XML and the like). A Compressor does not change such texts.
+  # Returns whether a text is in a machine format (JSON, CSV, XML and the like). A Compressor does not change such texts. Unstable.
   #
   #   Aside.protected?('{"a": 1}')  # => true
   def self.protected?(text)
@@ -109,7 +103,7 @@ module Aside
     Error.check(Native.aside_is_protected(text, text.bytesize)) == 1
   end
 
-  # A command of a command line, as Aside.commands returns it:
+  # A command of a command line, as Aside.commands returns it. Unstable:
   #
   # +name+:: its name without folder and version
   # +subcommand+:: the first argument that is neither an option nor an option's value, or nil
@@ -124,15 +118,17 @@ module Aside
   #
   #   Aside.commands("cd app && sudo git -C lib diff | head")[1].subcommand  # => "diff"
   #
-  # Raises OptionError if the line is not UTF-8.
+  # Raises OptionError if the line is not UTF-8. Unstable.
   def self.commands(line)
     line = Native.utf8(line)
     parsed = Error.check_address(Native.aside_command_line_parse(line, line.bytesize))
     begin
-      count = Native.buffer(8)
-      first = Native.aside_command_line_commands(parsed, count)
-      Native.array(first, count.unpack1("J"), *Native::COMMAND).map do |name, name_len, sub, sub_len, words, word_count, *flags|
-        words = Native.array(words, word_count, *Native::BYTES).map { |at, len| Native.text(at, len) }
+      commands = []
+      while (fields = command(parsed, commands.size))
+        commands << fields
+      end
+      commands.map do |name, name_len, sub, sub_len, words, word_count, *flags|
+        words = Native.array(words, word_count, Native::BYTES_UNPACK, Native::BYTES_SIZE).map { |at, len| Native.text(at, len) }
         subcommand = Native.text(sub, sub_len) unless sub_len.zero?
         Command.new(Native.text(name, name_len), subcommand, words, *flags.map { |flag| flag == 1 })
       end
@@ -141,19 +137,26 @@ module Aside
     end
   end
 
+  # Returns the fields of a command, nil after the last one.
+  private_class_method def self.command(parsed, index) # :nodoc:
+    Native.filled(Native::COMMAND_SIZE, Native::COMMAND_UNPACK) do |out|
+      Error.check(Native.aside_command_line_command(parsed, index, out)) == Native::OK
+    end
+  end
+
   # Returns the line that a compressed text begins with, without its line end. It names the filters, and the lengths +before+
-  # and +after+ in UTF-16 code units. Raises OptionError for an id that is not UTF-8.
+  # and +after+ in UTF-16 code units. Raises OptionError for an id that is not UTF-8. Unstable.
   #
   #   Aside.format_banner(["repeats"], before: 4000, after: 1200)[0, 48]  # => "[Output compressed by repeats (4000 → 1200 chars"
   def self.format_banner(filter_ids, before:, after:)
     ids, count = Native.names(filter_ids)
     before = Native.count("before", before)
     after = Native.count("after", after)
-    Native.allocated { |at, len| Native.aside_format_banner(ids || "", count, before, after, at, len) }
+    Native.made { |len| Native.aside_format_banner(ids || "", count, before, after, len) }
   end
 
   # Reads the text of a filter file (TOML) and runs the file's own tests, of which there must be one of each kind. Returns
-  # nil. Raises FilterError, which names line and key.
+  # nil. Raises FilterError, which names line and key. Unstable.
   #
   #   Aside.check_filter(File.read("filters/mine.toml"))
   def self.check_filter(toml)

@@ -69,8 +69,8 @@ class HostTest < Minitest::Test
     scanner = Aside::Scanner.new(Aside::Dialect.load(LATE))
     events = Support.scan(scanner, ["hm</thi", "nk>yes"])
     assert_equal %i[text reclassify framing text], events.map(&:kind)
-    assert_equal [2, 2, 1, 0], scanner.counts(:thinking).to_a
-    assert_equal [3, 3, 0, 0], scanner.counts(:content).to_a
+    assert_equal [2, 2, 1, 0, 0], scanner.counts(:thinking).to_a
+    assert_equal [3, 3, 0, 0, 0], scanner.counts(:content).to_a
   end
 
   def test_stray_closers_for_a_host_that_wants_them
@@ -81,7 +81,7 @@ class HostTest < Minitest::Test
     rewriter = Aside::Rewriter.new("qwen3", stray_close: :text)
     chunk = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a</think>b\"}}]}\n\n"
     [
-      -> {}, -> { rewriter.start_at(:content) }, -> { rewriter.use_dialect("glm-4.5") },
+      -> {}, -> { rewriter.use_dialect(nil, start: :content) }, -> { rewriter.use_dialect("glm-4.5") },
       -> { assert_equal :content, rewriter.start_from_prompt("<|im_start|>assistant\n<think>\n\n</think>\n\n") }
     ].each do |set|
       set.call
@@ -111,8 +111,8 @@ class HostTest < Minitest::Test
     [[tokens], tokens.map { |token| [token] }].each do |feeds|
       events = feeds.flat_map { |feed| scanner.feed_tokens(feed).to_a } + scanner.finish.to_a
       assert_equal ["c", "a <think>b"], said(events)
-      assert_equal [10, 10, 0, 4], scanner.counts(:content).to_a
-      assert_equal [1, 1, 1, 1], scanner.counts(:thinking).to_a
+      assert_equal [10, 10, 0, 4, 0], scanner.counts(:content).to_a
+      assert_equal [1, 1, 1, 1, 0], scanner.counts(:thinking).to_a
     end
     assert_same scanner, scanner.feed_tokens([]) {}
     halves = [["\xE6\x97", false], ["\xA5".b, false]]
@@ -135,9 +135,47 @@ class HostTest < Minitest::Test
     assert_equal 100, whole.counts(:content).tokens
   end
 
+  def test_tokens_of_events
+    scanner = Aside::Scanner.new(Aside::Dialect.load(SPECIAL))
+    tokens = [["a ", false], ["b<th", false], ["ink>", false], ["<think>", true], ["", true], ["c", false], ["d</", false],
+              ["</think>", true]]
+    events = scanner.feed_tokens(tokens).to_a + scanner.finish.to_a
+    assert_equal [["a b<think>", 3, 0], ["<think>", 1, 3], ["cd</", 2, 4], ["</think>", 1, 6]],
+                 (events.map { |event| [event.text, event.tokens, event.first_token] })
+    # One at a time, in a copy too, and more events than one call has.
+    tokens *= 100
+    single = tokens.flat_map do |token|
+      scanner = scanner.dup
+      scanner.feed_tokens([token]).to_a
+    end
+    [single + scanner.finish.to_a, scanner.feed_tokens(tokens).to_a + scanner.finish.to_a].each do |all|
+      assert_equal 700, follow(all)
+      assert_operator all.size, :>, 200
+    end
+    # Bytes without tokens, by each way to feed, have none, and are counted nowhere.
+    events = scanner.feed_tokens([["a", false], ["<think>", true]]).to_a + scanner.feed("b").to_a
+    scanner.feed_text("c")
+    scanner.feed_deltas("d") {}
+    events += scanner.feed("<").to_a + scanner.feed_tokens([["e", false]]).to_a + scanner.force_close.to_a + scanner.feed("f").to_a
+    assert_equal 3, follow(events)
+    assert_equal([["b", 0, 2], ["<e", 1, 2], ["f", 0, 3]],
+                 events.values_at(2, 3, -1).map { |event| [event.text, event.tokens, event.first_token] })
+    assert_includes events[3].inspect, " tokens=1 first_token=2"
+    # The next stream has none.
+    [-> { scanner.finish {} }, -> { scanner.reset }].each do |ending|
+      scanner.feed_tokens([["a", false]]) {}
+      ending.call
+      ["a", "b<think>"].each { |chunk| scanner.feed(chunk) { |event| assert_equal [0, 0], [event.tokens, event.first_token] } }
+      scanner.reset
+    end
+    event = scanner.feed("a").first
+    refute_includes event.inspect, "token"
+    refute_equal event, scanner.reset.feed_tokens([["a", false]]).first
+  end
+
   def test_counts
     counts = Aside::Scanner.new("qwen3").counts(:tool)
-    assert_equal [0, 0, 0, 0], counts.to_a
+    assert_equal [0, 0, 0, 0, 0], counts.to_a
     assert_predicate counts, :frozen?
     assert_raises(ArgumentError) { Aside::Scanner.new("qwen3").counts(:nothing) }
   end
@@ -167,6 +205,14 @@ class HostTest < Minitest::Test
   end
 
   private
+
+  # Returns the number of tokens that events have, each of which begins where the one before it ends.
+  def follow(events)
+    events.inject(0) do |before, event|
+      assert_equal before, event.first_token, event.inspect
+      before + event.tokens
+    end
+  end
 
   def said(events)
     %i[thinking content].map { |channel| Support.joined(events, channel) }

@@ -24,21 +24,6 @@ class InstalledTest < Minitest::Test
     assert_includes File.read(File.join(CHECKOUT, "include/aside.h")), "#define ASIDE_VERSION \"#{Aside::VERSION}\""
   end
 
-  def test_the_declarations_are_those_of_the_header
-    header = %w[aside.h aside_compress.h].map { |name| File.read(File.join(CHECKOUT, "include", name)) }.join
-    native = File.read(File.join(gem_folder, "lib/aside/native.rb"))
-    native.scan(/attach_function :(aside_\w+),\s+(%i)?\[([^\]]*)\]/).each do |name, _, types|
-      declared = header[/\b#{name}\(([^)]*)\);/, 1] or flunk "#{name} is not in the header"
-      parameters = declared.strip == "void" ? [] : declared.split(",")
-      assert_equal parameters.size, types.split(/[\s,]+/).size, name
-    end
-    assert_match(/ASIDE_ABI_VERSION #{native[/ABI_VERSION = (\d+)/, 1]}$/, header)
-    %w[UNKNOWN DIALECT OPTION BUSY ORDER MEMORY PANIC JOIN FILTER ORIGINAL].each do |status|
-      number = header[/ASIDE_ERROR_#{status} = (-\d+),/, 1]
-      assert_includes File.read(File.join(gem_folder, "lib/aside/errors.rb")), "#{number} =>"
-    end
-  end
-
   def test_a_library_that_is_named
     library = File.join(gem_folder, "lib/aside/libaside.so")
     copy = File.join(Dir.pwd, "named.so")
@@ -59,6 +44,26 @@ class InstalledTest < Minitest::Test
     assert_match(%r{#{bare}/aside/libaside.so \(the gem's folder\).*libaside.so.1 \(the system\).*ASIDE_LIBRARY is not set}m, output)
     output, = Support.ruby(program, env: { "ASIDE_LIBRARY" => "libm.so.6" })
     assert_match(/libm.so.6 is not a libaside/, output)
+  end
+
+  def test_a_library_of_another_version
+    %w[abi unstable].each do |which|
+      output, = Support.ruby(<<~RUBY)
+        require "ffi"
+        FFI::Library.prepend(Module.new do
+          def attach_function(name, *)
+            super
+            define_singleton_method(name) { 99 } if name == :aside_#{which}_version
+          end
+        end)
+        begin
+          require "aside"
+        rescue LoadError => e
+          puts e.class, e.message
+        end
+      RUBY
+      assert_match(/\AAside::LibraryError\n.* 99 .*; this gem needs 1\n\z/, output)
+    end
   end
 
   def test_the_readmes_run_as_written
@@ -91,15 +96,15 @@ class InstalledTest < Minitest::Test
     assert_includes first, "main.c:3: error: no such thing\n"
     assert_match(/^\[… \d+ lines, [\d,]+ bytes left out\]$/, first)
     assert_operator first.bytesize, :<, 2_200
-    assert_equal "short\nof both\n(exit 0, 14 of 14 characters)\n", second
+    assert_equal "short\nof both\n(exit 0, 14 of 14 bytes)\n", second
     assert_includes third, "(killed by signal 9, "
-    assert_match(/\$ .*\n.*exit 2, \d+ of 5\d{3} characters/m, output)
+    assert_match(/\$ .*\n.*exit 2, \d+ of 5\d{3} bytes/m, output)
   end
 
   def test_the_agent_loop_with_a_command_that_is_not_utf8
     output, status = Open3.capture2e(RbConfig.ruby, File.join(CHECKOUT, "examples/ruby/agent_loop.rb"), "echo short # \xFF")
     assert_predicate status, :success?, output.scrub
-    assert output.b.end_with?("\nshort\n(exit 0, 6 of 6 characters)\n"), output.scrub
+    assert output.b.end_with?("\nshort\n(exit 0, 6 of 6 bytes)\n"), output.scrub
   end
 
   def test_the_comments_run_as_written

@@ -87,14 +87,14 @@ class LifetimeTest < Minitest::Test
             e.message
           end
           GC.start
-          [results.uniq, error, Aside::Dialect.list.size, Aside::Scanner.new("think").feed("<think>").to_a]
+          [results.uniq, error, Aside::Dialect.names.size, Aside::Scanner.new("think").feed("<think>").to_a]
         end
       end
       ractors.each_with_index do |ractor, n|
         results, error, size, events = ractor.take
         p results unless results.size == 1 && results[0][1] == "a日" && results[0][2] == "c" && results[0][0] == { thinking: "a日x", content: "b#{n}y" }
         p error unless error.include?("`none-#{n}`")
-        p size unless size == Aside::Dialect.list.size
+        p size unless size == Aside::Dialect.names.size
         p events unless events[0].kind == :open
       end
       puts "done"
@@ -141,13 +141,16 @@ class LifetimeTest < Minitest::Test
     assert_predicate status, :success?
   end
 
-  def test_collecting_at_every_chance
+  def test_collecting_and_moving_at_every_chance
     output, = Support.ruby(<<~'RUBY')
       require "aside"
       scanner = Aside::Scanner.new("thought-stream", collect: 1000)
       events = []
       GC.stress = true
-      ["<thinking y='z'>b\xE6", "\x97\xA5</thinking>c"].each { |chunk| scanner.feed(chunk) { |event| events << event } }
+      ["<thinking y='z'>b\xE6", "\x97\xA5</thinking>c"].each do |chunk|
+        GC.compact
+        scanner.feed(chunk) { |event| events << event }
+      end
       thought = scanner.take_thought
       GC.stress = false
       puts events.map(&:text).join, thought.text, thought.attributes
@@ -339,12 +342,12 @@ class LifetimeTest < Minitest::Test
     end
   end
 
-  # Text returned by strip is freed even if Timeout raises at that moment.
+  # Text returned by strip is freed even if another thread raises at that moment, as Timeout does.
   def test_texts_are_freed_where_something_is_raised
     stop = Class.new(StandardError)
     text = "a" * 1_000_000
     lose = lambda do
-      at_return_of(:aside_strip) { raise stop }
+      at_return_of(:aside_strip) { Thread.current.raise(stop) }
       assert_raises(stop) { Aside.strip(text, "think") }
     end
     resident = Array.new(2) do

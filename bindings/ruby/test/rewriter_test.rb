@@ -47,9 +47,9 @@ class RewriterTest < Minitest::Test
     stats = rewriter.stats
     assert_predicate stats, :frozen?
     wanted = { events: 4, changed: 2, added: 0, repaired: 0, too_long: 0, unread: 1, unpromoted: 0, truncated: 0,
-               thinking_bytes: 4, content_bytes: 4, held: 4, split_by_server: 0 }
+               thinking_bytes: 4, content_bytes: 4, held: 4, split_by_server: 0, encoded: false }
     assert_equal wanted, stats.to_h
-    assert_equal [0], rewriter.reset.stats.to_a.uniq
+    assert_equal [0, false], rewriter.reset.stats.to_a.uniq
     rewriter.close
     assert_raises(Aside::ClosedError) { rewriter.stats }
   end
@@ -140,9 +140,9 @@ class RewriterTest < Minitest::Test
   def test_what_is_too_long_passes
     rewriter = Aside::Rewriter.new("qwen3", max_event: 20)
     assert_equal EVENTS, rewrite(rewriter, [EVENTS])
-    assert_equal 2, rewriter.too_long
+    assert_equal 2, rewriter.stats.too_long
     assert_same rewriter, rewriter.reset
-    assert_equal 0, rewriter.too_long
+    assert_equal 0, rewriter.stats.too_long
   end
 
   def test_a_stream_starts_where_its_request_says
@@ -150,10 +150,10 @@ class RewriterTest < Minitest::Test
     rewriter = Aside::Rewriter.new("qwen3")
     prompt = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n"
     [
-      -> { assert_same rewriter, rewriter.start_at(:thinking) },
+      -> { assert_same rewriter, rewriter.use_dialect(nil, start: :thinking) },
       -> { assert_same rewriter, rewriter.use_dialect("qwen3-thinking") },
       -> { rewriter.use_dialect(Aside::Dialect.find("qwen3"), start: :thinking) },
-      -> { rewriter.use_dialect("qwen3-thinking", start: :content).start_at(nil) },
+      -> { rewriter.use_dialect("qwen3-thinking", start: :content).use_dialect("qwen3-thinking") },
       -> { assert_equal :thinking, rewriter.start_from_prompt(prompt) }
     ].each do |set|
       set.call
@@ -163,12 +163,12 @@ class RewriterTest < Minitest::Test
     assert_equal :content, rewriter.start_from_prompt("")
     rewriter.feed("\n")
     [
-      -> { rewriter.start_at(:content) }, -> { rewriter.use_dialect("any") }, -> { rewriter.start_from_prompt("") }
+      -> { rewriter.use_dialect(nil, start: :content) }, -> { rewriter.use_dialect("any") }, -> { rewriter.start_from_prompt("") }
     ].each { |late| assert_raises(Aside::OrderError, &late) }
     rewriter.reset
-    assert_raises(Aside::OptionError) { rewriter.start_at(:header) }
+    assert_raises(Aside::OptionError) { rewriter.use_dialect(nil, start: :header) }
     assert_raises(Aside::OptionError) { rewriter.use_dialect("inline-think", start: :tool) }
-    assert_raises(ArgumentError) { rewriter.start_at(:middle) }
+    assert_raises(ArgumentError) { rewriter.use_dialect(nil, start: :middle) }
     assert_raises(Aside::UnknownDialectError) { rewriter.use_dialect("no such") }
     assert_raises(TypeError) { rewriter.start_from_prompt(nil) }
   end
@@ -176,11 +176,11 @@ class RewriterTest < Minitest::Test
   def test_what_is_no_text_passes
     rewriter = Aside::Rewriter.new("qwen3")
     gzip = "\x1F\x8B\x08\0".b
-    refute_predicate rewriter, :encoded?
+    refute rewriter.stats.encoded
     assert_equal gzip, rewrite(rewriter, [gzip]).b
-    assert_predicate rewriter, :encoded?
+    assert rewriter.stats.encoded
     rewrite(rewriter, [EVENTS])
-    refute_predicate rewriter, :encoded?
+    refute rewriter.stats.encoded
   end
 
   def test_reset_forgets
@@ -195,8 +195,8 @@ class RewriterTest < Minitest::Test
     2.times { assert_nil rewriter.close }
     assert_predicate rewriter, :closed?
     [
-      -> { rewriter.feed("a") }, -> { rewriter.finish }, -> { rewriter.reset }, -> { rewriter.too_long },
-      -> { rewriter.encoded? }, -> { rewriter.start_at(nil) }, -> { rewriter.use_dialect("any") },
+      -> { rewriter.feed("a") }, -> { rewriter.finish }, -> { rewriter.reset }, -> { rewriter.stats },
+      -> { rewriter.use_dialect(nil, start: nil) }, -> { rewriter.use_dialect("any") },
       -> { rewriter.start_from_prompt("") }
     ].each do |use|
       assert_raises(Aside::ClosedError, &use)

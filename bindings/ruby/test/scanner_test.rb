@@ -352,8 +352,12 @@ class ScannerTest < Minitest::Test
     thought = scanner.take_thought
     assert_equal ["c\u{FFFD}", "c\xFF".b, nil, nil, :end_of_stream, false],
                  [thought.text, thought.bytes, thought.thought_type, thought.confidence, thought.cause, thought.truncated?]
-    assert_equal 0, scanner.lost_thoughts
+    assert_equal 0, scanner.counts(:thinking).lost_thoughts
     assert_nil @scanner.take_thought
+    scanner.feed("<thinking>a</thinking>" * 1030) {}
+    assert_equal([6, 0], %i[thinking content].map { |channel| scanner.counts(channel).lost_thoughts })
+    assert_equal 1024, 1.step.find { scanner.take_thought.nil? } - 1
+    assert_equal 0, scanner.reset.counts(:thinking).lost_thoughts
   end
 
   def test_close

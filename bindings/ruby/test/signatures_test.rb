@@ -74,11 +74,11 @@ class SignaturesTest < Minitest::Test
     Aside::Dialect.find_for_model("Qwen3-8B")
     Aside::Dialect.find_for_template("{{ '<|turn>user' }}{% if add_generation_prompt %}{{ '<|turn>model\n<|channel>' }}{% endif %}")
     begin
-      Aside::Dialect.find_for_template("")
-    rescue Aside::UnknownDialectError => e
+      Aside::Dialect.find_for_template("{{ '[unused16]◁think▷' }}")
+    rescue Aside::AmbiguousDialectError => e
       e.candidates
     end
-    Aside::Dialect.list
+    Aside::Dialect.names
     dialect = Aside::Dialect.load(%(name = "mine"
 [[span]]
 channel = "thinking"
@@ -92,13 +92,14 @@ close = ["</hm>"]
     scanner.feed('<thinking confidence="0.9">Twice 21.</thinking>It') do |event|
       event.deconstruct_keys(nil)
       [event.kind, event.text, event.bytes, event.cause, event.rule, event.tag, event.offset, event.name, event.value, event == event]
+      [event.tokens, event.first_token]
     end
     scanner.feed(" is").to_a
     scanner.feed_deltas(" 42") { |channel, text| [channel, text] }
     scanner.feed_deltas("").to_a
     scanner.feed_text("x")
     scanner.feed_tokens([["y", false]]) { |event| event }
-    [scanner.held, scanner.max_hold, scanner.offset, scanner.lost_thoughts, scanner.counts(:thinking)]
+    [scanner.held, scanner.max_hold, scanner.offset, scanner.counts(:thinking)]
     thought = scanner.take_thought
     [thought.text, thought.bytes, thought.offset, thought.cause, thought.thought_type, thought.confidence, thought.attributes,
      thought.truncated?]
@@ -130,11 +131,11 @@ body = "object"
 
     rewriter = Aside::Rewriter.new("qwen3", body: :events, field: :reasoning, calls: true, tools: "[]", max_held: 1,
                                             max_tools: 9)
-    rewriter.start_at(nil).use_tools("[]").use_dialect("think", start: :content).start_from_prompt("")
+    rewriter.use_dialect(nil, start: nil).use_tools("[]").use_dialect("think", start: :content).start_from_prompt("")
     rewriter.feed("data: {}
 
 ")
-    [rewriter.finish, rewriter.too_long, rewriter.encoded?, rewriter.reset.close, rewriter.closed?]
+    [rewriter.finish, rewriter.stats, rewriter.reset.close, rewriter.closed?]
 
     filter = Aside::InlineThinkFilter.new
     filter.feed("<think>a</think>b") { |sentinel, text| [sentinel, text] }

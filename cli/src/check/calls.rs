@@ -54,17 +54,14 @@ pub fn run(
 ) -> Result<Called, String> {
     let options = ScannerOptions::new().start(start).calls(true);
     let mut scanner = Scanner::with_options(dialect, &options).map_err(|error| error.to_string())?;
-    let mut writer = CallWriter::new(call_writer::Options {
-        tools: tools.cloned(),
-        id_prefix: ID_PREFIX.into(),
-        ..Default::default()
-    });
+    let options = call_writer::Options::new().tools(tools.cloned()).id_prefix(ID_PREFIX);
+    let mut writer = CallWriter::new(dialect, options);
     let mut called = Called::default();
     let mut written = Ok(());
     let mut on_event = |event: Event<'_>| {
         called.add(&event);
         if written.is_ok() {
-            written = writer.event(dialect, &event, |delta| called_by(&mut called.calls, &delta));
+            written = writer.event(&event, |delta| called_by(&mut called.calls, &delta));
         }
     };
     for chunk in chunks {
@@ -75,7 +72,7 @@ pub fn run(
     Ok(called)
 }
 
-fn called_by(calls: &mut Vec<Call>, delta: &call_writer::Delta<'_>) {
+fn called_by(calls: &mut Vec<Call>, delta: &call_writer::CallDelta<'_>) {
     if let Some(name) = delta.name {
         let own = delta.id.filter(|id| !id.starts_with(ID_PREFIX)).map(str::to_owned);
         calls.push(Call { name: name.to_owned(), arguments: String::new(), id: own, cause: None });

@@ -93,7 +93,7 @@ struct Outcome {
 
 /// Returns the report, and whether all is well. A file that is not a dialect is an error.
 pub fn check(name: &str, text: &str) -> Result<(String, bool), String> {
-    let dialect = Dialect::from_toml(text).map_err(|error| format!("{name}: {error}"))?;
+    let dialect = Dialect::load(text).map_err(|error| format!("{name}: {error}"))?;
     let file: File = toml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
     let count = file.examples.len();
     if count == 0 {

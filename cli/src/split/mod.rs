@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         (None, false) if has_styles() => Show::Styled,
         (None, false) => Show::Labelled,
     };
-    let calls = arguments.calls.then(|| CallWriter::new(call_writer::Options::default()));
+    let calls = arguments.calls.then(|| CallWriter::new(&chosen.dialect, call_writer::Options::new()));
     let mut view = View::new(show, io::stdout().is_terminal(), &chosen.dialect, calls);
     let mut summary = Summary::default();
 

@@ -65,7 +65,7 @@ impl View<'_> {
     /// Shows what an event adds to a call: one part for each, with the name in its label.
     fn show_call(&mut self, event: &Event<'_>) {
         let Some(mut writer) = self.calls.take() else { return };
-        let written = writer.event(self.dialect, event, |delta| {
+        let written = writer.event(event, |delta| {
             if let Some(name) = delta.name {
                 self.attributes = format!(" call={name:?} id={:?}", delta.id.unwrap_or_default());
                 self.begin(Channel::Tool);
@@ -152,29 +152,21 @@ impl View<'_> {
     }
 
     fn show_json(&mut self, event: &Event<'_>) {
-        let (kind, more) = match &event.kind {
+        let more = match &event.kind {
             Kind::Open { rule, tag } => {
                 let family = self.dialect.family(*rule).unwrap_or_default();
                 let opener = self.dialect.opener(*rule, *tag).unwrap_or_default();
                 let words = json("family", family.as_bytes()) + &json("opener", opener.as_bytes());
-                ("open", format!(r#","rule":{rule},"tag":{tag}{words}"#))
+                format!(r#","rule":{rule},"tag":{tag}{words}"#)
             }
-            Kind::Attribute(a) => ("attribute", json("name", a.name) + &json("value", a.value)),
-            Kind::Text => ("text", String::new()),
-            Kind::Framing => ("framing", String::new()),
-            Kind::Close(cause) => ("close", format!(r#","cause":"{}""#, cause.as_str())),
-            Kind::Reclassify => ("reclassify", String::new()),
-            Kind::Budget => ("budget", String::new()),
-            Kind::Call { rule, table, index } => ("call", format!(r#","index":{index},"rule":{rule},"table":{table}"#)),
-            Kind::CallName(name) => ("call_name", name.map_or(String::new(), |name| json("name", name))),
-            Kind::CallId => ("call_id", String::new()),
-            Kind::CallKey => ("call_key", String::new()),
-            Kind::CallType => ("call_type", String::new()),
-            Kind::CallValue => ("call_value", String::new()),
-            Kind::CallValueEnd => ("call_value_end", String::new()),
-            Kind::CallEnd { index, cause } => ("call_end", format!(r#","index":{index},"cause":"{}""#, cause.as_str())),
-            _ => ("other", String::new()),
+            Kind::Attribute(a) => json("name", a.name) + &json("value", a.value),
+            Kind::Close(cause) => format!(r#","cause":"{}""#, cause.as_str()),
+            Kind::Call { rule, table, index } => format!(r#","index":{index},"rule":{rule},"table":{table}"#),
+            Kind::CallName(Some(name)) => json("name", name),
+            Kind::CallEnd { index, cause } => format!(r#","index":{index},"cause":"{}""#, cause.as_str()),
+            _ => String::new(),
         };
+        let kind = event.kind.as_str();
         let (offset, channel, length) = (event.offset, event.channel.as_str(), event.bytes.len());
         let text = if kind == "attribute" { String::new() } else { json("text", event.bytes) };
         let line =

@@ -138,7 +138,7 @@ func (a *agent) shorten(command string, code int, output []byte) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	results, report, err := a.compressor.Compress(aside.Call{ToolID: "shell", Input: input, Now: time.Now()}, output)
+	results, report, err := a.compressor.Compress(aside.Invocation{ToolID: "shell", Input: input, Now: time.Now()}, output)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func newGateway(target *url.URL, g gateway) http.Handler {
 
 // hint returns what is to be done with a request, and whether its answer may be one to split.
 func (g gateway) hint(r *http.Request) (aside.Hint, bool) {
-	return aside.RequestHint(r.URL.EscapedPath(), r.Method, g.options.Formats)
+	return aside.RequestHint(aside.Exchange{Path: r.URL.EscapedPath(), Method: r.Method, Formats: g.options.Formats})
 }
 
 // split wraps the body of an answer in a rewriter, if the answer is of the formats. Others, such as errors of the server, stay
@@ -74,12 +74,13 @@ func (g gateway) split(r *http.Response) error {
 		return nil
 	}
 	options := g.options
-	options.Body, ok = aside.Wants(aside.Response{
+	options.Body, ok = aside.Wants(aside.Exchange{
 		Status:          r.StatusCode,
 		Path:            r.Request.URL.EscapedPath(),
 		ContentType:     r.Header.Get("Content-Type"),
 		ContentEncoding: strings.Join(r.Header.Values("Content-Encoding"), ", "),
-	}, options.Formats)
+		Formats:         options.Formats,
+	})
 	if !ok {
 		return nil
 	}
@@ -88,7 +89,7 @@ func (g gateway) split(r *http.Response) error {
 		return err
 	}
 	asked := request.read()
-	if err := rewriter.StartAt(asked.start(g.starts)); err != nil {
+	if err := rewriter.UseDialect(nil, asked.start(g.starts)); err != nil {
 		return err
 	}
 	if err := rewriter.UseTools(asked.tools); err != nil {
@@ -143,10 +144,10 @@ func (b *body) fill() {
 
 // complain logs why an answer, or a part of it, has passed unchanged although it was to be split.
 func (b *body) complain() {
-	if b.rewriter.IsEncoded() {
+	stats, err := b.rewriter.Stats()
+	if err == nil && stats.Encoded {
 		log.Print("an answer is compressed but does not say so: it has passed unchanged")
 	}
-	stats, err := b.rewriter.Stats()
 	if err == nil && stats.TooLong+stats.Unread+stats.Unpromoted+stats.Truncated > 0 {
 		log.Printf("an answer was not read to its end: of %d events, %d were too long and %d of no format that is read; "+
 			"%d texts were too long to be promoted and %d to be repeated",

@@ -346,7 +346,7 @@ func TestFormats(t *testing.T) {
 
 func TestNamesOfFormats(t *testing.T) {
 	for names, want := range map[string]aside.Formats{
-		"all": 31, "chat": 1, "completions,responses": 6, "messages,ollama,chat": 25, "": 0, "chat,": 0, "Chat": 0, "gemini": 0,
+		"all": aside.FormatAll, "chat": 1, "completions,responses": 6, "messages,ollama,chat": 25, "": 0, "chat,": 0, "Chat": 0, "gemini": 0,
 	} {
 		if got, err := formats(names); got != want || (err == nil) != (want != 0) {
 			t.Errorf("%q: %d, %v", names, got, err)

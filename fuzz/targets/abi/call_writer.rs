@@ -1,12 +1,15 @@
 //! Writes the calls of a scanner's stream through the C functions: each call that is told has one first and one last delta,
 //! and the arguments of a whole one that has keys are JSON. Others are what the model wrote.
 
+use std::mem::offset_of;
 use std::ptr;
 
+use aside::call_writer::Tools;
 use serde::de::IgnoredAny;
 use support::c::*;
 
 use super::super::Input;
+use super::version::{Version, is_version, size};
 
 /// What requests offer: nothing said, no tool, the names that words call, each form of a tool, and what is none.
 pub const TOOLS: [Option<&str>; 8] = [
@@ -26,11 +29,33 @@ pub const TOOLS: [Option<&str>; 8] = [
     Some("[{"),
 ];
 
+/// The list of a request's tools as C has it; none where there is no list.
+pub fn tools_of(text: Option<&str>) -> Bytes {
+    text.map_or(Bytes::default(), |text| Bytes::of(text.as_bytes()))
+}
+
+/// What is read of such a list, with the limit that it is read with.
+pub fn tools_read(text: Bytes, max_tools: u64) -> Result<Option<Tools>, ()> {
+    if text.at.is_null() {
+        return Ok(None);
+    }
+    let text = std::str::from_utf8(unsafe { text.get() }).map_err(|_| ())?;
+    let limit = (max_tools > 0).then_some(max_tools as usize);
+    Tools::read_up_to(text, limit).map(Some).map_err(|_| ())
+}
+
+/// The smallest event that has the number of its call.
+const WITH_CALL: usize = offset_of!(Event, call) + size_of::<u32>();
+
 pub struct Writer {
     handle: Handle,
+    /// The size of a delta in its host's header.
+    delta_size: usize,
     /// Whether it may tell calls of any name.
     tells_all: bool,
     told: u64,
+    /// The number of the last call of the scanner.
+    number: u32,
     /// The arguments so far of the call whose last delta has not come.
     open: Option<Vec<u8>>,
     /// Whether the scanner has told a key of the call.
@@ -41,26 +66,33 @@ impl Writer {
     /// Makes a writer with options of the input's. None if they are refused.
     pub fn made(input: &mut Input<'_>, dialect: Handle) -> Option<Writer> {
         let (way, max_held) = (input.byte(), input.byte());
-        let tools = TOOLS[usize::from(way) % TOOLS.len()];
         let id_prefix =
             [None, Some(&b"id_"[..]), Some(b""), Some(b"\xFF")][usize::from(way >> 3 & 15).saturating_sub(12)];
         let options = CallWriterOptions {
-            size: [size_of::<CallWriterOptions>(), 40, 24, 8, 7][usize::from(max_held & 31).saturating_sub(27)],
-            tools: tools.map_or(ptr::null(), str::as_ptr),
-            tools_len: tools.map_or(0, str::len),
-            id_prefix: id_prefix.map_or(ptr::null(), <[u8]>::as_ptr),
-            id_prefix_len: id_prefix.map_or(0, <[u8]>::len),
+            size: size::<CallWriterOptions>(input),
+            tools: tools_of(TOOLS[usize::from(way) % TOOLS.len()]),
+            id_prefix: id_prefix.map_or(Bytes::default(), Bytes::of),
             max_held: u64::from(max_held >> 5) * 8,
-            max_tools: if max_held & 31 == 7 { 40 } else { 0 },
+            max_tools: [0, 1024, 90, 1][usize::from(max_held & 31).saturating_sub(28)],
         };
-        let given = if way == 255 { ptr::null() } else { &raw const options };
-        let has_tools = options.size > 8 && tools.is_some() && !given.is_null();
-        let handle = unsafe { aside_call_writer_new(dialect, given) };
-        if handle.is_null() {
-            assert!([NULL, SIZE, OPTION].contains(&unsafe { aside_last_status() }));
-            return None;
-        }
-        Some(Writer { handle, tells_all: !has_tools, told: 0, open: None, has_keys: false })
+        let mut options = Version::given(input, options);
+        let at = if way == 255 { ptr::null_mut() } else { options.at() };
+        let read = if at.is_null() { CallWriterOptions::default() } else { options.get() };
+        let tools = tools_read(read.tools, read.max_tools);
+        let is_utf8 = read.id_prefix.at.is_null() || std::str::from_utf8(unsafe { read.id_prefix.get() }).is_ok();
+        let wanted = match &tools {
+            _ if dialect.is_null() => NULL,
+            _ if !is_version(read.size, size_of::<usize>()) => SIZE,
+            Ok(_) if is_utf8 && !options.has_more() => OK,
+            _ if at.is_null() => OK,
+            _ => OPTION,
+        };
+        let handle = unsafe { aside_call_writer_new(dialect, at) };
+        assert_eq!(if handle.is_null() { unsafe { aside_last_status() } } else { OK }, wanted);
+        let tells_all = tools.is_ok_and(|tools| tools.is_none());
+        let delta_size = size_of::<CallDelta>() + 8 * usize::from(max_held & 1);
+        let writer = Writer { handle, delta_size, tells_all, told: 0, number: 0, open: None, has_keys: false };
+        (wanted == OK).then_some(writer)
     }
 
     /// Whether a call was told and has no last delta.
@@ -73,26 +105,37 @@ impl Writer {
         (self.told, self.open) = (0, None);
     }
 
-    pub fn hear(&mut self, event: &Event, bytes: &[u8]) {
+    /// Hears an event of a host in whose header it has this size.
+    pub fn hear(&mut self, event: &Event, size: usize, bytes: &[u8]) {
         match event.kind {
-            CALL => self.has_keys = false,
-            CALL_KEY => self.has_keys = true,
+            KIND_CALL => (self.has_keys, self.number) = (false, event.call),
+            KIND_CALL_KEY => self.has_keys = true,
             _ => {}
         }
-        let mut delta = CallDelta::new();
-        let status = unsafe { aside_call_writer_feed(self.handle, event, bytes.as_ptr(), &mut delta) };
-        if status == NONE {
-            return;
+        // Memory of just that size, so that a byte too far is noticed.
+        let mut given = vec![0xAA_u8; size].into_boxed_slice();
+        let mut delta = Version::new(CallDelta { size: self.delta_size, ..CallDelta::default() });
+        delta.later().fill(7);
+        let before = delta.bytes().to_vec();
+        let status = unsafe {
+            let known = size.min(size_of::<Event>());
+            ptr::copy_nonoverlapping(ptr::from_ref(event).cast(), given.as_mut_ptr(), known);
+            aside_call_writer_feed(self.handle, given.as_ptr().cast(), size, bytes.as_ptr(), delta.at())
+        };
+        if status != OK {
+            assert_eq!(status, if size < WITH_CALL { SIZE } else { NONE });
+            return assert_eq!(delta.bytes(), before, "written, and there is nothing to send");
         }
-        assert_eq!(status, OK);
-        let text = |at, len| unsafe { std::str::from_utf8(std::slice::from_raw_parts(at, len)).unwrap() };
-        let (id, name) = (text(delta.id, delta.id_len), text(delta.name, delta.name_len));
-        let (arguments, late_id) = (text(delta.arguments, delta.arguments_len), text(delta.late_id, delta.late_id_len));
+        assert!(size >= WITH_CALL && !delta.has_more());
+        let delta = delta.get();
+        let text = |text: Bytes| unsafe { std::str::from_utf8(text.get()).unwrap() };
+        let (id, name) = (text(delta.id), text(delta.name));
+        let (arguments, late_id) = (text(delta.arguments), text(delta.late_id));
         assert_eq!(delta.is_first == 1, self.open.is_none(), "the first delta of a call");
         assert_eq!(delta.is_first == 1, !name.is_empty() && !id.is_empty());
         assert!(delta.is_first == 1 || id.is_empty() && name.is_empty());
         assert!(delta.is_first == 0 || self.tells_all || name == "f", "{name} is not among the tools");
-        assert_eq!(delta.index, self.told);
+        assert_eq!((delta.call, delta.index), (self.number.into(), self.told));
         assert!(delta.call >= delta.index && delta.cause < 5);
         assert!(delta.is_last == 1 || late_id.is_empty() && delta.cause == 0 && delta.is_whole == 0);
         let all = self.open.get_or_insert_default();
@@ -116,22 +159,37 @@ impl Drop for Writer {
 
 /// Calls that are wrong and must say so, and change nothing.
 pub fn misuse(writer: Option<&Writer>) {
-    let none = ptr::null_mut();
-    let (mut delta, mut event) =
-        (CallDelta::new(), Event { kind: CALL_END, channel: CHANNEL_TOOL, ..Event::default() });
+    let (none, whole) = (ptr::null_mut(), size_of::<Event>());
+    let mut delta = CallDelta::default();
+    let mut event = Event { kind: KIND_CALL_END, channel: CHANNEL_TOOL, ..Event::default() };
     unsafe {
-        assert_eq!(aside_call_writer_feed(none, &event, b"".as_ptr(), &mut delta), NULL);
+        assert_eq!(aside_call_writer_feed(none, &event, whole, b"".as_ptr(), &mut delta), NULL);
         assert_eq!(aside_call_writer_reset(none), NULL);
         aside_call_writer_free(none);
         assert!(aside_call_writer_new(none, ptr::null()).is_null() && aside_last_status() == NULL);
         let Some(writer) = writer else { return };
-        assert_eq!(aside_call_writer_feed(writer.handle, ptr::null(), b"".as_ptr(), &mut delta), NULL);
-        assert_eq!(aside_call_writer_feed(writer.handle, &event, b"".as_ptr(), ptr::null_mut()), NULL);
+        let feed = |event: &Event, size, delta: &mut CallDelta| {
+            aside_call_writer_feed(writer.handle, event, size, b"".as_ptr(), delta)
+        };
+        assert_eq!(aside_call_writer_feed(writer.handle, ptr::null(), whole, b"".as_ptr(), &mut delta), NULL);
+        assert_eq!(aside_call_writer_feed(writer.handle, &event, whole, b"".as_ptr(), ptr::null_mut()), NULL);
+        for size in [0, 1, 32, WITH_CALL - 1, 4097, usize::MAX] {
+            assert_eq!(feed(&event, size, &mut delta), SIZE);
+        }
         event.cause = 99;
-        assert_eq!(aside_call_writer_feed(writer.handle, &event, b"".as_ptr(), &mut delta), OPTION);
+        assert_eq!(feed(&event, whole, &mut delta), OPTION);
         event = Event { kind: 99, ..Event::default() };
-        assert_eq!(aside_call_writer_feed(writer.handle, &event, b"".as_ptr(), &mut delta), NONE);
-        delta.size = 7;
-        assert_eq!(aside_call_writer_feed(writer.handle, &event, b"".as_ptr(), &mut delta), SIZE);
+        for size in [WITH_CALL, whole] {
+            assert_eq!(feed(&event, size, &mut delta), NONE);
+        }
+        // Text that a value cannot have.
+        event = Event { kind: KIND_CALL_VALUE, channel: CHANNEL_TOOL, len: 1, ..Event::default() };
+        assert_eq!(aside_call_writer_feed(writer.handle, &event, whole, ptr::null(), &mut delta), NULL);
+        event.len = u64::MAX;
+        assert_eq!(feed(&event, whole, &mut delta), LENGTH);
+        for size in [0, 7, 8, size_of::<CallDelta>() - 1, 4097] {
+            delta.size = size;
+            assert_eq!(feed(&event, whole, &mut delta), SIZE);
+        }
     }
 }

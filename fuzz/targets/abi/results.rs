@@ -1,20 +1,52 @@
-//! Compresses tool results through the C functions: a registry, its compressor, calls and streams, with filters and caches
+//! Compresses tool results through the C functions: a registry, its compressors, calls and streams, with filters and caches
 //! of a host that fail, lie, and call back. Each handle that was taken must be released once.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::LazyLock;
 
-use support::c::{compress::*, *};
+use aside::compress::units;
+use support::c::*;
 
 use super::super::Input;
+use super::version::{Version, filled, is_version, size};
 
 /// What the host's callbacks see of the sequence.
 struct World {
-    compressor: Cell<Handle>,
-    stream: Cell<Handle>,
+    /// NULL once it is freed.
+    registry: Cell<Handle>,
+    /// All that were made of it, NULL where one is freed.
+    compressors: RefCell<Vec<Handle>>,
+    /// The number of one that was made of the registry as it is now.
+    twin: Cell<Option<usize>>,
+    /// The numbers of those that are inside a call, the innermost one last, and what they were told of it.
+    running: RefCell<Vec<(usize, Invoked)>>,
+    stream: Cell<Option<Stream>>,
+    /// The stream is inside a call.
+    in_stream: Cell<bool>,
+    /// How many filters and caches of the host the registry has taken, and how many are released.
+    taken: Cell<usize>,
     released: Cell<usize>,
+}
+
+/// What a callback must be given of an invocation.
+#[derive(Clone, Copy)]
+struct Invoked {
+    tool_id: &'static [u8],
+    json: &'static [u8],
+    now: u64,
+}
+
+/// The output of a tool that is still being printed.
+#[derive(Clone, Copy)]
+struct Stream {
+    handle: Handle,
+    /// The number of its compressor.
+    number: usize,
+    invoked: Invoked,
+    is_finished: bool,
+    is_reported: bool,
 }
 
 /// A filter or cache of the host.
@@ -25,33 +57,104 @@ struct Host {
 
 const LOG: &[u8] = b"one line and another\none line and another\nerror: it is broken\n  here\nall is well\n";
 
+/// What no call has written to.
+const UNTOUCHED: Bytes = Bytes { at: ptr::null(), len: 7 };
+
 unsafe extern "C" fn release(user: *mut c_void) {
     let host = unsafe { Box::from_raw(user.cast::<Host>()) };
     let world = unsafe { &*host.world };
     world.released.set(world.released.get() + 1);
 }
 
+impl World {
+    /// Makes a call of a compressor, in which its callbacks are told of this invocation.
+    fn run<T>(&self, number: usize, invoked: Invoked, call: impl FnOnce() -> T) -> T {
+        self.running.borrow_mut().push((number, invoked));
+        let made = call();
+        self.running.borrow_mut().pop();
+        made
+    }
+
+    fn is_running(&self, number: usize) -> bool {
+        self.running.borrow().iter().any(|&(running, _)| running == number)
+    }
+
+    /// Makes a call of the stream, in which it is busy.
+    fn run_stream<T>(&self, stream: Stream, call: impl FnOnce() -> T) -> T {
+        let before = self.in_stream.replace(true);
+        let made = self.run(stream.number, stream.invoked, call);
+        self.in_stream.set(before);
+        made
+    }
+
+    /// Frees the registry. A compressor that has all that it has keeps that.
+    fn free_registry(&self) {
+        let released = self.released.get();
+        unsafe { aside_registry_free(self.registry.replace(ptr::null_mut())) };
+        let twin = self.twin.get().and_then(|number| self.compressors.borrow().get(number).copied());
+        assert!(twin.is_none_or(<*mut c_void>::is_null) || self.released.get() == released, "released, and in use");
+    }
+}
+
 impl Host {
-    /// What a callback does beside what it is for: the compressor that called it is busy, and so is the stream.
+    /// What a callback does beside what it is for: the compressors that are inside a call are busy, and so is the stream.
     unsafe fn meddle(&self) {
         let world = unsafe { &*self.world };
-        let (compressor, stream) = (world.compressor.get(), world.stream.get());
-        let (mut out, mut len, mut compressed) = (ptr::null(), 0, ptr::null_mut());
-        if compressor.is_null() {
-            return;
+        let compressors = world.compressors.borrow().clone();
+        let mut out = UNTOUCHED;
+        for (number, &compressor) in compressors.iter().enumerate().filter(|(_, compressor)| !compressor.is_null()) {
+            let invoked = Invoked { tool_id: b"bash", json: b"null", now: 7 };
+            unsafe {
+                let invocation = invocation(invoked.tool_id, b"", invoked.now);
+                let make = || aside_compress(compressor, &invocation, ptr::null(), 0);
+                if world.is_running(number) {
+                    assert!(make().is_null() && aside_last_status() == BUSY);
+                    aside_compressor_free(compressor);
+                    assert_eq!(aside_last_status(), BUSY);
+                    let stream = aside_tool_stream_new(compressor, &invocation, 1 << 20);
+                    assert!(stream.is_null() && aside_last_status() == BUSY);
+                } else if world.running.borrow().len() < 3 {
+                    // Another one may be used.
+                    let compressed = world.run(number, invoked, make);
+                    assert!(!compressed.is_null());
+                    aside_compressed_free(compressed);
+                }
+            }
         }
-        unsafe {
-            let call = call(b"bash", b"", 0);
-            assert_eq!(aside_compress(compressor, &call, ptr::null(), 0, &mut compressed), BUSY);
-            aside_compressor_free(compressor);
-            assert_eq!(aside_last_status(), BUSY);
-            // It may be another call of the compressor's, that leaves the stream alone.
-            let status = aside_tool_stream_feed(stream, ptr::null(), 0, &mut out, &mut len);
-            assert!([BUSY, NULL, ORDER].contains(&status), "{status}");
+        if let Some(stream) = world.stream.get() {
+            let wanted = match stream {
+                _ if world.in_stream.get() => BUSY,
+                Stream { is_finished: true, .. } => ORDER,
+                _ if world.is_running(stream.number) => BUSY,
+                _ => OK,
+            };
+            unsafe {
+                assert_eq!(aside_tool_stream_feed(stream.handle, ptr::null(), 0, &mut out), wanted);
+                if world.in_stream.get() {
+                    assert_eq!(aside_tool_stream_finish(stream.handle, &mut out), BUSY);
+                    assert_eq!(aside_tool_stream_set_exit_code(stream.handle, 1), BUSY);
+                    assert!(aside_tool_stream_report(stream.handle).is_null() && aside_last_status() == BUSY);
+                    aside_tool_stream_free(stream.handle);
+                    assert_eq!(aside_last_status(), BUSY);
+                }
+            }
+        }
+        // The registry is another object: it may change, make compressors, and go.
+        let registry = world.registry.get();
+        if self.mischief & 128 != 0 && !registry.is_null() {
+            unsafe {
+                assert_eq!(aside_registry_remove(registry, b"none".as_ptr(), 4), NONE);
+                let compressor = aside_compressor_new(registry, ptr::null());
+                assert!(!compressor.is_null());
+                aside_compressor_free(compressor);
+            }
+            if self.mischief & 8 != 0 {
+                world.free_registry();
+            }
         }
     }
 
-    unsafe fn answer(&self, text: &[u8], reply: *mut Reply) -> i32 {
+    unsafe fn answer(&self, text: &[u8], reply: Handle) -> i32 {
         let write = |bytes: &[u8]| unsafe { assert_eq!(aside_reply_write(reply, bytes.as_ptr(), bytes.len()), OK) };
         match self.mischief % 8 {
             0 => unsafe { self.meddle() },
@@ -80,10 +183,20 @@ impl Host {
         }
         0
     }
+
+    /// What a callback is given, each byte of which must be there.
+    unsafe fn check(&self, invocation: *const Invocation) {
+        let Invocation { size, tool_id, input, now } = unsafe { invocation.read() };
+        let world = unsafe { &*self.world };
+        let (_, told) = *world.running.borrow().last().expect("a callback outside of any call");
+        assert_eq!((size, now), (size_of::<Invocation>(), told.now));
+        assert_eq!(unsafe { (tool_id.get(), input.get()) }, (told.tool_id, told.json));
+    }
 }
 
-unsafe extern "C" fn matches(user: *mut c_void, _: *const u8, _: usize, _: *const u8, _: usize, _: *mut Reply) -> i32 {
+unsafe extern "C" fn matches(user: *mut c_void, invocation: *const Invocation, _: Handle) -> i32 {
     let host = unsafe { &*user.cast::<Host>() };
+    unsafe { host.check(invocation) };
     if host.mischief & 16 != 0 {
         unsafe { host.meddle() };
     }
@@ -92,25 +205,24 @@ unsafe extern "C" fn matches(user: *mut c_void, _: *const u8, _: usize, _: *cons
 
 unsafe extern "C" fn apply(
     user: *mut c_void,
+    invocation: *const Invocation,
     text: *const u8,
     len: usize,
-    _: *const u8,
-    _: usize,
-    reply: *mut Reply,
-) -> i32 {
-    unsafe { (*user.cast::<Host>()).answer(std::slice::from_raw_parts(text, len), reply) }
-}
-
-unsafe extern "C" fn observe(
-    user: *mut c_void,
-    _: *const u8,
-    _: usize,
-    _: *const u8,
-    _: usize,
-    reply: *mut Reply,
+    reply: Handle,
 ) -> i32 {
     let host = unsafe { &*user.cast::<Host>() };
-    unsafe { host.meddle() };
+    unsafe {
+        host.check(invocation);
+        host.answer(std::slice::from_raw_parts(text, len), reply)
+    }
+}
+
+unsafe extern "C" fn observe(user: *mut c_void, invocation: *const Invocation, reply: Handle) -> i32 {
+    let host = unsafe { &*user.cast::<Host>() };
+    unsafe {
+        host.check(invocation);
+        host.meddle();
+    }
     if host.mischief & 64 == 0 {
         return 0;
     }
@@ -118,37 +230,31 @@ unsafe extern "C" fn observe(
     -1
 }
 
-unsafe extern "C" fn lookup(
-    user: *mut c_void,
-    _: *const u8,
-    _: usize,
-    _: *const u8,
-    _: usize,
-    reply: *mut Reply,
-    time: *mut u64,
-) -> i32 {
-    let text = LOG.repeat(20);
+unsafe extern "C" fn lookup(user: *mut c_void, invocation: *const Invocation, reply: Handle, time: *mut u64) -> i32 {
+    let host = unsafe { &*user.cast::<Host>() };
     unsafe {
+        host.check(invocation);
         time.write(u64::MAX);
-        (*user.cast::<Host>()).answer(&text, reply)
+        host.answer(&LOG.repeat(20), reply)
     }
 }
 
 unsafe extern "C" fn record(
     user: *mut c_void,
-    _: *const u8,
-    _: usize,
-    _: *const u8,
-    _: usize,
+    invocation: *const Invocation,
     text: *const u8,
     len: usize,
-    _: u64,
-    _: *mut Reply,
+    _: Handle,
 ) -> i32 {
-    let text = unsafe { std::slice::from_raw_parts(text, len) };
-    std::hint::black_box(text.iter().fold(0u8, |sum, byte| sum ^ byte));
-    let mischief = unsafe { (*user.cast::<Host>()).mischief };
-    i32::from(mischief) - 40
+    let host = unsafe { &*user.cast::<Host>() };
+    unsafe { host.check(invocation) };
+    read(Bytes { at: text, len });
+    i32::from(host.mischief) - 40
+}
+
+/// Reads all that is borrowed: it must be there.
+fn read(text: Bytes) {
+    std::hint::black_box(unsafe { text.get() }.iter().fold(0u8, |sum, byte| sum ^ byte));
 }
 
 /// How often a text is repeated. Miri takes too long for those that filters look at.
@@ -156,8 +262,40 @@ fn often(most: usize) -> usize {
     if cfg!(miri) { most.min(2) } else { most }
 }
 
-fn call(tool_id: &[u8], input: &[u8], now: u64) -> Invocation {
-    Invocation { size: size_of::<Invocation>(), tool_id: Bytes::new(tool_id), input: Bytes::new(input), now }
+fn invocation(tool_id: &[u8], input: &[u8], now: u64) -> Invocation {
+    Invocation { size: size_of::<Invocation>(), tool_id: Bytes::of(tool_id), input: Bytes::of(input), now }
+}
+
+/// Inputs of tools, as callbacks are given them; the last two are refused.
+const INPUTS: [(&[u8], Option<&[u8]>); 8] = [
+    (b"", Some(b"null")),
+    (b"{\"command\":\"make\"}", Some(b"{\"command\":\"make\"}")),
+    (b" {\"exit_code\": 2,\n\"command\": \"make\"}", Some(b"{\"command\":\"make\",\"exit_code\":2}")),
+    (b"{\"cwd\":\"/\",\"command\":\"ls\"}", Some(b"{\"command\":\"ls\",\"cwd\":\"/\"}")),
+    (b"[1, \"a\"]", Some(b"[1,\"a\"]")),
+    (b"0", Some(b"0")),
+    (b"{", None),
+    (b"\xFF", None),
+];
+
+/// Makes an invocation with what callbacks must be given of it; an error if it is refused.
+fn invoked(input: &mut Input<'_>) -> (Version<Invocation>, Result<Invoked, i32>) {
+    let (way, at) = (input.byte(), input.byte());
+    let (given, json) = INPUTS[usize::from(if at < 200 { at % 6 } else { at % 8 })];
+    let tool_id = [&b"bash"[..], b"read", b"\xFF"][usize::from(way & 31).saturating_sub(29)];
+    let invocation = Invocation {
+        size: size::<Invocation>(input),
+        tool_id: Bytes::of(tool_id),
+        input: Bytes::of(given),
+        now: u64::from(way >> 5),
+    };
+    let mut version = Version::given(input, invocation);
+    let told = match json {
+        _ if !is_version(invocation.size, size_of::<Invocation>()) => Err(SIZE),
+        Some(json) if tool_id != b"\xFF" && !version.has_more() => Ok(Invoked { tool_id, json, now: invocation.now }),
+        _ => Err(OPTION),
+    };
+    (version, told)
 }
 
 /// Tools of a host's filter: the other calls' and theirs.
@@ -169,72 +307,86 @@ unsafe impl Sync for ToolIds {}
 static TOOL_IDS: ToolIds = ToolIds([Bytes { at: b"read".as_ptr(), len: 4 }, Bytes { at: b"bash".as_ptr(), len: 4 }]);
 
 pub fn run(input: &mut Input<'_>) {
-    let world =
-        World { compressor: Cell::new(ptr::null_mut()), stream: Cell::new(ptr::null_mut()), released: Cell::new(0) };
+    let way = input.byte();
     unsafe {
-        let way = input.byte();
         // To read all built-in filters takes long.
         let registry = aside_registry_new(u32::from(way == 255 && !cfg!(miri)));
-        assert!(aside_registry_new(2 + u32::from(way)).is_null());
-        let taken = register(input, registry, &world);
-        if way < 20 {
-            aside_registry_free(registry);
-        } else {
-            use_all(input, registry, &world);
+        assert!(!registry.is_null());
+        assert!(aside_registry_new(2 + u32::from(way)).is_null() && aside_last_status() == OPTION);
+        let world = World {
+            registry: Cell::new(registry),
+            compressors: RefCell::default(),
+            twin: Cell::new(None),
+            running: RefCell::default(),
+            stream: Cell::new(None),
+            in_stream: Cell::new(false),
+            taken: Cell::new(0),
+            released: Cell::new(0),
+        };
+        register(input, &world);
+        if way >= 20 {
+            use_all(input, &world);
         }
-        assert_eq!(world.released.get(), taken, "released");
+        world.free_registry();
+        assert_eq!(world.released.get(), world.taken.get(), "released");
     }
 }
 
-/// Fills a registry. How many filters and caches of the host it has taken.
-unsafe fn register(input: &mut Input<'_>, registry: Handle, world: &World) -> usize {
-    let mut taken = 0;
-    let user = |mischief| Box::into_raw(Box::new(Host { world, mischief })).cast::<c_void>();
+/// Fills the registry.
+unsafe fn register(input: &mut Input<'_>, world: &World) {
+    let user = |mischief| {
+        world.taken.set(world.taken.get() + 1);
+        Box::into_raw(Box::new(Host { world, mischief })).cast::<c_void>()
+    };
+    let registry = world.registry.get();
+    world.twin.set(None);
     unsafe {
         while let call @ 0..220 = input.byte() {
             // A filter of a registry that has one of its id takes its place.
             let ids: [&[u8]; 8] = [b"a", b"b", b"c", b"", b"a\nb", b"\xFF", b"last-run", b"a"];
-            let id = Bytes::new(ids[input.below(8)]);
-            let size = [usize::MAX, 8, 0][input.below(32).min(2)];
+            let id = Bytes::of(ids[input.below(8)]);
             match call {
                 _ if input.rest.is_empty() => break,
                 0..80 => {
-                    let user = user(input.byte());
                     let filter = Filter {
-                        size: if size > 8 { size_of::<Filter>() } else { size },
+                        size: size::<Filter>(input),
                         id,
                         tool_ids: TOOL_IDS.0.as_ptr(),
                         tool_id_count: usize::from(call >> 4 & 3) % 3,
                         matches: (call & 1 == 0).then_some(matches),
                         apply: (call % 8 > 0).then_some(apply),
                         release: Some(release),
-                        user,
+                        user: user(input.byte()),
                     };
-                    let status = aside_registry_add_filter(registry, &filter);
-                    assert!([OK, OPTION, NULL, SIZE].contains(&status), "{status}");
-                    taken += 1;
+                    let mut given = Version::given(input, filter);
+                    let status = aside_registry_add_filter(registry, given.at());
+                    let is_good = is_version(filter.size, size_of::<Filter>());
+                    assert!(if is_good { [OK, OPTION, NULL].contains(&status) } else { status == SIZE }, "{status}");
+                    assert!(status != OK || filter.apply.is_some() && !given.has_more());
                     if status != OK {
-                        release(user);
+                        release(filter.user);
                     }
                 }
                 80..140 => {
-                    let user = user(input.byte());
                     let cache = Cache {
-                        size: if size > 8 { size_of::<Cache>() } else { size },
+                        size: size::<Cache>(input),
                         id,
                         tool_ids: &id,
                         tool_id_count: usize::from(call & 2 == 0),
                         observe: (call & 1 == 0).then_some(observe),
                         lookup: (call % 8 > 0).then_some(lookup),
-                        record: Some(record),
+                        record: (call % 8 < 7).then_some(record),
                         release: Some(release),
-                        user,
+                        user: user(input.byte()),
                     };
-                    let status = aside_registry_add_cache(registry, &cache);
-                    assert!([OK, OPTION, NULL, SIZE].contains(&status), "{status}");
-                    taken += 1;
+                    let mut given = Version::given(input, cache);
+                    let status = aside_registry_add_cache(registry, given.at());
+                    let is_good = is_version(cache.size, size_of::<Cache>());
+                    assert!(if is_good { [OK, OPTION, NULL].contains(&status) } else { status == SIZE }, "{status}");
+                    let has_all = cache.lookup.is_some() && cache.record.is_some();
+                    assert!(status != OK || has_all && !given.has_more());
                     if status != OK {
-                        release(user);
+                        release(cache.user);
                     }
                 }
                 140..160 => {
@@ -253,6 +405,12 @@ unsafe fn register(input: &mut Input<'_>, registry: Handle, world: &World) -> us
                 _ => {
                     let none = ptr::null_mut();
                     assert_eq!(aside_registry_add_filter(registry, ptr::null()), NULL);
+                    let (filter, cache) =
+                        (Filter { id, apply: Some(apply), ..Filter::default() }, Cache { id, ..Cache::default() });
+                    assert!([NULL, OPTION].contains(&aside_registry_add_filter(none, &filter)));
+                    let far = Filter { tool_ids: &id, tool_id_count: usize::MAX, ..filter };
+                    assert_eq!(aside_registry_add_filter(registry, &far), LENGTH);
+                    assert_eq!(aside_registry_add_cache(registry, &cache), NULL);
                     assert_eq!(aside_registry_add_cache(none, ptr::null()), NULL);
                     assert_eq!(aside_registry_add_toml(registry, ptr::null(), 3), NULL);
                     assert_eq!(aside_registry_remove(registry, b"x".as_ptr(), usize::MAX), LENGTH);
@@ -264,97 +422,172 @@ unsafe fn register(input: &mut Input<'_>, registry: Handle, world: &World) -> us
             }
         }
     }
-    taken
 }
 
-/// Makes a compressor of the registry, and has it compress.
-unsafe fn use_all(input: &mut Input<'_>, registry: Handle, world: &World) {
+/// Makes a compressor of what the registry has now. The registry stays as it is.
+unsafe fn make(input: &mut Input<'_>, world: &World) {
+    let sentences: [&[u8]; 4] = [b"off: ", b"", b"off:\r\n", b"off: \xFF"];
+    let way = input.byte();
+    // A budget that is none, too small, or enough.
+    let budgets = [0, 1, unsafe { aside_min_budget() } - 1, unsafe { aside_min_budget() }, 3000, 1 << 14];
+    let options = CompressorOptions {
+        size: size::<CompressorOptions>(input),
+        budget: budgets[usize::from(way >> 3) % budgets.len()] as u64,
+        switch_off: Bytes::of(sentences[usize::from(way & 7).saturating_sub(4)]),
+        // Texts that are longer go window by window.
+        memory: u64::from(input.byte()) * 64,
+    };
+    let mut given = Version::given(input, options);
+    let at = if way == 255 { ptr::null_mut() } else { given.at() };
+    let read = if at.is_null() { CompressorOptions::default() } else { given.get() };
+    let registry = world.registry.get();
     unsafe {
-        let way = input.byte();
-        // Texts that are longer than the memory go window by window.
-        let memory = u64::from(input.byte()) * 64;
-        let budget = u64::from(way >> 1) * 32;
-        let mut options = CompressorOptions { size: 7, budget, switch_off: Bytes::new(b"off: \xFF"), memory };
-        assert!(aside_compressor_new(registry, &options).is_null() && aside_last_status() == SIZE);
-        options.size = size_of::<CompressorOptions>();
-        assert!(aside_compressor_new(registry, &options).is_null() && aside_last_status() == OPTION);
-        options.switch_off.len = 3;
-        let mut compressor = aside_compressor_new(registry, &options);
-        if options.budget > 0 && options.budget < 1024 {
-            assert!(compressor.is_null() && aside_last_status() == OPTION);
+        let is_small = read.budget > 0 && read.budget < aside_min_budget() as u64;
+        let is_utf8 = read.switch_off.len == 0 || std::str::from_utf8(read.switch_off.get()).is_ok();
+        let wanted = match read.size {
+            _ if registry.is_null() => NULL,
+            size if !is_version(size, size_of::<usize>()) => SIZE,
+            _ if is_small || !is_utf8 || !at.is_null() && given.has_more() => OPTION,
+            _ => OK,
+        };
+        let released = world.released.get();
+        let mut compressor = aside_compressor_new(registry, at);
+        assert_eq!(if compressor.is_null() { aside_last_status() } else { OK }, wanted);
+        if compressor.is_null() {
             compressor = aside_compressor_new(registry, ptr::null());
+            assert_eq!(compressor.is_null(), registry.is_null());
         }
-        assert!(!compressor.is_null());
-        world.compressor.set(compressor);
-        // What may stand behind the compressor's end.
+        if !compressor.is_null() {
+            world.twin.set(Some(world.compressors.borrow().len()));
+            world.compressors.borrow_mut().push(compressor);
+        }
+        assert_eq!(world.released.get(), released);
+    }
+}
+
+/// Makes compressors of the registry, and has them compress.
+unsafe fn use_all(input: &mut Input<'_>, world: &World) {
+    unsafe {
+        make(input, world);
+        // What may outlive the compressors.
         let mut outcomes = Vec::new();
-        let mut finished = false;
         while !input.rest.is_empty() {
-            match input.byte() {
+            let call = input.byte();
+            let count = world.compressors.borrow().len();
+            let number = input.below(4) % count;
+            let compressor = world.compressors.borrow()[number];
+            match call {
                 _ if outcomes.len() > 8 => break,
-                0..90 if !world.compressor.get().is_null() => outcomes.extend(compress(input, world.compressor.get())),
-                90..130 if world.stream.get().is_null() => {
-                    let call = call(b"bash", b"{\"command\":\"make\"}", 0);
-                    let memory = [4096, 16_384, 0, usize::MAX][input.below(4)];
-                    let stream = aside_tool_stream_new(world.compressor.get(), &call, memory);
-                    assert!(!stream.is_null() || [OPTION, NULL].contains(&aside_last_status()));
-                    world.stream.set(stream);
-                    finished = false;
-                }
-                130..180 if !world.stream.get().is_null() => {
-                    let (mut out, mut len) = (ptr::null(), 0);
-                    let text = input.until(0).repeat(often(1 + 4 * input.below(64)));
-                    let status =
-                        aside_tool_stream_feed(world.stream.get(), text.as_ptr(), text.len(), &mut out, &mut len);
-                    assert_eq!(status, if finished { ORDER } else { OK });
-                    if status == OK {
-                        let out = std::slice::from_raw_parts(out, len);
-                        std::hint::black_box(out.iter().fold(0u8, |sum, byte| sum ^ byte));
+                0..90 if !compressor.is_null() => outcomes.extend(compress(input, world, number, compressor)),
+                90..120 if world.stream.get().is_none() => begin(input, world, number, compressor),
+                120..200 => {
+                    if let Some(stream) = world.stream.get() {
+                        outcomes.extend(go_on(input, world, stream, call));
                     }
                 }
-                180..210 if !world.stream.get().is_null() => {
-                    let (mut out, mut len, mut report) = (ptr::null(), 0, ptr::null_mut());
-                    if input.byte().is_multiple_of(2) {
-                        let status = aside_tool_stream_set_exit_code(world.stream.get(), i64::from(input.byte() % 3));
-                        assert!([OK, NULL, ORDER].contains(&status), "{status}");
-                    }
-                    let status = aside_tool_stream_finish(world.stream.get(), &mut out, &mut len, &mut report);
-                    assert_eq!(status, if finished { ORDER } else { OK });
-                    if !finished {
-                        outcomes.push((report, Vec::new()));
-                    }
-                    finished = true;
-                }
-                210..220 => {
-                    aside_tool_stream_free(world.stream.get());
-                    world.stream.set(ptr::null_mut());
-                }
-                220..226 => {
-                    aside_compressor_free(world.compressor.get());
-                    world.compressor.set(ptr::null_mut());
-                }
-                226..232 => command_line(input),
-                232..240 => {
-                    let text = input.until(0);
-                    assert!((0..2).contains(&aside_is_protected(text.as_ptr(), text.len())));
-                    let (mut out, mut len) = (ptr::null_mut(), 0);
-                    let ids = [Bytes::new(b"a"), Bytes::new(text)];
-                    let status = aside_format_banner(ids.as_ptr(), 2, u64::MAX, 0, &mut out, &mut len);
-                    assert!([OK, OPTION].contains(&status));
-                    if status == OK {
-                        assert_eq!(out.cast::<u8>().add(len).read(), 0);
-                        free(out);
+                200..206 => {
+                    if let Some(stream) = world.stream.take() {
+                        aside_tool_stream_free(stream.handle);
                     }
                 }
-                _ => misuse(world.compressor.get(), world.stream.get()),
+                206..212 => {
+                    world.compressors.borrow_mut()[number] = ptr::null_mut();
+                    aside_compressor_free(compressor);
+                }
+                212..218 if count < 4 => make(input, world),
+                218..222 if !world.registry.get().is_null() => register(input, world),
+                222..226 => world.free_registry(),
+                226..234 => command_line(input),
+                234..242 => texts(input),
+                _ => misuse(compressor, world.stream.get().map_or(ptr::null_mut(), |stream| stream.handle)),
             }
         }
+        // The outcomes outlive what made them.
+        for compressor in world.compressors.take() {
+            aside_compressor_free(compressor);
+        }
+        if let Some(stream) = world.stream.take() {
+            aside_tool_stream_free(stream.handle);
+        }
         for (compressed, parts) in outcomes {
-            look(compressed, &parts);
+            look(compressed, parts.as_ref());
             aside_compressed_free(compressed);
         }
-        aside_compressor_free(world.compressor.replace(ptr::null_mut()));
-        aside_tool_stream_free(world.stream.replace(ptr::null_mut()));
+    }
+}
+
+/// Begins a stream, where there is enough memory for it.
+unsafe fn begin(input: &mut Input<'_>, world: &World, number: usize, compressor: Handle) {
+    let (mut invocation, told) = invoked(input);
+    let memory = [4096, 16_384, 1 << 17, 0, usize::MAX][input.below(5)];
+    unsafe {
+        let handle = aside_tool_stream_new(compressor, invocation.at(), memory);
+        match told {
+            Ok(invoked) if !handle.is_null() => {
+                assert!(memory > 0);
+                let stream = Stream { handle, number, invoked, is_finished: false, is_reported: false };
+                world.stream.set(Some(stream));
+            }
+            _ => {
+                assert!(handle.is_null());
+                let wanted = if compressor.is_null() { NULL } else { told.map_or_else(|status| status, |_| OPTION) };
+                assert_eq!(aside_last_status(), wanted);
+            }
+        }
+    }
+}
+
+/// Feeds a stream, ends it, or takes its report, in any order.
+unsafe fn go_on(input: &mut Input<'_>, world: &World, stream: Stream, call: u8) -> Option<(Handle, Option<Parts>)> {
+    let Stream { handle, is_finished, is_reported, .. } = stream;
+    let wanted = if is_finished { ORDER } else { OK };
+    let mut out = UNTOUCHED;
+    unsafe {
+        match call {
+            120..160 => {
+                let text = input.until(0).repeat(often(1 + 4 * input.below(64)));
+                let feed = || aside_tool_stream_feed(handle, text.as_ptr(), text.len(), &mut out);
+                assert_eq!(world.run_stream(stream, feed), wanted);
+            }
+            160..170 => assert_eq!(aside_tool_stream_set_exit_code(handle, i64::from(input.byte() % 3)), wanted),
+            170..185 => {
+                assert_eq!(world.run_stream(stream, || aside_tool_stream_finish(handle, &mut out)), wanted);
+                world.stream.set(Some(Stream { is_finished: true, ..stream }));
+            }
+            _ => {
+                let report = aside_tool_stream_report(handle);
+                assert_eq!(report.is_null(), !is_finished || is_reported);
+                if report.is_null() {
+                    assert_eq!(aside_last_status(), ORDER);
+                    return None;
+                }
+                world.stream.set(Some(Stream { is_reported: true, ..stream }));
+                return Some((report, None));
+            }
+        }
+    }
+    match wanted {
+        OK if !out.at.is_null() => read(out),
+        _ => assert_eq!(out.len, 7, "written on a failure"),
+    }
+    None
+}
+
+/// Looks at a text as a compressor does, and makes a banner of it.
+unsafe fn texts(input: &mut Input<'_>) {
+    let text = input.until(0);
+    unsafe {
+        let is_protected = aside_is_protected(text.as_ptr(), text.len());
+        assert_eq!(is_protected, i32::from(aside::compress::is_protected(text)));
+        let mut len = 7;
+        let ids = [Bytes::of(b"a"), Bytes::of(text)];
+        let out = aside_format_banner(ids.as_ptr(), 2, u64::MAX, 0, &mut len);
+        assert_eq!(out.is_null(), std::str::from_utf8(text).is_err());
+        if out.is_null() {
+            return assert_eq!((aside_last_status(), len), (OPTION, 7));
+        }
+        assert_eq!(out.add(len).read(), 0);
+        aside_free(out.cast());
     }
 }
 
@@ -362,24 +595,29 @@ unsafe fn use_all(input: &mut Input<'_>, registry: Handle, world: &World) {
 unsafe fn command_line(input: &mut Input<'_>) {
     static PIECES: LazyLock<Vec<Vec<u8>>> =
         LazyLock::new(|| samples::SHELL_PIECES.iter().map(|piece| piece.as_bytes().to_vec()).collect());
-    let (line, mut count, none) = (input.text(&PIECES), 77, ptr::null_mut());
+    let (line, none) = (input.text(&PIECES), ptr::null_mut());
     unsafe {
         assert!(aside_command_line_parse(ptr::null(), 1).is_null() && aside_last_status() == NULL);
-        assert!(aside_command_line_commands(none, &mut count).is_null() && count == 77);
+        assert_eq!(aside_command_line_command(none, 0, &mut Command::default()), NULL);
         aside_command_line_free(none);
         let parsed = aside_command_line_parse(line.as_ptr(), line.len());
-        assert_eq!(parsed.is_null(), std::str::from_utf8(&line).is_err());
-        if parsed.is_null() {
-            return assert_eq!(aside_last_status(), OPTION);
-        }
-        assert!(aside_command_line_commands(parsed, ptr::null_mut()).is_null() && aside_last_status() == NULL);
-        let commands = aside_command_line_commands(parsed, &mut count);
-        for command in std::slice::from_raw_parts(commands, count) {
+        let Ok(line) = std::str::from_utf8(&line) else {
+            return assert!(parsed.is_null() && aside_last_status() == OPTION);
+        };
+        assert_eq!(aside_command_line_command(parsed, 0, ptr::null_mut()), NULL);
+        let command = |index| filled::<Command>(|at| aside_command_line_command(parsed, index, at));
+        let wanted = aside::compress::Command::all(line).unwrap_or_default();
+        for (index, wanted) in wanted.iter().enumerate() {
+            let command = command(index).ok().unwrap();
+            assert_eq!((command.name.get(), command.word_count), (wanted.name().as_bytes(), wanted.words().len()));
+            assert_eq!(command.subcommand.get(), wanted.subcommand().unwrap_or_default().as_bytes());
             let words = std::slice::from_raw_parts(command.words, command.word_count);
-            for text in [command.name, command.subcommand].iter().chain(words) {
-                assert!(std::str::from_utf8(std::slice::from_raw_parts(text.at, text.len)).is_ok());
-            }
+            assert!(words.iter().map(|word| word.get()).eq(wanted.words().iter().map(|word| word.as_bytes())));
+            assert_eq!((command.prints == 1, command.piped == 1), (wanted.prints(), wanted.is_piped()));
             assert!(command.prints < 2 && command.piped < 2);
+        }
+        for index in [wanted.len(), wanted.len() + 1, usize::MAX] {
+            assert_eq!(command(index).err(), Some(NONE));
         }
         aside_command_line_free(parsed);
     }
@@ -388,7 +626,12 @@ unsafe fn command_line(input: &mut Input<'_>) {
 type Parts = Vec<Option<Vec<u8>>>;
 
 /// One call with up to three parts, of which one may be no text.
-unsafe fn compress(input: &mut Input<'_>, compressor: Handle) -> Option<(Handle, Parts)> {
+unsafe fn compress(
+    input: &mut Input<'_>,
+    world: &World,
+    number: usize,
+    compressor: Handle,
+) -> Option<(Handle, Option<Parts>)> {
     let way = input.byte();
     let part = |input: &mut Input<'_>| match input.byte() {
         0..20 => None,
@@ -398,72 +641,106 @@ unsafe fn compress(input: &mut Input<'_>, compressor: Handle) -> Option<(Handle,
     };
     let parts: Parts = (0..way & 3).map(|_| part(input)).collect();
     let none = Bytes { at: ptr::null(), len: usize::from(way == 255) };
-    let given: Vec<Bytes> = parts.iter().map(|part| part.as_ref().map_or(none, |part| Bytes::new(part))).collect();
-    let inputs: [&[u8]; 4] = [b"", b"{\"command\":\"make\"}", b"{", b"\xFF"];
-    let json = inputs[usize::from(way >> 2 & 7).saturating_sub(4)];
-    let call = call([&b"bash"[..], b"read", b"\xFF"][usize::from(way >> 5 & 3).saturating_sub(1)], json, way.into());
-    let mut compressed = ptr::null_mut();
-    unsafe {
-        let status = aside_compress(compressor, &call, given.as_ptr(), given.len(), &mut compressed);
-        if json == b"{" || json == b"\xFF" || way >> 5 & 3 == 3 {
-            assert_eq!((status, compressed.is_null()), (OPTION, true));
-        } else if given.iter().any(|part| part.at.is_null() && part.len > 0) {
-            assert_eq!((status, compressed.is_null()), (NULL, true));
-        } else {
-            assert_eq!(status, OK);
-        }
-    }
-    (!compressed.is_null()).then_some((compressed, parts))
+    let given: Vec<Bytes> = parts.iter().map(|part| part.as_ref().map_or(none, |part| Bytes::of(part))).collect();
+    let (mut invocation, told) = invoked(input);
+    let at = invocation.at();
+    let make = || unsafe { aside_compress(compressor, at, given.as_ptr(), given.len()) };
+    let is_missing = given.iter().any(|part| part.at.is_null() && part.len > 0);
+    let wanted = match told {
+        Ok(_) if is_missing => NULL,
+        Ok(_) => OK,
+        Err(status) => status,
+    };
+    let compressed = match told {
+        Ok(invoked) => world.run(number, invoked, make),
+        Err(_) => make(),
+    };
+    assert_eq!(if compressed.is_null() { unsafe { aside_last_status() } } else { OK }, wanted);
+    (wanted == OK).then_some((compressed, Some(parts)))
 }
 
-/// Reads all that an outcome has to borrow.
-unsafe fn look(compressed: Handle, parts: &Parts) {
-    let (mut text, mut len) = (ptr::null(), 0);
+/// Reads all that an outcome has to borrow. That of a stream has no parts.
+unsafe fn look(compressed: Handle, parts: Option<&Parts>) {
+    let mut text = UNTOUCHED;
+    let originals = parts.map_or(&[][..], |parts| parts);
     unsafe {
-        let mut report: Report = std::mem::zeroed();
-        assert_eq!(aside_compressed_report(compressed, &mut report), SIZE);
-        report.size = size_of::<Report>();
-        assert_eq!(aside_compressed_report(compressed, &mut report), OK);
-        assert!(report.after <= report.before);
-        // A cache's hit stands for all parts together, so the first may be longer.
-        let is_hit = report.hit.len > 0;
-        let (mut before, mut after) = (0, 0);
-        for (index, part) in parts.iter().enumerate() {
-            let status = aside_compressed_part(compressed, index, &mut text, &mut len);
+        let report: Report = filled(|at| aside_compressed_report(compressed, at)).unwrap();
+        assert!(report.after <= report.before && report.after_units <= report.before_units);
+        assert!(report.before_units <= report.before && report.after_units <= report.after);
+        assert!(report.cut_protected < 2 && report.unexplained < 2);
+        read(report.hit);
+        let filters = std::slice::from_raw_parts(report.filters, report.filter_count);
+        assert!(filters.iter().all(|id| std::str::from_utf8(id.get()).is_ok_and(|id| !id.is_empty())));
+        let (mut before, mut after, mut units_before, mut units_after) = (0, 0, 0, 0);
+        for (index, part) in originals.iter().enumerate() {
+            let status = aside_compressed_part(compressed, index, &mut text);
             assert!(status == NONE || status == OK && part.is_some());
-            if status == OK {
-                let original = part.as_ref().unwrap().len();
-                assert!(is_hit || len < original, "{original} bytes became {len}");
-                before += original;
-                after += len;
-                std::hint::black_box(std::slice::from_raw_parts(text, len).iter().fold(0u8, |sum, byte| sum ^ byte));
+            let Some(original) = part else { continue };
+            let result = if status == OK { text.get() } else { original };
+            // A cache's hit stands for all parts together, so the first may be longer.
+            if status == OK && report.hit.len == 0 {
+                assert!(original.len() >= aside_min_compressible(), "{} bytes are few", original.len());
+                assert!(text.len < original.len(), "{} bytes became {}", original.len(), text.len);
             }
+            (before, after) = (before + original.len(), after + result.len());
+            (units_before, units_after) = (units_before + units(original), units_after + units(result));
         }
-        assert!(!is_hit || after < before, "{before} bytes became {after}");
-        assert_eq!(aside_compressed_part(compressed, parts.len(), &mut text, &mut len), RANGE);
-        for failed in std::slice::from_raw_parts(report.failed, report.failed_count) {
-            assert!(
-                failed.iter().all(|text| std::str::from_utf8(std::slice::from_raw_parts(text.at, text.len)).is_ok())
-            );
+        let counted = [report.before, report.before_units, report.after, report.after_units];
+        assert!(parts.is_none() || counted == [before, units_before, after, units_after].map(|count| count as u64));
+        for index in [originals.len(), originals.len() + 1, usize::MAX] {
+            assert_eq!(aside_compressed_part(compressed, index, &mut text), RANGE);
         }
-        for part in std::slice::from_raw_parts(report.parts, report.part_count) {
-            // A stream's original is not kept here.
-            let Some(original) = parts.get(part.part).and_then(Option::as_ref) else { continue };
-            let mut at = 0;
-            for stretch in std::slice::from_raw_parts(part.stretches, part.stretch_count) {
-                assert_eq!(stretch.start, at);
-                let slice = |original: &[u8], len, out: &mut *const u8| {
-                    let (start, text) = (stretch.start, original.as_ptr());
-                    aside_compressed_slice(compressed, part.part, text, original.len(), start, len, out)
+        let failed = |index| filled::<Failed>(|at| aside_compressed_failed(compressed, index, at));
+        for index in 0..report.failed_count {
+            let Failed { id, reason, .. } = failed(index).ok().unwrap();
+            assert!([id, reason].iter().all(|text| std::str::from_utf8(text.get()).is_ok_and(|text| !text.is_empty())));
+        }
+        assert_eq!(failed(report.failed_count).err(), Some(RANGE));
+        assert_eq!(failed(usize::MAX).err(), Some(RANGE));
+        for index in 0..report.part_count {
+            look_at_part(compressed, index, &report, originals);
+        }
+        let part = |index| filled::<PartReport>(|at| aside_compressed_part_report(compressed, index, at));
+        for index in [report.part_count, usize::MAX] {
+            assert_eq!(part(index).err(), Some(RANGE));
+            let stretch = filled::<Stretch>(|at| aside_compressed_stretch(compressed, index, 0, at));
+            assert_eq!(stretch.err(), Some(RANGE));
+        }
+    }
+}
+
+/// Its stretches are the original, each where it is.
+unsafe fn look_at_part(compressed: Handle, index: usize, report: &Report, originals: &[Option<Vec<u8>>]) {
+    unsafe {
+        let part: PartReport = filled(|at| aside_compressed_part_report(compressed, index, at)).unwrap();
+        let stretch = |number| filled::<Stretch>(|at| aside_compressed_stretch(compressed, index, number, at));
+        // A stream's original is not kept here.
+        let original = originals.get(part.part).and_then(Option::as_ref);
+        let mut at = 0;
+        for number in 0..part.stretch_count {
+            let stretch = stretch(number).ok().unwrap();
+            assert_eq!(stretch.start, at);
+            assert!(stretch.change <= CHANGE_LEFT_OUT);
+            assert_eq!(stretch.filter == NO_FILTER, stretch.change == CHANGE_KEPT);
+            assert!(stretch.filter < report.filter_count as i32);
+            if let Some(original) = original {
+                let mut text = UNTOUCHED;
+                let slice = |original: &[u8], len, text: &mut Bytes| {
+                    let (start, at) = (stretch.start, original.as_ptr());
+                    aside_compressed_slice(compressed, part.part, at, original.len(), start, len, text)
                 };
-                assert_eq!(slice(original, stretch.len, &mut text), OK);
-                assert_eq!(text, original.as_ptr().add(at as usize));
                 assert_eq!(slice(original, u64::MAX, &mut text), RANGE);
                 assert_eq!(slice(&original[1..], 0, &mut text), ORIGINAL);
-                assert!(stretch.change < 3 && (stretch.filter == NO_FILTER) == (stretch.change == 0));
-                at += stretch.len;
+                assert!(text.at.is_null() && text.len == 7, "written on a failure");
+                assert_eq!(slice(original, stretch.len, &mut text), OK);
+                assert_eq!((text.at, text.len as u64), (original.as_ptr().add(at as usize), stretch.len));
             }
-            assert_eq!(at, part.len);
+            at += stretch.len;
+        }
+        assert_eq!(at, part.len);
+        assert!(original.is_none_or(|original| original.len() as u64 == at));
+        for number in [part.stretch_count, usize::MAX] {
+            assert_eq!(stretch(number).err(), Some(RANGE));
         }
     }
 }
@@ -471,33 +748,43 @@ unsafe fn look(compressed: Handle, parts: &Parts) {
 /// Calls that are wrong and must say so.
 unsafe fn misuse(compressor: Handle, stream: Handle) {
     let none = ptr::null_mut();
-    let (mut out, mut len, mut compressed) = (ptr::null(), 7, ptr::null_mut());
-    let mut call = call(b"bash", b"", 0);
+    let (mut out, mut len) = (UNTOUCHED, 7);
+    let call = invocation(b"bash", b"", 0);
     unsafe {
-        assert!(aside_compressor_new(none, ptr::null()).is_null() && aside_last_status() == NULL);
-        assert_eq!(aside_compress(none, &call, ptr::null(), 0, &mut compressed), NULL);
-        assert_eq!(aside_tool_stream_feed(none, ptr::null(), 0, &mut out, &mut len), NULL);
+        let refused = |handle: Handle, status| {
+            assert!(handle.is_null());
+            assert_eq!(aside_last_status(), status);
+        };
+        refused(aside_compressor_new(none, ptr::null()), NULL);
+        refused(aside_compress(none, &call, ptr::null(), 0), NULL);
+        refused(aside_tool_stream_new(none, &call, 9999), NULL);
+        assert_eq!(aside_tool_stream_feed(none, ptr::null(), 0, &mut out), NULL);
         assert_eq!(aside_tool_stream_set_exit_code(none, 0), NULL);
-        assert_eq!(aside_tool_stream_finish(none, &mut out, &mut len, ptr::null_mut()), NULL);
-        assert_eq!(aside_tool_stream_finish(stream, ptr::null_mut(), &mut len, ptr::null_mut()), NULL);
-        assert_eq!(aside_tool_stream_feed(stream, ptr::null(), 1, &mut out, &mut len), NULL);
-        assert_eq!(aside_tool_stream_feed(stream, b"x".as_ptr(), usize::MAX, &mut out, &mut len), LENGTH);
+        assert_eq!(aside_tool_stream_finish(none, &mut out), NULL);
+        refused(aside_tool_stream_report(none), NULL);
+        assert_eq!(aside_tool_stream_finish(stream, ptr::null_mut()), NULL);
+        assert_eq!(aside_tool_stream_feed(stream, b"x".as_ptr(), 1, ptr::null_mut()), NULL);
+        assert_eq!(aside_tool_stream_feed(stream, ptr::null(), 1, &mut out), NULL);
+        assert_eq!(aside_tool_stream_feed(stream, b"x".as_ptr(), usize::MAX, &mut out), LENGTH);
         if !compressor.is_null() {
-            assert_eq!(aside_compress(compressor, ptr::null(), ptr::null(), 0, &mut compressed), NULL);
-            assert_eq!(aside_compress(compressor, &call, ptr::null(), 1, &mut compressed), NULL);
-            assert_eq!(aside_compress(compressor, &call, ptr::null(), 0, ptr::null_mut()), NULL);
-            assert!(aside_tool_stream_new(compressor, ptr::null(), 9999).is_null() && aside_last_status() == NULL);
-            call.size = 8;
-            assert_eq!(aside_compress(compressor, &call, ptr::null(), 0, &mut compressed), SIZE);
+            refused(aside_compress(compressor, ptr::null(), ptr::null(), 0), NULL);
+            refused(aside_compress(compressor, &call, ptr::null(), 1), NULL);
+            refused(aside_compress(compressor, &call, &out, usize::MAX), LENGTH);
+            refused(aside_tool_stream_new(compressor, ptr::null(), 9999), NULL);
         }
-        assert_eq!(aside_compressed_part(none, 0, &mut out, &mut len), NULL);
-        assert_eq!(aside_compressed_report(none, ptr::null_mut()), NULL);
+        assert_eq!(aside_compressed_part(none, 0, &mut out), NULL);
+        assert_eq!(aside_compressed_report(none, &mut Report::default()), NULL);
+        assert_eq!(aside_compressed_failed(none, 0, &mut Failed::default()), NULL);
+        assert_eq!(aside_compressed_part_report(none, 0, &mut PartReport::default()), NULL);
+        assert_eq!(aside_compressed_stretch(none, 0, 0, &mut Stretch::default()), NULL);
         assert_eq!(aside_compressed_slice(none, 0, b"x".as_ptr(), 1, 0, 1, &mut out), NULL);
         assert_eq!(aside_is_protected(ptr::null(), 1), NULL);
-        assert_eq!(aside_format_banner(ptr::null(), 1, 0, 0, ptr::null_mut(), &mut len), NULL);
-        assert!(out.is_null() && len == 7 && compressed.is_null(), "written on a failure");
+        refused(aside_format_banner(ptr::null(), 1, 0, 0, &mut len).cast(), NULL);
+        refused(aside_format_banner(&call.tool_id, 1, 0, 0, ptr::null_mut()).cast(), NULL);
+        assert!(out.at.is_null() && out.len == 7 && len == 7, "written on a failure");
         aside_compressed_free(none);
         aside_compressor_free(none);
         aside_tool_stream_free(none);
+        aside_free(none);
     }
 }

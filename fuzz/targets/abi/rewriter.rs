@@ -3,7 +3,6 @@
 use std::ptr;
 use std::sync::Arc;
 
-use aside::call_writer::Tools;
 use aside::sse::{Body, Field, Formats, Options, RequestModel, ResponsesAs, Rewriter, Stats};
 use aside::{CallsInThinking, Error, Start, StrayClose};
 use support::Pair;
@@ -11,29 +10,25 @@ use support::c::*;
 
 use super::super::Input;
 use super::super::dictionary::words;
-use super::call_writer::TOOLS;
+use super::call_writer::{TOOLS, tools_of, tools_read};
+use super::version::{Version, filled, is_version, size};
 use super::{BUILT_IN, chunk};
 
 const STARTS: [u32; 7] =
     [START_DEFAULT, START_DEFAULT, START_CONTENT, START_THINKING, START_NARRATION, START_TOOL, START_HEADER];
 
-fn start_of(number: u32) -> Option<Start> {
+/// What a number says of a start; none where it leaves that to the dialect, or is no start.
+pub fn start_of(number: u32) -> Option<Start> {
     let name = ["content", "thinking", "narration", "tool", "header"].get((number as usize).wrapping_sub(1))?;
     Some(name.parse().unwrap())
-}
-
-fn tools_of(text: Option<&str>) -> Result<Option<Arc<Tools>>, ()> {
-    text.map(|text| Tools::read(text).map(Arc::new)).transpose().map_err(|_| ())
 }
 
 pub fn run(input: &mut Input<'_>) {
     let pair = BUILT_IN[usize::from(input.byte()) % BUILT_IN.len()];
     let (most, way) = (input.byte(), input.byte());
     let bits = u32::from(input.byte());
-    let tools = TOOLS[usize::from(way) % TOOLS.len()];
     let options = RewriterOptions {
-        // Of older headers, which had fewer fields, and of none.
-        size: [size_of::<RewriterOptions>(), 40, 32, 24, 8, 7, 0][usize::from(most & 31).saturating_sub(25)],
+        size: size::<RewriterOptions>(input),
         start: input.one_of(&STARTS),
         field: input.one_of(&[FIELD_REASONING_CONTENT, FIELD_REASONING, FIELD_THINKING]),
         body: input.one_of(&[BODY_UNKNOWN, BODY_EVENTS, BODY_JSON, BODY_LINES]),
@@ -41,82 +36,99 @@ pub fn run(input: &mut Input<'_>) {
         max_event: u64::from(most >> 5) * 64,
         stray_close: input.one_of(&[STRAY_CLOSE_DIALECT, STRAY_CLOSE_TEXT]),
         calls: input.one_of(&[1, 1, 0]),
-        tools: tools.map_or(ptr::null(), str::as_ptr),
-        tools_len: tools.map_or(0, str::len),
+        tools: tools_of(TOOLS[usize::from(way) % TOOLS.len()]),
         max_held: u64::from(way >> 5) * 32,
         calls_in_thinking: input.one_of(&[CALLS_IN_THINKING_DIALECT, CALLS_IN_THINKING_NEVER]),
         formats: match bits & 7 {
             0 => 0,
             1 => FORMAT_CHAT | FORMAT_COMPLETIONS | FORMAT_OLLAMA,
             2 => FORMAT_RESPONSES | FORMAT_MESSAGES,
-            3 => 32,
+            // No format has such bits.
+            3 => [32, FORMAT_CHAT | 32, u32::MAX, FORMAT_ALL - 1][usize::from(most & 3)],
             _ => FORMAT_ALL,
         },
         responses_as: input.one_of(&[RESPONSES_AS_REASONING_TEXT, RESPONSES_AS_SUMMARY]),
         repair: bits >> 3 & 1,
         promote_empty: bits >> 4 & 1,
         merge: bits >> 5 & 1,
-        // All lists that are given are shorter.
-        max_tools: u64::from(bits >> 6 & 1) * 1024,
+        // The first two lists are shorter than 90 bytes.
+        max_tools: [0, 1024, 0, 90][bits as usize >> 6],
     };
-    let rust = mirror(&options, tools);
+    let mut given = Version::given(input, options);
+    let at = if most & 31 == 31 { ptr::null_mut() } else { given.at() };
+    let mut max_tools = 0;
+    let rust = match at.is_null() {
+        true => Ok(Options::new()),
+        false if given.has_more() || !is_version(options.size, size_of::<usize>()) => Err(()),
+        false => {
+            max_tools = given.get().max_tools;
+            mirror(&given.get())
+        }
+    };
     let rust = rust.and_then(|options| Rewriter::new(&pair.library, &options).map_err(|_| ()));
     let name = &pair.reference.name;
     unsafe {
-        let sse = aside_rewriter_new(aside_dialect_find(name.as_ptr(), name.len()), &options);
+        let sse = aside_rewriter_new(aside_dialect_find(name.as_ptr(), name.len()), at);
         assert_eq!(!sse.is_null(), rust.is_ok(), "{}", aside_last_status());
-        if let Ok(rust) = rust {
-            calls(input, pair, sse, rust);
-            aside_rewriter_free(sse);
+        match rust {
+            Ok(rust) => {
+                calls(input, pair, sse, rust, max_tools);
+                aside_rewriter_free(sse);
+            }
+            Err(()) => {
+                let wanted = if is_version(options.size, size_of::<usize>()) { OPTION } else { SIZE };
+                assert_eq!(aside_last_status(), wanted);
+            }
         }
     }
 }
 
-/// The options as Rust has them. A field that the struct's size leaves out is 0.
-fn mirror(options: &RewriterOptions, tools: Option<&str>) -> Result<Options, ()> {
-    let size = options.size;
-    if size < 8 {
-        return Err(());
-    }
-    let part = |end: usize, number: u32| if size >= end { number } else { 0 };
-    let is = |end: usize, number: u32| match part(end, number) {
+/// The options as Rust has them.
+fn mirror(options: &RewriterOptions) -> Result<Options, ()> {
+    let is = |number: u32| match number {
         0 => Ok(false),
         1 => Ok(true),
         _ => Err(()),
     };
-    let limit = |end: usize, number: u64| (size >= end && number > 0).then_some(number as usize);
-    let start = part(12, options.start);
+    let limit = |number: u64| (number > 0).then_some(number as usize);
     let fields = [Field::ReasoningContent, Field::Reasoning, Field::Thinking];
     let bodies = [Body::Unknown, Body::Events, Body::Json, Body::Lines];
-    let formats = match part(72, options.formats) {
-        0 => Formats::CHAT,
-        bits => Formats::from_bits(bits).ok_or(())?,
-    };
-    if start > START_HEADER {
+    if options.start > START_HEADER {
         return Err(());
     }
     Ok(Options::new()
-        .start(start_of(start))
-        .field(*fields.get(part(16, options.field) as usize).ok_or(())?)
-        .body(*bodies.get(part(20, options.body) as usize).ok_or(())?)
-        .off(is(24, options.off)?)
-        .max_event(limit(32, options.max_event))
-        .stray_close(if is(36, options.stray_close)? { StrayClose::Text } else { StrayClose::Dialect })
-        .calls(is(40, options.calls)?)
-        .tools(if size >= 56 { tools_of(tools)? } else { None })
-        .max_held(limit(64, options.max_held))
-        .calls_in_thinking(match is(68, options.calls_in_thinking)? {
+        .start(start_of(options.start))
+        .field(*fields.get(options.field as usize).ok_or(())?)
+        .body(*bodies.get(options.body as usize).ok_or(())?)
+        .off(is(options.off)?)
+        .max_event(limit(options.max_event))
+        .stray_close(if is(options.stray_close)? { StrayClose::Text } else { StrayClose::Dialect })
+        .calls(is(options.calls)?)
+        .tools(tools_read(options.tools, options.max_tools)?.map(Arc::new))
+        .max_held(limit(options.max_held))
+        .calls_in_thinking(match is(options.calls_in_thinking)? {
             true => CallsInThinking::Never,
             false => CallsInThinking::Dialect,
         })
-        .formats(formats)
-        .responses_as(match is(76, options.responses_as)? {
+        .formats(formats_of(options.formats).ok_or(())?)
+        .responses_as(match is(options.responses_as)? {
             true => ResponsesAs::Summary,
             false => ResponsesAs::ReasoningText,
         })
-        .repair(is(80, options.repair)?)
-        .promote_empty(is(84, options.promote_empty)?)
-        .merge(is(88, options.merge)?))
+        .repair(is(options.repair)?)
+        .promote_empty(is(options.promote_empty)?)
+        .merge(is(options.merge)?))
+}
+
+/// The formats of these bits; none if one of them is of no format.
+fn formats_of(bits: u32) -> Option<Formats> {
+    let all = [Formats::CHAT, Formats::COMPLETIONS, Formats::RESPONSES, Formats::MESSAGES, Formats::OLLAMA];
+    let named = all.into_iter().filter(|format| bits & format.bits() != 0);
+    match bits {
+        0 | FORMAT_ALL => Some(Formats::ALL),
+        1..32 => named.reduce(|one, other| one | other),
+        _ => None,
+    }
 }
 
 fn status_of<T>(result: &Result<T, Error>) -> i32 {
@@ -129,15 +141,16 @@ fn status_of<T>(result: &Result<T, Error>) -> i32 {
 }
 
 /// Sets where the next stream starts, and by which dialect and for which tools it is read.
-unsafe fn begin(input: &mut Input<'_>, pair: &Pair, sse: Handle, rust: &mut Rewriter) {
+unsafe fn begin(input: &mut Input<'_>, pair: &Pair, sse: Handle, rust: &mut Rewriter, max_tools: u64) {
     let mut start = 77;
     unsafe {
         match input.below(4) {
             0 => {
                 let number = input.one_of(&STARTS);
-                let got = aside_rewriter_start_at(sse, number);
-                let wanted = if number > START_HEADER { OPTION } else { status_of(&rust.start_at(start_of(number))) };
-                assert_eq!(got, wanted);
+                let got = aside_rewriter_use_dialect(sse, ptr::null_mut(), number);
+                let used = |rust: &mut Rewriter| rust.use_dialect(None, start_of(number));
+                assert_eq!(got, if number > START_HEADER { OPTION } else { status_of(&used(rust)) });
+                assert_eq!(aside_rewriter_use_dialect(ptr::null_mut(), ptr::null_mut(), number), NULL);
             }
             1 => {
                 let other = BUILT_IN[input.below(256) % BUILT_IN.len()];
@@ -145,13 +158,11 @@ unsafe fn begin(input: &mut Input<'_>, pair: &Pair, sse: Handle, rust: &mut Rewr
                 let got = aside_rewriter_use_dialect(sse, aside_dialect_find(name.as_ptr(), name.len()), number);
                 let used = |rust: &mut Rewriter| rust.use_dialect(&other.library, start_of(number));
                 assert_eq!(got, if number > START_HEADER { OPTION } else { status_of(&used(rust)) });
-                assert_eq!(aside_rewriter_use_dialect(sse, ptr::null_mut(), number), NULL);
             }
             2 => {
-                let text = TOOLS[input.below(TOOLS.len())];
-                let got =
-                    aside_rewriter_use_tools(sse, text.map_or(ptr::null(), str::as_ptr), text.map_or(0, str::len));
-                let wanted = tools_of(text).map(|tools| status_of(&rust.use_tools(tools)));
+                let text = tools_of(TOOLS[input.below(TOOLS.len())]);
+                let got = aside_rewriter_use_tools(sse, text.at, text.len);
+                let wanted = tools_read(text, max_tools).map(|tools| status_of(&rust.use_tools(tools.map(Arc::new))));
                 assert_eq!(got, wanted.unwrap_or(OPTION));
             }
             _ => {
@@ -166,20 +177,20 @@ unsafe fn begin(input: &mut Input<'_>, pair: &Pair, sse: Handle, rust: &mut Rewr
 }
 
 /// One way that a call gives its output.
-type Call<'a> = &'a dyn Fn(*mut *const u8, *mut usize) -> i32;
+type Call<'a> = &'a dyn Fn(*mut Bytes) -> i32;
 
-unsafe fn calls(input: &mut Input<'_>, pair: &Pair, sse: Handle, mut rust: Rewriter) {
+unsafe fn calls(input: &mut Input<'_>, pair: &Pair, sse: Handle, mut rust: Rewriter, max_tools: u64) {
     for _ in 0..64 {
         let mut wanted = Vec::new();
         let same = |call: Call<'_>, wanted: &[u8]| unsafe {
-            let (mut out, mut len) = (ptr::null(), usize::MAX);
-            assert_eq!(call(&mut out, &mut len), OK);
-            assert_eq!(std::slice::from_raw_parts(out, len), wanted);
+            let mut out = Bytes { at: ptr::null(), len: usize::MAX };
+            assert_eq!(call(&mut out), OK);
+            assert_eq!(out.get(), wanted);
         };
         let way = input.byte();
         match way {
             0..8 => return,
-            8..40 => unsafe { begin(input, pair, sse, &mut rust) },
+            8..40 => unsafe { begin(input, pair, sse, &mut rust, max_tools) },
             40..200 => {
                 let mut text = chunk(input, words(pair));
                 if !way.is_multiple_of(3) {
@@ -191,65 +202,66 @@ unsafe fn calls(input: &mut Input<'_>, pair: &Pair, sse: Handle, mut rust: Rewri
                     text = event.into_bytes().into();
                 }
                 rust.feed(&text, &mut wanted).unwrap();
-                same(&|out, len| unsafe { aside_rewriter_feed(sse, text.as_ptr(), text.len(), out, len) }, &wanted);
+                same(&|out| unsafe { aside_rewriter_feed(sse, text.as_ptr(), text.len(), out) }, &wanted);
             }
             200..220 => {
                 rust.finish(&mut wanted).unwrap();
-                same(&|out, len| unsafe { aside_rewriter_finish(sse, out, len) }, &wanted);
+                same(&|out| unsafe { aside_rewriter_finish(sse, out) }, &wanted);
             }
             220..230 => {
                 rust.reset();
                 assert_eq!(unsafe { aside_rewriter_reset(sse) }, OK);
             }
             _ => unsafe {
-                let (mut out, mut len) = (ptr::null(), 7);
-                assert_eq!(aside_rewriter_too_long(sse), rust.too_long());
-                assert_eq!(aside_rewriter_encoded(sse) == 1, rust.is_encoded());
-                assert_eq!(aside_rewriter_encoded(ptr::null_mut()), 0);
-                let mut stats = [7; 13];
-                stats[0] = size_of::<SseStats>() as u64;
-                assert_eq!(aside_rewriter_get_stats(sse, &mut stats), OK);
-                assert_eq!(stats, counted(&rust.stats()));
-                stats[0] -= 1;
-                assert_eq!(aside_rewriter_get_stats(sse, &mut stats), SIZE);
+                let stats: RewriterStats = filled(|at| aside_rewriter_get_stats(sse, at)).unwrap();
+                is_counted(&stats, &rust.stats());
                 assert_eq!(aside_rewriter_get_stats(sse, ptr::null_mut()), NULL);
+                assert_eq!(aside_rewriter_get_stats(ptr::null_mut(), &mut RewriterStats::default()), NULL);
                 gate(input);
-                assert_eq!(aside_rewriter_too_long(ptr::null_mut()), 0);
-                assert_eq!(aside_rewriter_feed(ptr::null_mut(), ptr::null(), 0, &mut out, &mut len), NULL);
-                assert_eq!(aside_rewriter_feed(sse, ptr::null(), 1, &mut out, &mut len), NULL);
-                assert_eq!(aside_rewriter_feed(sse, b"x".as_ptr(), usize::MAX, &mut out, &mut len), LENGTH);
-                assert_eq!(aside_rewriter_feed(sse, b"x".as_ptr(), 1, ptr::null_mut(), &mut len), NULL);
-                assert_eq!(aside_rewriter_finish(sse, &mut out, ptr::null_mut()), NULL);
-                assert!(out.is_null() && len == 7, "written on a failure");
+                let mut out = Bytes { at: ptr::null(), len: 7 };
+                assert_eq!(aside_rewriter_feed(ptr::null_mut(), ptr::null(), 0, &mut out), NULL);
+                assert_eq!(aside_rewriter_feed(sse, ptr::null(), 1, &mut out), NULL);
+                assert_eq!(aside_rewriter_feed(sse, b"x".as_ptr(), usize::MAX, &mut out), LENGTH);
+                assert_eq!(aside_rewriter_feed(sse, b"x".as_ptr(), 1, ptr::null_mut()), NULL);
+                assert_eq!(aside_rewriter_finish(ptr::null_mut(), &mut out), NULL);
+                assert_eq!(aside_rewriter_finish(sse, ptr::null_mut()), NULL);
+                assert!(out.at.is_null() && out.len == 7, "written on a failure");
+                assert_eq!(aside_rewriter_use_tools(sse, ptr::null(), 1), NULL);
+                assert_eq!(aside_rewriter_use_tools(sse, b"x".as_ptr(), usize::MAX), LENGTH);
+                assert_eq!(aside_rewriter_start_from_prompt(sse, ptr::null(), 1, ptr::null_mut()), NULL);
                 assert_eq!(aside_rewriter_reset(ptr::null_mut()), NULL);
+                assert!(aside_rewriter_new(ptr::null_mut(), ptr::null()).is_null() && aside_last_status() == NULL);
                 aside_rewriter_free(ptr::null_mut());
             },
         }
     }
 }
 
-fn counted(stats: &Stats) -> SseStats {
-    [
-        size_of::<SseStats>() as u64,
-        stats.events,
-        stats.changed,
-        stats.added,
-        stats.repaired,
-        stats.too_long,
-        stats.unread,
-        stats.unpromoted,
-        stats.truncated,
-        stats.thinking_bytes,
-        stats.content_bytes,
-        stats.held,
-        stats.split_by_server,
-    ]
+fn is_counted(got: &RewriterStats, stats: &Stats) {
+    let wanted = RewriterStats {
+        size: size_of::<RewriterStats>(),
+        events: stats.events,
+        changed: stats.changed,
+        added: stats.added,
+        repaired: stats.repaired,
+        too_long: stats.too_long,
+        unread: stats.unread,
+        unpromoted: stats.unpromoted,
+        truncated: stats.truncated,
+        thinking_bytes: stats.thinking_bytes,
+        content_bytes: stats.content_bytes,
+        held: stats.held,
+        split_by_server: stats.split_by_server,
+        encoded: stats.encoded.into(),
+        reserved: 0,
+    };
+    assert_eq!(Version::new(*got).bytes(), Version::new(wanted).bytes(), "not {stats:?}");
 }
 
 /// Asks which answers are for a rewriter, of texts that are half right.
 fn gate(input: &mut Input<'_>) {
-    let bits = u32::from(input.byte() & 63);
-    let formats = if bits == 0 { Some(Formats::CHAT) } else { Formats::from_bits(bits) };
+    let bits = [input.byte().into(), 0, FORMAT_ALL, u32::MAX][usize::from(input.byte() & 31).saturating_sub(28)];
+    let formats = formats_of(bits);
     let status = if input.byte() & 7 == 0 { 404 } else { 200 };
     let mut text = |known: &[&str]| {
         let way = input.byte();
@@ -264,23 +276,40 @@ fn gate(input: &mut Input<'_>) {
     let encoding = text(&["", "identity", " ", "gzip"]);
     let method = text(&["POST", "GET"]);
     let body = text(&["{\"model\":\"a\\u0062\"", "{\"a\":[1,\"", "{}", "{\"model\":"]);
+    let exchange = Exchange {
+        size: size::<Exchange>(input),
+        status,
+        formats: bits,
+        method: Bytes::of(&method),
+        path: Bytes::of(&path),
+        content_type: Bytes::of(&media_type),
+        content_encoding: Bytes::of(&encoding),
+    };
+    let mut given = Version::given(input, exchange);
     let (mut found, mut hint, mut room, mut len) = (77, 77, [0; 8], 77);
-    let response = aside::sse::Response::new(status).path(&path).content_type(&media_type).content_encoding(&encoding);
-    let wanted = formats.map(|formats| aside::sse::wants(&response, formats).map(|body| body as u32));
-    let hinted = formats.map(|formats| aside::sse::request_hint(&path, &method, formats).map(|hint| hint as u32));
+    let rust = aside::sse::Exchange::new().status(status).method(&method).path(&path);
+    let rust = rust.content_type(&media_type).content_encoding(&encoding);
+    let wanted = formats.map(|formats| aside::sse::wants(&rust.formats(formats)).map(|body| body as u32));
+    let hinted = formats.map(|formats| aside::sse::request_hint(&rust.formats(formats)).map(|hint| hint as u32));
+    let refused = if !is_version(exchange.size, size_of::<Exchange>()) { SIZE } else { OPTION };
+    let is_read = refused == OPTION && !given.has_more();
     let told = |value: Option<Option<u32>>| match value {
-        Some(Some(value)) => (OK, value),
-        Some(None) => (NONE, 77),
-        None => (OPTION, 77),
+        Some(Some(value)) if is_read => (OK, value),
+        Some(None) if is_read => (NONE, 77),
+        _ => (refused, 77),
     };
     unsafe {
-        let (at, size) = (media_type.as_ptr(), media_type.len());
-        let coding = encoding.as_ptr();
-        let status =
-            aside_rewriter_wants(status, path.as_ptr(), path.len(), at, size, coding, encoding.len(), bits, &mut found);
-        assert_eq!((status, found), told(wanted));
-        let status = aside_request_hint(path.as_ptr(), path.len(), method.as_ptr(), method.len(), bits, &mut hint);
-        assert_eq!((status, hint), told(hinted));
+        assert_eq!((aside_rewriter_wants(given.at(), &mut found), found), told(wanted));
+        assert_eq!((aside_request_hint(given.at(), &mut hint), hint), told(hinted));
+        let mut good = Exchange { size: size_of::<Exchange>(), formats: FORMAT_ALL, ..exchange };
+        assert_eq!(aside_rewriter_wants(ptr::null(), &mut found), NULL);
+        assert_eq!(aside_rewriter_wants(&good, ptr::null_mut()), NULL);
+        assert_eq!(aside_request_hint(ptr::null(), &mut hint), NULL);
+        assert_eq!(aside_request_hint(&good, ptr::null_mut()), NULL);
+        good.path.len = usize::MAX;
+        assert_eq!(aside_rewriter_wants(&good, &mut found), LENGTH);
+        good.path = Bytes { at: ptr::null(), len: 1 };
+        assert_eq!(aside_request_hint(&good, &mut hint), NULL);
         let status = aside_request_model(body.as_ptr(), body.len(), room.as_mut_ptr(), room.len(), &mut len);
         match aside::sse::request_model(&body, &mut [0; 8]) {
             RequestModel::Found(model) => assert_eq!((status, &room[..len]), (OK, model.as_bytes())),

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{
     super::{CallWriter, Options, Piece},
     table::table,
-    told::options,
+    told::{any_dialect, options},
 };
 use crate::{Cause, calls::table::CallTable};
 
@@ -23,7 +23,7 @@ enum Made {
 
 /// How long a call takes. It begins with these pieces.
 fn write(options: &Options, table: &CallTable, first: &[Piece<'_>], made: &Made, bytes: usize) -> Duration {
-    let mut writer = CallWriter::new(options.clone());
+    let mut writer = CallWriter::new(&any_dialect(), options.clone());
     writer.begin(table, 0).unwrap();
     let mut feed = |piece| writer.feed(piece, &mut |_| Ok(())).unwrap();
     let text = if let Made::Value(copy) = made { copy.repeat(bytes / copy.len()) } else { String::new() };

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     super::{CallWriter, Options, Piece, Standing},
     table::table,
-    told::{Call, Source, in_characters, options, uncut, write},
+    told::{Call, Source, any_dialect, in_characters, options, uncut, write},
 };
 use crate::Cause::{self, EndOfStream, Forced, Implied, Malformed, Marker};
 use Piece::{End, Framing, Id, Key, Name, Type, ValueEnd};
@@ -202,7 +202,7 @@ fn holds_arguments_that_come_before_the_name() {
 #[test]
 fn says_what_becomes_of_a_call() {
     let (tags, object) = (table(&tags()), table(&object()));
-    let mut writer = CallWriter::new(options(Some(r#"[{"name": "f"}]"#)));
+    let mut writer = CallWriter::new(&any_dialect(), options(Some(r#"[{"name": "f"}]"#)));
     let feed = |writer: &mut CallWriter, piece| {
         writer.feed(piece, &mut |_| Ok(())).unwrap();
         writer.standing()
@@ -227,7 +227,7 @@ fn says_what_becomes_of_a_call() {
 #[test]
 fn fails_with_its_sink_and_writes_the_next_stream() {
     let object = table(&object());
-    let mut writer = CallWriter::new(options(None));
+    let mut writer = CallWriter::new(&any_dialect(), options(None));
     writer.begin(&object, 0).unwrap();
     writer.feed(Name(b"f"), &mut |_| Ok(())).unwrap();
     let failed = writer.feed(value("{}"), &mut |_| Err(crate::Error::OutOfMemory));
@@ -236,7 +236,7 @@ fn fails_with_its_sink_and_writes_the_next_stream() {
     writer.begin(&object, 0).unwrap();
     let mut told = String::new();
     for piece in [Name(b"g"), value("[]"), End(Marker)] {
-        let mut sink = |delta: super::super::Delta<'_>| {
+        let mut sink = |delta: super::super::CallDelta<'_>| {
             told += &format!("{}{:?}{}", delta.index, delta.name, delta.arguments);
             Ok(())
         };
@@ -316,7 +316,7 @@ fn streams_a_string_and_holds_what_may_be_something_else() {
     let tags = table(&tags());
     let options = options(Some(&tool(r#"{"s": {"type": "string"}}"#)));
     let deltas = |key, text: &str| {
-        let mut writer = CallWriter::new(options.clone());
+        let mut writer = CallWriter::new(&any_dialect(), options.clone());
         let mut deltas = Vec::new();
         writer.begin(&tags, 0).unwrap();
         let values = text.split_inclusive(|_| true).map(value);
@@ -468,7 +468,7 @@ fn holds_no_more_than_it_may() {
     let (tags, elements) = (table(&tags()), table(&elements()));
     for (keys, table) in [("tags", &tags), ("elements", &elements)] {
         let max_held = 50_000;
-        let mut writer = CallWriter::new(Options { max_held, ..Options::default() });
+        let mut writer = CallWriter::new(&any_dialect(), options(None).max_held(max_held));
         writer.begin(table, 0).unwrap();
         let mut feed = |piece| {
             writer.feed(piece, &mut |_| Ok(())).unwrap();

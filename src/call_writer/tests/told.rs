@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::{CallWriter, Options, Piece, Tools};
-use crate::{Cause, calls::table::CallTable};
+use crate::{Cause, Dialect, calls::table::CallTable};
 
 /// A call as a client has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,12 +27,17 @@ pub struct Source<'a> {
 /// Returns options with these tools.
 pub fn options(tools: Option<&str>) -> Options {
     let tools = tools.map(|tools| Arc::new(Tools::read(tools).unwrap()));
-    Options { tools, id_prefix: "id_".into(), ..Options::default() }
+    Options::new().tools(tools).id_prefix("id_")
+}
+
+/// Returns a dialect for a writer whose calls begin with a table of their own.
+pub fn any_dialect() -> Dialect {
+    Dialect::find(Dialect::names().next().unwrap()).unwrap()
 }
 
 /// Writes all calls of a stream. `cut` cuts what may come in pieces.
 pub fn write(options: &Options, sources: &[Source<'_>], cut: impl Fn(&[u8]) -> Vec<usize>) -> Vec<Call> {
-    let mut writer = CallWriter::new(options.clone());
+    let mut writer = CallWriter::new(&any_dialect(), options.clone());
     let mut calls: Vec<Call> = Vec::new();
     for source in sources {
         writer.begin(source.table, source.call).unwrap();
@@ -57,7 +62,7 @@ pub fn write(options: &Options, sources: &[Source<'_>], cut: impl Fn(&[u8]) -> V
 
 fn feed(writer: &mut CallWriter, piece: Piece<'_>, calls: &mut Vec<Call>) {
     let mut deltas = 0;
-    let sink = &mut |delta: super::super::Delta<'_>| {
+    let sink = &mut |delta: super::super::CallDelta<'_>| {
         deltas += 1;
         if delta.index as usize == calls.len() {
             let (id, name) = (delta.id.unwrap().to_owned(), delta.name.unwrap().to_owned());

@@ -5,7 +5,7 @@ use super::{
     failures,
     layout::{Layout, Text},
 };
-use crate::compress::called::input::Input;
+use crate::compress::invocation::input::Input;
 
 /// What the lines of a result say of a run.
 #[derive(Clone, Copy, Default)]

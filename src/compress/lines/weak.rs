@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{class::Class, failures::Failures, headings, layout::Text};
 use crate::compress::{
-    called::{files::reads_or_searches, input::Input},
+    invocation::{files::reads_or_searches, input::Input},
     text::bytes::is_blank,
 };
 

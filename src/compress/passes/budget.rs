@@ -14,7 +14,7 @@ use super::{
     pass::{Pass, Promise, Stage},
 };
 use crate::compress::{
-    called::input::Input,
+    invocation::input::Input,
     lines::{
         class::Class,
         failures, headings,

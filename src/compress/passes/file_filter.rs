@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use super::pass::{Pass, Promise, Stage, is_for};
 use crate::compress::{
-    called::{
+    invocation::{
         files::{is_piped, only_runs},
         input::Input,
     },
@@ -216,9 +216,9 @@ impl FileFilter {
         if self.file.run.is_empty() {
             return true;
         }
-        let Some(run) = input.invocation() else { return false };
+        let Some(run) = input.printing_command() else { return false };
         self.file.run.iter().any(|wanted| {
-            wanted.command.iter().any(|command| command == run.command())
+            wanted.command.iter().any(|command| command == run.name())
                 && (wanted.subcommand.is_empty()
                     || run.subcommand().is_some_and(|given| wanted.subcommand.iter().any(|name| is_named(given, name))))
                 && wanted.flags.iter().all(|flag| run.has_flag(flag))

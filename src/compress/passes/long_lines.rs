@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{
-    called::input::Input,
+    invocation::input::Input,
     lines::{
         class::Class,
         layout::Text,

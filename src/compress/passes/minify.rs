@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{
-    called::input::Input,
+    invocation::input::Input,
     lines::{layout::Text, protect::Format},
     text::edit::{Edit, EditKind},
 };

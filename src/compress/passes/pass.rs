@@ -2,7 +2,7 @@
 //! that a mistake in a filter costs some compression and never a line that the reader needs.
 
 use crate::compress::{
-    called::input::Input,
+    invocation::input::Input,
     lines::{layout::Text, protect::Format},
     text::edit::Edit,
 };

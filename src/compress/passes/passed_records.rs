@@ -3,7 +3,7 @@
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{
-    called::{files::only_runs, input::Input},
+    invocation::{files::only_runs, input::Input},
     lines::{layout::Text, protect::Format, records},
     text::edit::Edit,
 };

@@ -3,7 +3,7 @@
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{
-    called::input::Input,
+    invocation::input::Input,
     lines::layout::Text,
     text::edit::{Edit, EditKind},
 };
@@ -30,9 +30,9 @@ impl Pass for Paths {
     }
 
     fn matches(&self, _: &str, input: &Input) -> bool {
-        input.invocation().is_some_and(|run| {
-            LISTERS.contains(&run.command())
-                || run.command() == "git" && matches!(run.subcommand(), Some("grep" | "ls-files"))
+        input.printing_command().is_some_and(|run| {
+            LISTERS.contains(&run.name())
+                || run.name() == "git" && matches!(run.subcommand(), Some("grep" | "ls-files"))
         })
     }
 

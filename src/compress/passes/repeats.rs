@@ -8,7 +8,7 @@ use twox_hash::XxHash3_64;
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{
-    called::{files::shows_files, input::Input},
+    invocation::{files::shows_files, input::Input},
     lines::{
         class::Class,
         failures,

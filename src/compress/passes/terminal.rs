@@ -17,7 +17,7 @@ use super::{
     screen::Screen,
 };
 use crate::compress::{
-    called::input::Input,
+    invocation::input::Input,
     lines::{
         class::Class,
         failures,

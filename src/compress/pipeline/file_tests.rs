@@ -5,14 +5,9 @@ use std::collections::HashMap;
 
 use toml::Spanned;
 
-use super::{
-    call::{Call, Original},
-    filter_run::FilterRun,
-    registry::Entry,
-    report::Report,
-};
+use super::{filter_run::FilterRun, parts::Original, registry::Entry, report::Report};
 use crate::compress::{
-    called::input::Input,
+    invocation::{Invocation, input::Input},
     lines::{
         class::Class,
         failures,
@@ -60,8 +55,10 @@ pub fn check_filter(text: &str) -> Result<(), FileError> {
         }
     }
     let tool = filter.file.tools.first().cloned().unwrap_or("terminal".to_owned());
-    let entries: Vec<Entry> =
-        built_in::before_tools().chain([Box::new(filter) as Box<dyn Pass>]).map(Entry::Pass).collect();
+    let entries: Vec<Entry> = built_in::before_tools()
+        .chain([Box::new(filter) as Box<dyn Pass>])
+        .map(|pass| Entry::Pass(pass.into()))
+        .collect();
     let fault = |test: &Spanned<Test>, message: String| {
         FileError::at(text, Some(test.span()), format!("{}: {message}", test.get_ref().name))
     };
@@ -80,11 +77,11 @@ pub fn check_filter(text: &str) -> Result<(), FileError> {
 /// Runs a test. `entries` are the filters that the text goes through; the last is the file's own.
 fn run(file: &str, tool: &str, entries: &[Entry], test: &Test) -> Result<(), String> {
     let Some(Entry::Pass(filter)) = entries.last() else { unreachable!("it was just put there") };
-    let mut call = serde_json::json!({ "command": test.command });
+    let mut input = serde_json::json!({ "command": test.command });
     if let Some(code) = test.exit_code {
-        call["exit_code"] = code.into();
+        input["exit_code"] = code.into();
     }
-    let input = Input::from_json(&call.to_string()).expect("it was just written");
+    let input = Input::from_json(&input.to_string()).expect("it was just written");
     if !filter.matches(tool, &input) {
         return Err(format!("{} does not select the filter", crate::file_error::quoted(&test.command)));
     }
@@ -96,12 +93,12 @@ fn run(file: &str, tool: &str, entries: &[Entry], test: &Test) -> Result<(), Str
             return Err("a look-alike stays as it is: it has no `output`".to_owned());
         }
     };
-    let call = Call::new(tool, &input);
-    let result = through(entries, &call, test)?;
+    let invocation = Invocation::new(tool, &input);
+    let result = through(entries, &invocation, test)?;
     if result == expected.as_bytes() {
         return Ok(());
     }
-    let seen = through(&entries[..entries.len() - 1], &call, test)?;
+    let seen = through(&entries[..entries.len() - 1], &invocation, test)?;
     let result = String::from_utf8_lossy(&result);
     let reasons = reasons(file, &input, &seen, expected, &result);
     Err(format!("the output is not what is expected\n{}{}", difference(expected, &result), reasons))
@@ -109,9 +106,9 @@ fn run(file: &str, tool: &str, entries: &[Entry], test: &Test) -> Result<(), Str
 
 /// Returns a test's input after these filters. There is a budget, so that a filter that runs only under one has its
 /// turn too.
-fn through(entries: &[Entry], call: &Call<'_>, test: &Test) -> Result<Vec<u8>, String> {
+fn through(entries: &[Entry], invocation: &Invocation<'_>, test: &Test) -> Result<Vec<u8>, String> {
     let (raw, mut report) = (Original::new(test.input.as_bytes()), Report::default());
-    let mut run = FilterRun::new(call, &raw, &mut report);
+    let mut run = FilterRun::new(invocation, &raw, &mut report);
     entries.iter().for_each(|entry| run.turn(entry, Some(0)));
     let result = run.end().0.bytes;
     match report.failed.pop() {

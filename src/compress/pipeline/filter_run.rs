@@ -2,13 +2,14 @@
 //! count, the text stays as it was before.
 
 use super::{
-    call::{Call, Original},
     host::Filter,
+    parts::Original,
     promises::{caught, keeps_lines, no_false_green, normalises},
     registry::Entry,
     report::{Failed, Report},
 };
 use crate::compress::{
+    invocation::Invocation,
     lines::{
         failures,
         layout::{Layout, Text},
@@ -23,7 +24,7 @@ use crate::compress::{
 
 /// A text while filters have their turns.
 pub struct FilterRun<'a> {
-    call: &'a Call<'a>,
+    invocation: &'a Invocation<'a>,
     report: &'a mut Report,
     edited: EditedText,
     /// The text's lines, found when a filter first asks for them.
@@ -38,9 +39,9 @@ pub struct FilterRun<'a> {
 }
 
 impl<'a> FilterRun<'a> {
-    pub fn new(call: &'a Call<'a>, raw: &Original<'_>, report: &'a mut Report) -> FilterRun<'a> {
+    pub fn new(invocation: &'a Invocation<'a>, raw: &Original<'_>, report: &'a mut Report) -> FilterRun<'a> {
         FilterRun {
-            call,
+            invocation,
             report,
             edited: EditedText::new(raw.bytes, raw.length),
             layout: None,
@@ -84,7 +85,7 @@ impl<'a> FilterRun<'a> {
     /// Makes the text fit. JSON loses its white space if that is enough; else a budget filter runs with less and less
     /// room until the result fits, since markers take bytes too.
     fn fit(&mut self, entry: &Entry, room: usize) {
-        if self.format == Some(Format::Json) && self.step(&Entry::Pass(minify_json()), Some(room), usize::MAX) {
+        if self.format == Some(Format::Json) && self.step(&Entry::Pass(minify_json().into()), Some(room), usize::MAX) {
             return;
         }
         let mut target = room;
@@ -138,7 +139,7 @@ impl<'a> FilterRun<'a> {
     }
 
     fn pass(&mut self, pass: &dyn Pass, target: usize) -> Result<Option<EditedText>, String> {
-        let (tool_id, input) = (self.call.tool_id, self.call.input);
+        let (tool_id, input) = (self.invocation.tool_id, self.invocation.input);
         let accepts = |format| pass.stage() == Stage::Last || pass.accepts(format);
         if self.format.is_some_and(|format| !accepts(format)) || !pass.matches(tool_id, input) {
             return Ok(None);
@@ -179,17 +180,17 @@ impl<'a> FilterRun<'a> {
     }
 
     fn host(&mut self, filter: &dyn Filter) -> Result<Option<EditedText>, String> {
-        let (tool_id, input) = (self.call.tool_id, self.call.input);
+        let invocation = self.invocation;
         if self.format.is_some() {
             return Ok(None);
         }
         let number = self.number(filter.id());
         let edited = &self.edited;
         let work = || {
-            if !is_for(filter.tool_ids(), tool_id) || !filter.matches(tool_id, input)? {
+            if !is_for(filter.tool_ids(), invocation.tool_id) || !filter.matches(invocation)? {
                 return Ok(None);
             }
-            let filtered = filter.apply(&edited.bytes, input)?;
+            let filtered = filter.apply(&edited.bytes, invocation)?;
             if !filtered.compressed {
                 return Ok(None);
             }

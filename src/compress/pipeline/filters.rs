@@ -4,12 +4,13 @@
 use std::cell::LazyCell;
 
 use super::{
-    call::{Call, Original},
     filter_run::FilterRun,
+    parts::Original,
     registry::Registry,
     report::{PartReport, Report},
 };
 use crate::compress::{
+    invocation::Invocation,
     passes::{pass::Stage, terminal::TERMINAL},
     text::{
         banner::{SWITCH_OFF, banner, has_banner},
@@ -36,7 +37,7 @@ impl Pipeline {
     /// Compresses one text part. Returns `None` if it stays as it is.
     pub fn part(
         &self,
-        call: &Call<'_>,
+        invocation: &Invocation<'_>,
         part: usize,
         raw: &Original,
         limit: Option<usize>,
@@ -48,7 +49,7 @@ impl Pipeline {
             return None;
         }
         let ids = report.filters.len();
-        let (edited, used) = self.run(call, raw, limit, report, |_| true);
+        let (edited, used) = self.run(invocation, raw, limit, report, |_| true);
         if used.is_empty() {
             return None;
         }
@@ -77,13 +78,13 @@ impl Pipeline {
     /// Runs the wanted filters over one text. Returns the edited text, and the ids of the filters that changed it.
     pub fn run(
         &self,
-        call: &Call<'_>,
+        invocation: &Invocation<'_>,
         raw: &Original,
         limit: Option<usize>,
         report: &mut Report,
         wanted: fn(&str) -> bool,
     ) -> (EditedText, Vec<String>) {
-        let mut run = FilterRun::new(call, raw, report);
+        let mut run = FilterRun::new(invocation, raw, report);
         // What is left for the text next to a banner without names.
         let free = limit.map(|limit| {
             let head = banner(&[], raw.bytes.len(), raw.bytes.len(), self.switch_off_within(Some(limit)));
@@ -91,7 +92,7 @@ impl Pipeline {
         });
         let entries = &self.registry.entries;
         // Looked for when the first fallback has its turn.
-        let is_taken = LazyCell::new(|| entries.iter().any(|entry| entry.is_for_some(call)));
+        let is_taken = LazyCell::new(|| entries.iter().any(|entry| entry.is_for_some(invocation)));
         for entry in entries.iter().filter(|entry| wanted(entry.id())) {
             if entry.stage() != Stage::Fallback || !*is_taken {
                 run.turn(entry, free);

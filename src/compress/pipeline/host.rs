@@ -1,21 +1,21 @@
 //! What a host can add to a compressor: filters and caches of its own. Their code is trusted with nothing: a panic is
 //! an error, and a result counts only if it is shorter.
 
-use crate::compress::called::input::Input;
+use crate::compress::invocation::Invocation;
 
 /// A filter of the host. It promises only that a text that it calls compressed is shorter, and that is checked.
 ///
 /// A panic in it counts as an error. An error drops the filter for the rest of the call, and the report has it.
 ///
 /// ```
-/// use aside::compress::{Call, Compressor, Filter, Filtered, Input, Outcome, Part, Registry};
+/// use aside::compress::{Compressor, Filter, Filtered, Input, Invocation, Outcome, Part, Registry};
 ///
 /// struct Squeeze;
 /// impl Filter for Squeeze {
 ///     fn id(&self) -> &str {
 ///         "squeeze"
 ///     }
-///     fn apply(&self, text: &[u8], _: &Input) -> Result<Filtered, String> {
+///     fn apply(&self, text: &[u8], _: &Invocation<'_>) -> Result<Filtered, String> {
 ///         let text: Vec<u8> = text.split(|&byte| byte == b'\n').next().unwrap_or_default().to_vec();
 ///         Ok(Filtered::shorter(text))
 ///     }
@@ -23,9 +23,9 @@ use crate::compress::called::input::Input;
 ///
 /// let mut registry = Registry::empty();
 /// registry.add_filter(Box::new(Squeeze));
-/// let compressor = Compressor::new(registry);
+/// let compressor = Compressor::new(&registry);
 /// let text = "first\n".repeat(300);
-/// let result = compressor.compress(&Call::new("bash", &Input::of_command("seq 300")), &[Part::Text(text.as_bytes())]);
+/// let result = compressor.compress(&Invocation::new("bash", &Input::of_command("seq 300")), &[Part::Text(text.as_bytes())]);
 /// let Outcome::Text(short) = &result.parts[0] else { panic!() };
 /// assert!(short.ends_with(b"]\nfirst") && result.report.filters == ["squeeze"]);
 /// ```
@@ -38,13 +38,13 @@ pub trait Filter: Send + Sync {
         &[]
     }
 
-    /// Returns whether the filter is for this call.
+    /// Returns whether the filter is for the result of this invocation.
     ///
     /// # Errors
     ///
     /// A message, which goes to the report. The filter is then not used for this call.
-    fn matches(&self, tool_id: &str, input: &Input) -> Result<bool, String> {
-        let _ = (tool_id, input);
+    fn matches(&self, invocation: &Invocation<'_>) -> Result<bool, String> {
+        let _ = invocation;
         Ok(true)
     }
 
@@ -53,7 +53,7 @@ pub trait Filter: Send + Sync {
     /// # Errors
     ///
     /// A message, which goes to the report. The text then stays as it was.
-    fn apply(&self, text: &[u8], input: &Input) -> Result<Filtered, String>;
+    fn apply(&self, text: &[u8], invocation: &Invocation<'_>) -> Result<Filtered, String>;
 }
 
 /// The result of a host's filter.
@@ -92,17 +92,17 @@ impl Filtered {
 /// A panic in it counts as an error, and an error goes to the report.
 ///
 /// ```
-/// use aside::compress::{Cache, Call, Compressor, Hit, Input, Outcome, Part, Registry};
+/// use aside::compress::{Cache, Compressor, Hit, Input, Invocation, Outcome, Part, Registry};
 ///
 /// struct Always(Vec<u8>);
 /// impl Cache for Always {
 ///     fn id(&self) -> &str {
 ///         "always"
 ///     }
-///     fn lookup(&self, _: &str, _: &Input) -> Result<Option<Hit>, String> {
+///     fn lookup(&self, _: &Invocation<'_>) -> Result<Option<Hit>, String> {
 ///         Ok(Some(Hit::new(self.0.clone(), 0)))
 ///     }
-///     fn record(&self, _: &str, _: &Input, _: &[u8], _: u64) -> Result<(), String> {
+///     fn record(&self, _: &Invocation<'_>, _: &[u8]) -> Result<(), String> {
 ///         Ok(())
 ///     }
 /// }
@@ -110,8 +110,8 @@ impl Filtered {
 /// let text = "one line of many\n".repeat(100);
 /// let mut registry = Registry::empty();
 /// registry.add_cache(Box::new(Always(text.clone().into_bytes())));
-/// let compressor = Compressor::new(registry);
-/// let result = compressor.compress(&Call::new("bash", &Input::of_command("ls")), &[Part::Text(text.as_bytes())]);
+/// let compressor = Compressor::new(&registry);
+/// let result = compressor.compress(&Invocation::new("bash", &Input::of_command("ls")), &[Part::Text(text.as_bytes())]);
 /// let Outcome::Text(line) = &result.parts[0] else { panic!() };
 /// assert!(line.starts_with(b"Same output as last run (1970-01-01T00:00:00Z)"));
 /// ```
@@ -124,29 +124,29 @@ pub trait Cache: Send + Sync {
         &[]
     }
 
-    /// Sees every call, before any cache is asked for a result.
+    /// Sees every invocation of its tools, before any cache is asked for a result.
     ///
     /// # Errors
     ///
     /// A message, which goes to the report.
-    fn observe(&self, tool_id: &str, input: &Input) -> Result<(), String> {
-        let _ = (tool_id, input);
+    fn observe(&self, invocation: &Invocation<'_>) -> Result<(), String> {
+        let _ = invocation;
         Ok(())
     }
 
-    /// Returns the recorded result of this call, if there is one.
+    /// Returns the recorded result of this invocation, if there is one.
     ///
     /// # Errors
     ///
     /// A message, which goes to the report.
-    fn lookup(&self, tool_id: &str, input: &Input) -> Result<Option<Hit>, String>;
+    fn lookup(&self, invocation: &Invocation<'_>) -> Result<Option<Hit>, String>;
 
-    /// Records a result: its raw text parts, joined with line feeds. `now` is in seconds since 1970.
+    /// Records the result of this invocation: its raw text parts, joined with line feeds.
     ///
     /// # Errors
     ///
     /// A message, which goes to the report.
-    fn record(&self, tool_id: &str, input: &Input, text: &[u8], now: u64) -> Result<(), String>;
+    fn record(&self, invocation: &Invocation<'_>, text: &[u8]) -> Result<(), String>;
 }
 
 /// A recorded result.

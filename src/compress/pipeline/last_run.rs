@@ -1,4 +1,4 @@
-//! The cache that comes with the library: the last result of each call. However many calls there are and however long
+//! The cache that comes with the library: the last result of each invocation. However many there are and however long
 //! their results, it must stay within its bytes.
 
 use std::{
@@ -8,23 +8,24 @@ use std::{
 };
 
 use super::host::{Cache, Hit};
-use crate::compress::called::input::Input;
+use crate::compress::invocation::Invocation;
 
 /// What an entry counts in addition to its key and text: its places in both maps, whose nodes may be half empty.
 const ENTRY: usize = 256;
 
-/// Remembers the last result of each call, up to a number of bytes. The oldest records go first.
+/// Remembers the last result of each invocation, up to a number of bytes. The oldest records go first.
 ///
-/// It need not know whether a call changes something: a hit counts only if the fresh text is the recorded one.
+/// It need not know whether an invocation changes something: a hit counts only if the fresh text is the recorded one.
 ///
 /// ```
-/// use aside::compress::{Cache, Input, LastRun};
+/// use aside::compress::{Cache, Input, Invocation, LastRun};
 ///
 /// let cache = LastRun::new(1 << 20);
-/// let input = Input::of_command("git status");
-/// cache.record("bash", &input, b"clean", 1_700_000_000)?;
-/// assert_eq!(cache.lookup("bash", &input)?.unwrap().text, b"clean");
-/// assert_eq!(cache.lookup("bash", &Input::of_command("git diff"))?, None);
+/// let (status, diff) = (Input::of_command("git status"), Input::of_command("git diff"));
+/// let invocation = Invocation::new("bash", &status).now(1_700_000_000);
+/// cache.record(&invocation, b"clean")?;
+/// assert_eq!(cache.lookup(&invocation)?.unwrap().text, b"clean");
+/// assert_eq!(cache.lookup(&Invocation::new("bash", &diff))?, None);
 /// # Ok::<(), String>(())
 /// ```
 pub struct LastRun {
@@ -63,8 +64,8 @@ impl LastRun {
     }
 }
 
-fn key(tool_id: &str, input: &Input) -> String {
-    format!("{tool_id}\0{}", input.json())
+fn key(invocation: &Invocation<'_>) -> String {
+    format!("{}\0{}", invocation.tool_id, invocation.input.json())
 }
 
 fn size(key: &str, text: &[u8]) -> usize {
@@ -85,12 +86,12 @@ impl Cache for LastRun {
         "last-run"
     }
 
-    fn lookup(&self, tool_id: &str, input: &Input) -> Result<Option<Hit>, String> {
-        Ok(self.state.lock().unwrap().entries.get(&*key(tool_id, input)).map(|entry| entry.hit.clone()))
+    fn lookup(&self, invocation: &Invocation<'_>) -> Result<Option<Hit>, String> {
+        Ok(self.state.lock().unwrap().entries.get(&*key(invocation)).map(|entry| entry.hit.clone()))
     }
 
-    fn record(&self, tool_id: &str, input: &Input, text: &[u8], now: u64) -> Result<(), String> {
-        let key: Arc<str> = key(tool_id, input).into();
+    fn record(&self, invocation: &Invocation<'_>, text: &[u8]) -> Result<(), String> {
+        let key: Arc<str> = key(invocation).into();
         let mut state = self.state.lock().unwrap();
         state.forget(&key);
         let size = size(&key, text);
@@ -105,7 +106,7 @@ impl Cache for LastRun {
         state.records += 1;
         let record = state.records;
         state.order.insert(record, key.clone());
-        state.entries.insert(key, Entry { record, hit: Hit { text: text.to_vec(), timestamp: now } });
+        state.entries.insert(key, Entry { record, hit: Hit { text: text.to_vec(), timestamp: invocation.now } });
         Ok(())
     }
 }
@@ -113,13 +114,16 @@ impl Cache for LastRun {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compress::invocation::input::Input;
 
     fn record(cache: &LastRun, number: usize, text: &[u8]) {
-        cache.record("bash", &Input::of_command(&number.to_string()), text, 0).unwrap();
+        let input = Input::of_command(&number.to_string());
+        cache.record(&Invocation::new("bash", &input), text).unwrap();
     }
 
     fn is_there(cache: &LastRun, number: usize) -> bool {
-        cache.lookup("bash", &Input::of_command(&number.to_string())).unwrap().is_some()
+        let input = Input::of_command(&number.to_string());
+        cache.lookup(&Invocation::new("bash", &input)).unwrap().is_some()
     }
 
     /// This would take minutes if each entry that goes looked at those that stay.

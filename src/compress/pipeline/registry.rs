@@ -1,12 +1,10 @@
 //! What a compressor is made of: its filters in the order of their turns, and its caches. An id names one of them only,
 //! so that a host can replace or remove any filter.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
-use super::{
-    call::Call,
-    host::{Cache, Filter},
-};
+use super::host::{Cache, Filter};
+use crate::compress::invocation::Invocation;
 use crate::compress::passes::{
     built_in,
     file_filter::FileFilter,
@@ -19,6 +17,8 @@ use crate::file_error::FileError;
 /// Filters have their turns in stages (`docs/compress.md`), and within a stage in the order of their registration. A
 /// filter that is added takes the place of one with the same id, and so does a cache.
 ///
+/// A clone has the same filters and caches, not copies of them: what one compressor records in a cache, another one finds.
+///
 /// ```
 /// use aside::compress::{LastRun, Registry};
 ///
@@ -27,15 +27,17 @@ use crate::file_error::FileError;
 /// assert!(registry.remove("repeats-above"));
 /// assert!(registry.filter_ids().any(|id| id == "repeats"));
 /// ```
+#[derive(Clone)]
 pub struct Registry {
     pub(crate) entries: Vec<Entry>,
-    pub(crate) caches: Vec<Box<dyn Cache>>,
+    pub(crate) caches: Vec<Arc<dyn Cache>>,
 }
 
 /// A filter: one that returns edits, or one of the host.
+#[derive(Clone)]
 pub enum Entry {
-    Pass(Box<dyn Pass>),
-    Host(Box<dyn Filter>),
+    Pass(Arc<dyn Pass>),
+    Host(Arc<dyn Filter>),
 }
 
 impl Entry {
@@ -53,10 +55,10 @@ impl Entry {
         }
     }
 
-    /// Whether it was written for certain programs or tools, and this call is of one of them.
-    pub fn is_for_some(&self, call: &Call<'_>) -> bool {
+    /// Whether it was written for certain programs or tools, and this invocation is of one of them.
+    pub fn is_for_some(&self, invocation: &Invocation<'_>) -> bool {
         match self {
-            Entry::Pass(pass) => pass.is_for_some() && pass.matches(call.tool_id, call.input),
+            Entry::Pass(pass) => pass.is_for_some() && pass.matches(invocation.tool_id, invocation.input),
             Entry::Host(_) => false,
         }
     }
@@ -83,7 +85,7 @@ impl Registry {
     pub fn new() -> Registry {
         let mut registry = Registry::empty();
         for pass in built_in::all() {
-            registry.add(Entry::Pass(pass));
+            registry.add(Entry::Pass(pass.into()));
         }
         registry
     }
@@ -97,7 +99,7 @@ impl Registry {
     /// Adds a filter of the host.
     #[doc(alias = "aside_registry_add_filter")]
     pub fn add_filter(&mut self, filter: Box<dyn Filter>) {
-        self.add(Entry::Host(filter));
+        self.add(Entry::Host(filter.into()));
     }
 
     /// Adds a filter from the text of a filter file. Its `[[test]]`s are read, but not run.
@@ -107,21 +109,21 @@ impl Registry {
     /// [`FileError`], which says what is wrong and where.
     #[doc(alias = "aside_registry_add_toml")]
     pub fn add_toml(&mut self, text: &str) -> Result<(), FileError> {
-        self.add(Entry::Pass(Box::new(FileFilter::from_toml(text)?)));
+        self.add(Entry::Pass(Arc::new(FileFilter::from_toml(text)?)));
         Ok(())
     }
 
     /// Adds the filter that minifies JSON. It is the only one for protected text.
     #[doc(alias = "aside_registry_minify_json")]
     pub fn minify_json(&mut self) {
-        self.add(Entry::Pass(built_in::minify_json()));
+        self.add(Entry::Pass(built_in::minify_json().into()));
     }
 
     /// Adds a cache.
     #[doc(alias = "aside_registry_add_cache")]
     pub fn add_cache(&mut self, cache: Box<dyn Cache>) {
         self.caches.retain(|other| other.id() != cache.id());
-        self.caches.push(cache);
+        self.caches.push(cache.into());
     }
 
     /// Removes the filter or cache with this id. Returns whether there was one.

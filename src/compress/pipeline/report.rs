@@ -5,16 +5,19 @@ use std::{fmt, ops::Range};
 
 use twox_hash::XxHash3_64;
 
-use crate::compress::text::edited::{EditedText, SegmentKind};
+use crate::compress::text::{
+    edited::{EditedText, SegmentKind},
+    length::Length,
+};
 
 /// What became of a stretch of the original.
 ///
 /// ```
-/// use aside::compress::{Call, Change, Compressor, Input, Part, Registry};
+/// use aside::compress::{Change, Compressor, Input, Invocation, Part, Registry};
 ///
 /// let log = format!("{}done\n", "the same line\n".repeat(100));
-/// let compressor = Compressor::new(Registry::new());
-/// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+/// let compressor = Compressor::new(&Registry::new());
+/// let result = compressor.compress(&Invocation::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
 /// let changes: Vec<Change> = result.report.parts[0].stretches.iter().map(|stretch| stretch.change).collect();
 /// assert_eq!(changes, [Change::Kept, Change::LeftOut, Change::Kept]);
 /// ```
@@ -33,11 +36,11 @@ pub enum Change {
 /// A stretch of an original. All stretches together, in their order, are the original.
 ///
 /// ```
-/// use aside::compress::{Call, Change, Compressor, Input, Part, Registry};
+/// use aside::compress::{Change, Compressor, Input, Invocation, Part, Registry};
 ///
 /// let log = format!("{}done\n", "the same line\n".repeat(100));
-/// let compressor = Compressor::new(Registry::new());
-/// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+/// let compressor = Compressor::new(&Registry::new());
+/// let result = compressor.compress(&Invocation::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
 /// let gone = &result.report.parts[0].stretches[1];
 /// assert_eq!((gone.range.clone(), gone.change), (14..1400, Change::LeftOut));
 /// assert_eq!(result.report.filters[gone.filter.unwrap()], "repeats");
@@ -58,11 +61,11 @@ pub struct Stretch {
 /// What became of one text part that was changed.
 ///
 /// ```
-/// use aside::compress::{Call, Compressor, Input, Part, Registry};
+/// use aside::compress::{Compressor, Input, Invocation, Part, Registry};
 ///
 /// let log = format!("{}done\n", "the same line\n".repeat(100));
-/// let compressor = Compressor::new(Registry::new());
-/// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+/// let compressor = Compressor::new(&Registry::new());
+/// let result = compressor.compress(&Invocation::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
 /// let part = &result.report.parts[0];
 /// assert_eq!((part.part, part.length), (0, log.len()));
 /// assert_eq!(part.slice(log.as_bytes(), 1400..1405), Ok(&b"done\n"[..]));
@@ -114,11 +117,11 @@ impl PartReport {
 /// Why a slice was refused.
 ///
 /// ```
-/// use aside::compress::{Call, Compressor, Input, Part, Registry, SliceError};
+/// use aside::compress::{Compressor, Input, Invocation, Part, Registry, SliceError};
 ///
 /// let log = format!("{}done\n", "the same line\n".repeat(100));
-/// let compressor = Compressor::new(Registry::new());
-/// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+/// let compressor = Compressor::new(&Registry::new());
+/// let result = compressor.compress(&Invocation::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
 /// let error = result.report.slice(0, b"another text", 0..5).unwrap_err();
 /// assert_eq!(error, SliceError::OtherOriginal);
 /// ```
@@ -145,7 +148,7 @@ impl std::error::Error for SliceError {}
 /// A filter or cache that failed in a call. A filter of the host is not asked again in that call.
 ///
 /// ```
-/// use aside::compress::{Call, Compressor, Filter, Filtered, Input, Part, Registry};
+/// use aside::compress::{Compressor, Filter, Filtered, Input, Invocation, Part, Registry};
 ///
 /// struct Broken;
 /// impl Filter for Broken {
@@ -161,7 +164,7 @@ impl std::error::Error for SliceError {}
 /// registry.add_filter(Box::new(Broken));
 /// let text = "a line\n".repeat(200);
 /// let input = Input::of_command("make");
-/// let result = Compressor::new(registry).compress(&Call::new("bash", &input), &[Part::Text(text.as_bytes())]);
+/// let result = Compressor::new(&registry).compress(&Invocation::new("bash", &input), &[Part::Text(text.as_bytes())]);
 /// let failed = &result.report.failed[0];
 /// assert_eq!((failed.filter.as_str(), failed.reason.as_str()), ("broken", "no table"));
 /// ```
@@ -177,11 +180,11 @@ pub struct Failed {
 /// What one call did.
 ///
 /// ```
-/// use aside::compress::{Call, Compressor, Input, Part, Registry};
+/// use aside::compress::{Compressor, Input, Invocation, Part, Registry};
 ///
 /// let log = format!("{}done\n", "the same line\n".repeat(100));
-/// let compressor = Compressor::new(Registry::new());
-/// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+/// let compressor = Compressor::new(&Registry::new());
+/// let result = compressor.compress(&Invocation::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
 /// assert_eq!((result.report.before, result.report.filters.len()), (1405, 1));
 /// assert!(result.report.after < 200 && result.report.failed.is_empty());
 /// ```
@@ -193,10 +196,14 @@ pub struct Report {
     pub tool_id: String,
     /// The filters that changed something, in the order of their first change.
     pub filters: Vec<String>,
-    /// The text parts' length before, in UTF-16 code units.
+    /// Bytes of the text parts before.
     pub before: usize,
-    /// The text parts' length after, banners included.
+    /// Bytes of the text parts after, banners included.
     pub after: usize,
+    /// UTF-16 code units of the text parts before, as banners have them.
+    pub before_units: usize,
+    /// UTF-16 code units of the text parts after, banners included.
+    pub after_units: usize,
     /// The cache that had the same output, if there was one.
     pub hit: Option<String>,
     /// Filters and caches that failed.
@@ -210,6 +217,18 @@ pub struct Report {
 }
 
 impl Report {
+    /// Counts a text that came in.
+    pub(crate) fn add_before(&mut self, length: Length) {
+        self.before += length.bytes;
+        self.before_units += length.units;
+    }
+
+    /// Counts a text of the result.
+    pub(crate) fn add_after(&mut self, length: Length) {
+        self.after += length.bytes;
+        self.after_units += length.units;
+    }
+
     /// Returns bytes of the original of a part, as [`PartReport::slice`] does. A part that no filter changed has no
     /// original here.
     ///

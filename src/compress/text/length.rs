@@ -61,6 +61,15 @@ impl Length {
     }
 }
 
+impl std::iter::Sum for Length {
+    fn sum<I: Iterator<Item = Length>>(lengths: I) -> Length {
+        lengths.fold(Length::default(), |mut sum, length| {
+            sum += length;
+            sum
+        })
+    }
+}
+
 impl std::ops::AddAssign for Length {
     fn add_assign(&mut self, other: Length) {
         self.bytes += other.bytes;

@@ -7,6 +7,7 @@ mod ring;
 use std::borrow::Cow;
 
 use crate::compress::{
+    invocation::Invocation,
     lines::{
         class::Class,
         failures,
@@ -16,15 +17,11 @@ use crate::compress::{
         weak::may_have_weak,
     },
     passes::terminal::TERMINAL,
-    pipeline::{
-        call::{Call, Original},
-        filters::Pipeline,
-        report::Report,
-    },
+    pipeline::{filters::Pipeline, parts::Original, report::Report},
     text::{
         banner::has_banner,
         controls::{has_controls, plain_lines},
-        length::units,
+        length::Length,
     },
 };
 use crate::utf8::incomplete_tail;
@@ -40,10 +37,10 @@ pub fn least_memory(budget: Option<usize>) -> usize {
     budget.map_or(MIN_MEMORY, |budget| budget.saturating_mul(4))
 }
 
-/// What a text is run through, the call that it is the result of, and where what was done is written.
+/// What a text is run through, the invocation that it is the result of, and where what was done is written.
 pub struct Run<'a> {
     pub pipeline: &'a Pipeline,
-    pub call: &'a Call<'a>,
+    pub invocation: &'a Invocation<'a>,
     pub report: &'a mut Report,
 }
 
@@ -110,10 +107,10 @@ impl BoundedText {
         if matches!(self.mode, Mode::Whole) {
             let text = std::mem::take(&mut self.buffer);
             let original = Original::new(&text);
-            run.report.before += original.length.units;
-            let shorter = run.pipeline.part(run.call, 0, &original, self.budget, run.report);
+            run.report.add_before(original.length);
+            let shorter = run.pipeline.part(run.invocation, 0, &original, self.budget, run.report);
             let result = shorter.as_ref().map_or(&text, |shorter| &shorter.text);
-            run.report.after += units(result);
+            run.report.add_after(Length::of(result));
             self.say(run, result);
             out(result);
             return self.said;
@@ -125,8 +122,8 @@ impl BoundedText {
             if self.inside_line {
                 retention.end_line();
             }
-            let result = retention.result(run.call.input, budget);
-            run.report.after += units(&result);
+            let result = retention.result(run.invocation.input, budget);
+            run.report.add_after(Length::of(&result));
             if !run.report.filters.iter().any(|id| id == "budget") {
                 run.report.filters.push("budget".to_owned());
             }
@@ -143,7 +140,7 @@ impl BoundedText {
 
     /// Notes what a text that comes out says, unless the command is known to have succeeded.
     fn say(&mut self, run: &Run<'_>, text: &[u8]) {
-        if run.call.input.exit_code() != Some(0) {
+        if run.invocation.input.exit_code() != Some(0) {
             self.said.read(text);
         }
     }
@@ -159,7 +156,7 @@ impl BoundedText {
             None => Mode::Passing,
             Some(_) => {
                 run.report.cut_protected |= is_protected;
-                Mode::Keeping(Box::new(Retention::new(self.memory / 2, may_have_weak(run.call.input))))
+                Mode::Keeping(Box::new(Retention::new(self.memory / 2, may_have_weak(run.invocation.input))))
             }
         };
     }
@@ -172,7 +169,7 @@ impl BoundedText {
         let all = std::mem::replace(&mut self.buffer, rest);
         let (context, window) = all.split_at(self.reminder_len);
         let goes_on = run.report.before > 0;
-        run.report.before += units(window);
+        run.report.add_before(Length::of(window));
         let breaks_line = !window.ends_with(b"\n");
         // A line that is longer than the memory is not filtered.
         let head = if self.inside_line { memchr::memchr(b'\n', window).map_or(window.len(), |end| end + 1) } else { 0 };
@@ -182,11 +179,11 @@ impl BoundedText {
         self.inside_line = breaks_line && (!broken.is_empty() || self.inside_line && head.len() == window.len());
         self.reminder_len = if self.inside_line { 0 } else { reminder.len() };
         self.buffer.splice(0..0, reminder.into_iter().take(self.reminder_len));
-        let may_have_failed = run.call.input.exit_code() != Some(0);
+        let may_have_failed = run.invocation.input.exit_code() != Some(0);
         match &mut self.mode {
             Mode::Whole => unreachable!("a window is cut when the text does not fit"),
             Mode::Unchanged => {
-                run.report.after += units(window);
+                run.report.add_after(Length::of(window));
                 if may_have_failed {
                     self.said.read(window);
                 }
@@ -194,7 +191,8 @@ impl BoundedText {
             }
             Mode::Passing => {
                 let wanted = |id: &str| PASSING.contains(&id);
-                let mut edit = |text| run.pipeline.run(run.call, &part_of(text, goes_on), None, run.report, wanted).0;
+                let mut edit =
+                    |text| run.pipeline.run(run.invocation, &part_of(text, goes_on), None, run.report, wanted).0;
                 // Where there is a reminder, the window begins with a line.
                 let mut edited = edit(if context.is_empty() { lines } else { &all[..context.len() + lines.len()] });
                 let mut from = context.len();
@@ -203,7 +201,7 @@ impl BoundedText {
                     (edited, from) = (edit(lines), 0);
                 }
                 for piece in [head, &edited.bytes[from..], broken].into_iter().filter(|piece| !piece.is_empty()) {
-                    run.report.after += units(piece);
+                    run.report.add_after(Length::of(piece));
                     if may_have_failed {
                         self.said.read(piece);
                     }
@@ -212,7 +210,7 @@ impl BoundedText {
             }
             Mode::Keeping(retention) => {
                 let wanted = |id: &str| id == TERMINAL;
-                let (edited, _) = run.pipeline.run(run.call, &part_of(lines, goes_on), None, run.report, wanted);
+                let (edited, _) = run.pipeline.run(run.invocation, &part_of(lines, goes_on), None, run.report, wanted);
                 retention.pass(head);
                 retention.take(context, &edited.bytes);
                 retention.pass(broken);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::ring::{FirstAndLatest, Line, Ring};
 use crate::compress::{
-    called::input::Input,
+    invocation::input::Input,
     lines::{
         class::Class,
         failures,

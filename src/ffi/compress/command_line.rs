@@ -1,32 +1,36 @@
 //! Command lines, parsed as compressors do it, for hosts that choose filters themselves. Nothing is run.
 
+use std::mem::offset_of;
 use std::ptr;
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::types::*;
-use super::{shown, text};
-use crate::compress::Invocation;
-use crate::ffi::memory::{as_c_array, free, into_handle, layout};
-use crate::ffi::status::{fail_no_handle, fail_null, guard_handle};
+use super::{fill, text};
+use crate::compress::Command;
+use crate::ffi::bytes::aside_bytes;
+use crate::ffi::constants::*;
+use crate::ffi::memory::{Versioned, as_c_array, free, into_handle, layout};
+use crate::ffi::status::{fail_no_handle, guard_handle};
 
 /// The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
 /// `aside_command_line_free()`.
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_command_line {
-    commands: Vec<aside_command>,
-    /// Where the commands' words are.
-    _words: Vec<Vec<aside_bytes>>,
-    _runs: Vec<Invocation>,
+    commands: Vec<Command>,
+    /// The words of each, as C borrows them.
+    words: Vec<Vec<aside_bytes>>,
 }
 
-/// A command of a command line. Its texts are UTF-8.
+/// A command of a command line, from `aside_command_line_command()`. Set `size` before the call. Its texts are UTF-8, and
+/// memory of the line, valid as long as that is.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_command {
+    /// `sizeof(aside_command)` of the caller's header.
+    pub size: size_t,
     /// The program, without its folder and version: `git`; `pytest` of `python -m pytest`, `gradle` of `./gradlew`.
     pub name: aside_bytes,
     /// The first argument that is neither an option nor an option's value: `diff` of `git -C dir diff`; the script of
@@ -37,16 +41,21 @@ pub struct aside_command {
     /// How many there are.
     pub word_count: size_t,
     /// 1 if its output is seen. 0 for `cd` and the like, and if it goes to a file or into a program that writes
-    /// something of its own.
+    /// something else.
     pub prints: u32,
     /// 1 if its output goes through `head`, `grep` and the like, so that it may be only a part. Otherwise 0.
     pub piped: u32,
 }
 
+impl Versioned for aside_command {
+    const FIRST: usize = offset_of!(aside_command, piped) + size_of::<u32>();
+}
+
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_command 56: name 0, subcommand 16, words 32, word_count 40, prints 48, piped 52);
+    layout!(aside_command 64: size 0, name 8, subcommand 24, words 40, word_count 48, prints 56, piped 60);
+    assert!(aside_command::FIRST == 64);
 };
 
 /// Parses a command line as a shell would, for hosts that choose filters by it as the library does. Nothing is run.
@@ -67,45 +76,40 @@ pub unsafe extern "C" fn aside_command_line_parse(line: *const c_char, len: size
 
 impl aside_command_line {
     fn new(line: &str) -> aside_command_line {
-        let runs = Invocation::all(line).unwrap_or_default();
-        let words: Vec<Vec<aside_bytes>> =
-            runs.iter().map(|run| run.words().iter().map(|word| shown(word.as_bytes())).collect()).collect();
-        let command = |(run, words): (&Invocation, &Vec<aside_bytes>)| aside_command {
-            name: shown(run.command().as_bytes()),
-            subcommand: shown(run.subcommand().unwrap_or_default().as_bytes()),
-            words: as_c_array(words),
-            word_count: words.len(),
-            prints: run.prints().into(),
-            piped: run.is_piped().into(),
-        };
-        let commands = runs.iter().zip(&words).map(command).collect();
-        aside_command_line { _runs: runs, _words: words, commands }
+        let commands = Command::all(line).unwrap_or_default();
+        let lent = |word: &String| aside_bytes::lend(word.as_bytes());
+        let words = commands.iter().map(|command| command.words().iter().map(lent).collect()).collect();
+        aside_command_line { commands, words }
     }
 }
 
-/// Returns the commands of a line, in order; for a shell with `-c` those that it runs. Wrappers (`sudo`, `timeout`,
-/// `npx` …), assignments and redirections are not among them. There are none if the line is better left alone: with
-/// `case`, or with shells in shells more than eight deep.
+/// Fills `*command` with the command number `index` of a line, from 0 in their order; for a shell with `-c` they are those
+/// that it runs. Set `command->size` before. Wrappers (`sudo`, `timeout`, `npx` …), assignments and redirections are not
+/// among them. There are none if the line is better left alone: with `case`, or with shells in shells more than eight deep.
 ///
-/// Returns the first of `*count` commands: memory of `line`, valid as long as that is. NULL if `line` or `count` is.
+/// Returns `ASIDE_OK`; `ASIDE_NONE` past the last command; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
-pub unsafe extern "C" fn aside_command_line_commands(
+pub unsafe extern "C" fn aside_command_line_command(
     line: *const aside_command_line,
-    count: *mut size_t,
-) -> *const aside_command {
-    // SAFETY: the caller promises that it is NULL or there.
-    let line = unsafe { line.as_ref() };
-    let Some(line) = line else {
-        fail_no_handle("line");
-        return ptr::null();
-    };
-    if count.is_null() {
-        fail_null("count");
-        return ptr::null();
+    index: size_t,
+    command: *mut aside_command,
+) -> aside_status {
+    // SAFETY: the caller promises a line that is NULL or there, and a struct as large as it says.
+    unsafe {
+        let Some(line) = line.as_ref() else { return fail_no_handle("line") };
+        fill(command, "command", |size| {
+            let (run, words) = line.commands.get(index).zip(line.words.get(index)).ok_or(ASIDE_NONE)?;
+            Ok(aside_command {
+                size,
+                name: aside_bytes::lend(run.name().as_bytes()),
+                subcommand: aside_bytes::lend(run.subcommand().unwrap_or_default().as_bytes()),
+                words: as_c_array(words),
+                word_count: words.len(),
+                prints: run.prints().into(),
+                piped: run.is_piped().into(),
+            })
+        })
     }
-    // SAFETY: not NULL, and the caller promises that it may be written.
-    unsafe { count.write_unaligned(line.commands.len()) };
-    as_c_array(&line.commands)
 }
 
 /// Frees a command line and its commands. Does nothing for NULL.

@@ -1,6 +1,5 @@
 //! Whole tool results: the compressor, and a result with its report. A result never changes, so that C may borrow all of it.
 
-use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
 
@@ -9,16 +8,16 @@ use safer_ffi::prelude::*;
 
 use super::registry::aside_registry;
 use super::types::*;
-use super::{array, called, inside, is_inside, shown, text, texts};
+use super::{array, fill, inside, invoked, is_inside, text, texts};
 use crate::compress::{
-    Call, Compressed, Compressor, MIN_BUDGET, Outcome, Part, SliceError, format_banner, is_protected,
+    Compressed, Compressor, Invocation, MIN_BUDGET, MIN_COMPRESSIBLE_LENGTH, Outcome, Part, SliceError, format_banner,
+    is_protected,
 };
+use crate::ffi::bytes::{aside_bytes, return_text};
 use crate::ffi::constants::*;
-use crate::ffi::handle_guard::{is_ready, refuse};
-use crate::ffi::memory::{
-    as_c_array, as_c_ptr, bytes, fill_sized, free, read_sized, size_of_given, try_box, write_copy,
-};
-use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle, made_handle};
+use crate::ffi::handle_guard::is_ready;
+use crate::ffi::memory::{as_c_array, bytes, free, into_handle, read_sized};
+use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle};
 
 /// Makes tool results shorter. It never changes, except for its caches. From `aside_compressor_new()`; freed by
 /// `aside_compressor_free()`.
@@ -28,75 +27,72 @@ pub struct aside_compressor {
     pub(super) compressor: Arc<Compressor>,
 }
 
-/// What came out of one call, and its report. It never changes. From `aside_compress()` or
-/// `aside_tool_stream_finish()`; freed by `aside_compressed_free()`.
+/// What came out of one call or stream, and its report. It never changes. From `aside_compress()` or
+/// `aside_tool_stream_report()`; freed by `aside_compressed_free()`.
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_compressed {
     compressed: Compressed,
-    borrowed: Borrowed,
-}
-
-/// What C borrows from a report.
-struct Borrowed {
+    /// The ids of the report's filters, as C borrows them.
     filters: Vec<aside_bytes>,
-    failed: Vec<aside_failed>,
-    parts: Vec<aside_part_report>,
-    /// Where the parts' stretches are.
-    _stretches: Vec<Vec<aside_stretch>>,
 }
 
-/// Makes a compressor of a registry, which it consumes: `registry` must not be used after that, nor freed. `options`
-/// may be NULL: no budget, and no limit to a text.
+impl aside_compressed {
+    pub(super) fn new(compressed: Compressed) -> aside_compressed {
+        let filters = compressed.report.filters.iter().map(|id| aside_bytes::lend(id.as_bytes())).collect();
+        aside_compressed { compressed, filters }
+    }
+}
+
+/// Makes a compressor with the filters and caches that a registry has now. The registry stays the caller's: it may be
+/// freed at once, or be changed and make other compressors. They share its caches and the host's callbacks, whose
+/// `release` is called when the last of registry, compressors and their streams is freed. `options` may be NULL: no
+/// budget, and no limit to a text.
 ///
-/// Returns a compressor that the caller owns: `aside_compressor_free()`. NULL if that fails, and the registry is still
-/// the caller's; `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
-/// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_OPTION` (a budget that is too small, or a sentence that is not
-/// UTF-8).
+/// Returns a compressor that the caller owns: `aside_compressor_free()`. NULL if that fails; `aside_last_status()` is then
+/// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` (a budget that
+/// is too small, or a sentence that is not UTF-8) or `ASIDE_ERROR_MEMORY`.
 ///
 /// Threads: no other thread may be using the registry.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressor_new(
-    registry: *mut aside_registry,
+    registry: *const aside_registry,
     options: *const aside_compressor_options,
 ) -> *mut aside_compressor {
     guard_handle(|| {
-        if registry.is_null() {
-            fail_no_handle("registry");
-            return ptr::null_mut();
+        // SAFETY: the caller promises a registry that is NULL or there, a struct as large as it says, and texts that are
+        // there.
+        let made = unsafe { new_compressor(registry, options) };
+        let handle = |compressor| into_handle(aside_compressor { compressor: Arc::new(compressor) });
+        made.map_or(ptr::null_mut(), handle)
+    })
+}
+
+/// # Safety
+/// The registry is NULL or there; `options` is NULL or as large as it says, with a text that is there.
+unsafe fn new_compressor(
+    registry: *const aside_registry,
+    options: *const aside_compressor_options,
+) -> Result<Compressor, aside_status> {
+    let (mut budget, mut memory, mut switch_off) = (0, 0, "");
+    // SAFETY: the caller's promise; only calls that have entered use the registry.
+    unsafe {
+        let Some(registry) = registry.as_ref() else { return Err(fail_no_handle("registry")) };
+        if !options.is_null() {
+            let options = read_sized(options, "options")?;
+            budget = usize::try_from(options.budget).unwrap_or(usize::MAX);
+            memory = usize::try_from(options.memory).unwrap_or(usize::MAX);
+            switch_off = text(options.switch_off, "options.switch_off")?;
         }
-        let mut budget = 0;
-        let mut memory = 0;
-        let mut switch_off = "";
-        // SAFETY: the caller promises a struct as large as it says, and texts that are there.
-        unsafe {
-            if !options.is_null() {
-                let Ok(options) = read_sized(options, "options") else {
-                    return ptr::null_mut();
-                };
-                budget = usize::try_from(options.budget).unwrap_or(usize::MAX);
-                memory = usize::try_from(options.memory).unwrap_or(usize::MAX);
-                let Ok(sentence) = text(options.switch_off, "options.switch_off") else { return ptr::null_mut() };
-                switch_off = sentence;
-            }
-            if budget != 0 && budget < MIN_BUDGET {
-                fail_with(ASIDE_ERROR_OPTION, format_args!("options.budget is below {MIN_BUDGET}"));
-                return ptr::null_mut();
-            }
+        if budget != 0 && budget < MIN_BUDGET {
+            return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.budget is below {MIN_BUDGET}")));
         }
-        // Made before the registry is claimed, so that the registry is still there if there is no memory for it.
-        let Some(handle) = try_box(MaybeUninit::uninit()) else {
-            fail(ASIDE_ERROR_MEMORY);
-            return ptr::null_mut();
-        };
-        // SAFETY: the caller promises that the registry is there.
-        if let Err(state) = unsafe { &*registry }.guard.claim(is_ready) {
-            refuse(state);
-            return ptr::null_mut();
-        }
-        // SAFETY: it came from a Box, no call is inside, and the caller promises that this is its last use.
-        let registry = unsafe { Box::from_raw(registry) }.guard.inner.into_inner();
-        let mut compressor = Compressor::new(registry);
+        let mut made = None;
+        let status = registry.guard.enter(is_ready, |registry| {
+            made = Some(Compressor::new(registry));
+            ASIDE_OK
+        });
+        let mut compressor = made.ok_or(status)?;
         if budget > 0 {
             compressor = compressor.budget(budget).expect("it is large enough");
         }
@@ -106,8 +102,8 @@ pub unsafe extern "C" fn aside_compressor_new(
         if !switch_off.is_empty() {
             compressor = compressor.switch_off(switch_off);
         }
-        Box::into_raw(Box::write(handle, aside_compressor { compressor: Arc::new(compressor) }))
-    })
+        Ok(compressor)
+    }
 }
 
 /// Frees a compressor. Does nothing for NULL. Streams that were made from it go on.
@@ -122,134 +118,69 @@ pub unsafe extern "C" fn aside_compressor_free(compressor: *mut aside_compressor
 }
 
 /// Compresses the parts of one tool's result: `count` texts, in order. A part whose `at` is NULL is not text, and is
-/// skipped. Neither `*call` nor the parts are used after the call.
+/// skipped. Neither `*invocation` nor the parts are used after the call.
 ///
-/// `*out` becomes the outcome of each part, and a report, which the caller owns: `aside_compressed_free()`. It is
-/// written on success only. Failures of filters and caches are in the report and do not fail the call.
-///
-/// Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for an id that is not UTF-8 or an input that is not JSON;
-/// `ASIDE_ERROR_BUSY` inside a callback of the same compressor; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
-/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+/// Returns the outcome of each part and a report, which the caller owns: `aside_compressed_free()`. Failures of filters
+/// and caches are in the report and do not fail the call. NULL if the call fails; `aside_last_status()` is then
+/// `ASIDE_ERROR_OPTION` for an id that is not UTF-8 or an input that is not JSON; `ASIDE_ERROR_BUSY` inside a callback of
+/// the same compressor; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY` or
+/// `ASIDE_ERROR_PANIC`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compress(
     compressor: *const aside_compressor,
-    call: *const aside_invocation,
+    invocation: *const aside_invocation,
     parts: *const aside_bytes,
     count: size_t,
-    out: *mut *mut aside_compressed,
-) -> aside_status {
-    let status = guard(
-        |status| status,
-        || {
-            // SAFETY: the caller promises a compressor that is NULL or there, a struct as large as it says, and texts
-            // that are there.
-            unsafe {
-                let Some(compressor) = compressor.as_ref() else { return fail_no_handle("compressor") };
-                if out.is_null() {
-                    return fail_null("out");
-                }
-                let called = match called(call) {
-                    Ok(called) => called,
-                    Err(status) => return status,
-                };
-                let part = |part: aside_bytes| match part.at.is_null() {
-                    true if part.len == 0 => Ok(Part::Other),
-                    _ => bytes(part.at, part.len, "a part").map(Part::Text),
-                };
-                let parts: Vec<Part<'_>> =
-                    match array(parts, count, "parts").and_then(|parts| parts.map(part).collect()) {
-                        Ok(parts) => parts,
-                        Err(status) => return status,
-                    };
-                inside(&compressor.compressor, || {
-                    let call = Call::new(called.tool_id, &called.input).now(called.now);
-                    let compressed = compressor.compressor.compress(&call, &parts);
-                    write_compressed(compressed, out)
-                })
-            }
-        },
-    );
-    made_handle(status == ASIDE_OK);
-    status
+) -> *mut aside_compressed {
+    guard_handle(|| {
+        // SAFETY: the caller promises a compressor that is NULL or there, a struct as large as it says, and texts that are
+        // there.
+        unsafe {
+            let Some(compressor) = compressor.as_ref() else {
+                fail_no_handle("compressor");
+                return ptr::null_mut();
+            };
+            let Ok(invoked) = invoked(invocation) else { return ptr::null_mut() };
+            let part = |part: aside_bytes| match part.at.is_null() {
+                true if part.len == 0 => Ok(Part::Other),
+                _ => bytes(part.at, part.len, "a part").map(Part::Text),
+            };
+            let parts = array(parts, count, "parts").and_then(|parts| parts.map(part).collect::<Result<Vec<_>, _>>());
+            let Ok(parts) = parts else { return ptr::null_mut() };
+            let mut made = ptr::null_mut();
+            inside(&compressor.compressor, || {
+                let invocation = Invocation::new(invoked.tool_id, &invoked.input).now(invoked.now);
+                made = into_handle(aside_compressed::new(compressor.compressor.compress(&invocation, &parts)));
+                ASIDE_OK
+            });
+            made
+        }
+    })
 }
 
-impl aside_compressed {
-    fn new(compressed: Compressed) -> aside_compressed {
-        let report = &compressed.report;
-        let stretches: Vec<Vec<aside_stretch>> = report
-            .parts
-            .iter()
-            .map(|part| {
-                let stretch = |stretch: &crate::compress::Stretch| aside_stretch {
-                    start: stretch.range.start as u64,
-                    len: stretch.range.len() as u64,
-                    hash: stretch.hash,
-                    change: stretch.change as u32,
-                    filter: stretch.filter.map_or(ASIDE_NO_FILTER, |filter| filter as i32),
-                };
-                part.stretches.iter().map(stretch).collect()
-            })
-            .collect();
-        let part = |(part, stretches): (&crate::compress::PartReport, &Vec<aside_stretch>)| aside_part_report {
-            part: part.part,
-            len: part.length as u64,
-            hash: part.hash,
-            stretches: as_c_array(stretches),
-            stretch_count: stretches.len(),
-        };
-        let failed = |failed: &crate::compress::Failed| aside_failed {
-            id: shown(failed.filter.as_bytes()),
-            reason: shown(failed.reason.as_bytes()),
-        };
-        let borrowed = Borrowed {
-            filters: report.filters.iter().map(|id| shown(id.as_bytes())).collect(),
-            failed: report.failed.iter().map(failed).collect(),
-            parts: report.parts.iter().zip(&stretches).map(part).collect(),
-            _stretches: stretches,
-        };
-        aside_compressed { compressed, borrowed }
-    }
-}
-
-/// Boxes a result for C.
-///
-/// # Safety
-/// `out` may be written.
-pub(super) unsafe fn write_compressed(compressed: Compressed, out: *mut *mut aside_compressed) -> aside_status {
-    let Some(compressed) = try_box(aside_compressed::new(compressed)) else { return fail(ASIDE_ERROR_MEMORY) };
-    // SAFETY: the caller's promise.
-    unsafe { out.write_unaligned(Box::into_raw(compressed)) };
-    ASIDE_OK
-}
-
-/// Shows what becomes of the part number `index`. `*text` and `*len` are written if it changes: memory of
-/// `compressed`, valid as long as that is, without a NUL at its end. A length of 0 means that the part is removed,
-/// because another one says the same.
+/// Shows what becomes of the part number `index`. `*text` is written if it changes: memory of `compressed`, valid as long
+/// as that is. If it is empty, the part is removed, because another one says the same.
 ///
 /// Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressed_part(
     compressed: *const aside_compressed,
     index: size_t,
-    text: *mut *const c_char,
-    len: *mut size_t,
+    text: *mut aside_bytes,
 ) -> aside_status {
     // SAFETY: the caller promises that it is NULL or there.
-    let Some(compressed) = (unsafe { compressed.as_ref() }) else { return fail_no_handle("compressed") };
-    if text.is_null() || len.is_null() {
-        return fail_null("text or len");
+    let Some(handle) = (unsafe { compressed.as_ref() }) else { return fail_no_handle("compressed") };
+    if text.is_null() {
+        return fail_null("text");
     }
-    let result: &[u8] = match compressed.compressed.parts.get(index) {
+    let result: &[u8] = match handle.compressed.parts.get(index) {
         None => return fail(ASIDE_ERROR_RANGE),
         Some(Outcome::Same) => return ASIDE_NONE,
         Some(Outcome::Text(result)) => result,
         Some(Outcome::Gone) => &[],
     };
-    // SAFETY: neither is NULL, and the caller promises that they may be written.
-    unsafe {
-        text.write_unaligned(as_c_ptr(result));
-        len.write_unaligned(result.len());
-    }
+    // SAFETY: it is not NULL, and the caller promises that it may be written.
+    unsafe { text.write_unaligned(aside_bytes::lend(result)) };
     ASIDE_OK
 }
 
@@ -261,41 +192,106 @@ pub unsafe extern "C" fn aside_compressed_report(
     compressed: *const aside_compressed,
     report: *mut aside_report,
 ) -> aside_status {
-    guard(
-        |status| status,
-        || {
-            // SAFETY: the caller promises that it is NULL or there.
-            let Some(aside_compressed { compressed, borrowed }) = (unsafe { compressed.as_ref() }) else {
-                return fail_no_handle("compressed");
-            };
-            // SAFETY: every version begins with its size, and the caller promises that many bytes.
-            let size = match unsafe { size_of_given(report, "report") } {
-                Ok(size) => size,
-                Err(status) => return status,
-            };
-            let filled = aside_report {
+    // SAFETY: the caller promises a handle that is NULL or there, and a struct as large as it says.
+    unsafe {
+        let Some(handle) = compressed.as_ref() else { return fail_no_handle("compressed") };
+        let done = &handle.compressed.report;
+        fill(report, "report", |size| {
+            Ok(aside_report {
                 size,
-                before: compressed.report.before as u64,
-                after: compressed.report.after as u64,
-                filters: as_c_array(&borrowed.filters),
-                filter_count: borrowed.filters.len(),
-                failed: as_c_array(&borrowed.failed),
-                failed_count: borrowed.failed.len(),
-                parts: as_c_array(&borrowed.parts),
-                part_count: borrowed.parts.len(),
-                hit: shown(compressed.report.hit.as_deref().unwrap_or_default().as_bytes()),
-                cut_protected: compressed.report.cut_protected.into(),
-                unexplained: compressed.report.unexplained.into(),
-            };
-            // SAFETY: it is as large as its size says.
-            unsafe { fill_sized(report, size, filled) };
-            ASIDE_OK
-        },
-    )
+                before: done.before as u64,
+                after: done.after as u64,
+                before_units: done.before_units as u64,
+                after_units: done.after_units as u64,
+                filters: as_c_array(&handle.filters),
+                filter_count: handle.filters.len(),
+                failed_count: done.failed.len(),
+                part_count: done.parts.len(),
+                hit: aside_bytes::lend(done.hit.as_deref().unwrap_or_default().as_bytes()),
+                cut_protected: done.cut_protected.into(),
+                unexplained: done.unexplained.into(),
+            })
+        })
+    }
 }
 
-/// Finds `len` bytes at `start` of a part's original, to show what was left out. `original` is the text of
-/// the part number `part` as it came in: `original_len` bytes. `*out` becomes a pointer into it.
+/// Fills `*failed` with the filter or cache number `index` of those that failed: `failed_count` of the report. Set
+/// `failed->size` before.
+///
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_RANGE` past the last one; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
+#[ffi_export]
+pub unsafe extern "C" fn aside_compressed_failed(
+    compressed: *const aside_compressed,
+    index: size_t,
+    failed: *mut aside_failed,
+) -> aside_status {
+    // SAFETY: the caller promises a handle that is NULL or there, and a struct as large as it says.
+    unsafe {
+        let Some(handle) = compressed.as_ref() else { return fail_no_handle("compressed") };
+        fill(failed, "failed", |size| {
+            let one = at(&handle.compressed.report.failed, index)?;
+            let (id, reason) = (one.filter.as_bytes(), one.reason.as_bytes());
+            Ok(aside_failed { size, id: aside_bytes::lend(id), reason: aside_bytes::lend(reason) })
+        })
+    }
+}
+
+/// Fills `*report` with what became of the part number `index` of those that filters changed: `part_count` of the report.
+/// Set `report->size` before.
+///
+/// Returns as `aside_compressed_failed()`.
+#[ffi_export]
+pub unsafe extern "C" fn aside_compressed_part_report(
+    compressed: *const aside_compressed,
+    index: size_t,
+    report: *mut aside_part_report,
+) -> aside_status {
+    // SAFETY: the caller promises a handle that is NULL or there, and a struct as large as it says.
+    unsafe {
+        let Some(handle) = compressed.as_ref() else { return fail_no_handle("compressed") };
+        fill(report, "report", |size| {
+            let part = at(&handle.compressed.report.parts, index)?;
+            let (len, stretch_count) = (part.length as u64, part.stretches.len());
+            Ok(aside_part_report { size, part: part.part, len, hash: part.hash, stretch_count })
+        })
+    }
+}
+
+/// Fills `*stretch` with the stretch number `index` of a part's original. `part_index` is the index that
+/// `aside_compressed_part_report()` takes. Set `stretch->size` before.
+///
+/// Returns as `aside_compressed_failed()`.
+#[ffi_export]
+pub unsafe extern "C" fn aside_compressed_stretch(
+    compressed: *const aside_compressed,
+    part_index: size_t,
+    index: size_t,
+    stretch: *mut aside_stretch,
+) -> aside_status {
+    // SAFETY: the caller promises a handle that is NULL or there, and a struct as large as it says.
+    unsafe {
+        let Some(handle) = compressed.as_ref() else { return fail_no_handle("compressed") };
+        fill(stretch, "stretch", |size| {
+            let one = at(&at(&handle.compressed.report.parts, part_index)?.stretches, index)?;
+            Ok(aside_stretch {
+                size,
+                start: one.range.start as u64,
+                len: one.range.len() as u64,
+                hash: one.hash,
+                change: one.change.to_number(),
+                filter: one.filter.map_or(ASIDE_NO_FILTER, |filter| filter as i32),
+            })
+        })
+    }
+}
+
+/// Returns the entry of that index.
+fn at<T>(entries: &[T], index: usize) -> Result<&T, aside_status> {
+    entries.get(index).ok_or_else(|| fail(ASIDE_ERROR_RANGE))
+}
+
+/// Finds `len` bytes at `start` of a part's original, to show what was left out. `original` is the text of the part number
+/// `part` as it came in (`part` of its `aside_part_report`): `original_len` bytes. `*out` becomes a range of it.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if this is another text, or no filter changed that part;
 /// `ASIDE_ERROR_RANGE`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`.
@@ -307,7 +303,7 @@ pub unsafe extern "C" fn aside_compressed_slice(
     original_len: size_t,
     start: u64,
     len: u64,
-    out: *mut *const c_char,
+    out: *mut aside_bytes,
 ) -> aside_status {
     guard(
         |status| status,
@@ -328,7 +324,7 @@ pub unsafe extern "C" fn aside_compressed_slice(
             match compressed.compressed.report.slice(part, original, range) {
                 Ok(slice) => {
                     // SAFETY: not NULL, and the caller promises that it may be written.
-                    unsafe { out.write_unaligned(as_c_ptr(slice)) };
+                    unsafe { out.write_unaligned(aside_bytes::lend(slice)) };
                     ASIDE_OK
                 }
                 Err(SliceError::OtherOriginal) => fail(ASIDE_ERROR_ORIGINAL),
@@ -347,6 +343,19 @@ pub unsafe extern "C" fn aside_compressed_free(compressed: *mut aside_compressed
     unsafe { free(compressed, |_| false) }
 }
 
+/// Returns the smallest length, in bytes, of a text that may be changed: shorter ones never are. A longer text may have
+/// fewer UTF-16 code units than this, and then it is not changed either.
+#[ffi_export]
+pub unsafe extern "C" fn aside_min_compressible() -> size_t {
+    MIN_COMPRESSIBLE_LENGTH
+}
+
+/// Returns the smallest budget of a compressor, in bytes.
+#[ffi_export]
+pub unsafe extern "C" fn aside_min_budget() -> size_t {
+    MIN_BUDGET
+}
+
 /// Returns whether a text is of a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
 /// read.
 #[ffi_export]
@@ -363,39 +372,26 @@ pub unsafe extern "C" fn aside_is_protected(text: *const c_char, len: size_t) ->
     )
 }
 
-/// Writes the first line of a compressed text to `*out`, without a line end: by which filters, from how many UTF-16
-/// code units to how many.
+/// Returns the first line of a compressed text, without a line end: by which filters, from how many UTF-16 code units to
+/// how many.
 ///
-/// `*out` becomes memory from `malloc()` that the caller frees with `free()`: `*out_len` bytes, and a NUL after them.
-/// Both are written on success only.
-///
-/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (an id that is not UTF-8),
-/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+/// The text has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
+/// `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (an id that is not
+/// UTF-8), `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
 #[ffi_export]
 pub unsafe extern "C" fn aside_format_banner(
     filter_ids: *const aside_bytes,
     count: size_t,
     before: u64,
     after: u64,
-    out: *mut *mut c_char,
     out_len: *mut size_t,
-) -> aside_status {
-    guard(
-        |status| status,
-        || {
-            if out.is_null() || out_len.is_null() {
-                return fail_null("out or out_len");
-            }
-            // SAFETY: the caller promises ids that are there, and outputs that may be written.
-            unsafe {
-                let ids = match texts(filter_ids, count, "filter_ids") {
-                    Ok(ids) => ids,
-                    Err(status) => return status,
-                };
-                let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-                let banner = format_banner(&ids, number(before), number(after));
-                write_copy(banner.as_bytes(), out, out_len)
-            }
-        },
-    )
+) -> *mut c_char {
+    // SAFETY: the caller promises ids that are there, and a length that may be written.
+    unsafe {
+        return_text(out_len, || {
+            let ids = texts(filter_ids, count, "filter_ids")?;
+            let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+            Ok(format_banner(&ids, number(before), number(after)).into_bytes())
+        })
+    }
 }

@@ -5,9 +5,10 @@ use std::mem::offset_of;
 use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
-use super::types::*;
+use super::types::aside_invocation;
 use super::{text, texts};
-use crate::compress::{Cache, Filter, Filtered, Hit, Input};
+use crate::compress::{Cache, Filter, Filtered, Hit, Invocation};
+use crate::ffi::bytes::aside_bytes;
 use crate::ffi::constants::*;
 use crate::ffi::memory::{Versioned, as_c_ptr, bytes, layout};
 use crate::ffi::status::{fail_null, fail_with, guard};
@@ -20,71 +21,49 @@ pub struct aside_reply {
     text: Vec<u8>,
 }
 
-/// Says whether a host's filter is for this call: return 1 or 0; below 0 for a failure, as for `apply`. `input` is
-/// JSON, UTF-8.
+/// Says whether a host's filter is for the result of an invocation: return 1 or 0; below 0 for a failure, as for `apply`.
+/// `*invocation` is valid until the callback returns, in each of these callbacks.
 pub type aside_matches_fn = Option<
-    unsafe extern "C" fn(
-        user: *mut c_void,
-        tool_id: *const c_char,
-        tool_id_len: size_t,
-        input: *const c_char,
-        input_len: size_t,
-        reply: *mut aside_reply,
-    ) -> i32,
+    unsafe extern "C" fn(user: *mut c_void, invocation: *const aside_invocation, reply: *mut aside_reply) -> i32,
 >;
 
 /// Makes a text shorter. Return 1 with the shorter text in `reply`; 0 if there is nothing to do; below 0 for a failure,
-/// with its reason in `reply`: the report has it, and the other filters go on.
+/// with its reason in `reply`: the report has it, and the other filters are used all the same.
 pub type aside_apply_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
+        invocation: *const aside_invocation,
         text: *const c_char,
         text_len: size_t,
-        input: *const c_char,
-        input_len: size_t,
         reply: *mut aside_reply,
     ) -> i32,
 >;
 
-/// Sees every call of a cache's tools, before any cache looks it up. `input` is JSON with sorted keys and no white
-/// space: equal inputs are equal bytes. Return 0; below 0 for a failure, with its reason in `reply`.
+/// Sees every invocation of a cache's tools, before any cache looks it up. Return 0; below 0 for a failure, with its reason
+/// in `reply`.
 pub type aside_observe_fn = Option<
-    unsafe extern "C" fn(
-        user: *mut c_void,
-        tool_id: *const c_char,
-        tool_id_len: size_t,
-        input: *const c_char,
-        input_len: size_t,
-        reply: *mut aside_reply,
-    ) -> i32,
+    unsafe extern "C" fn(user: *mut c_void, invocation: *const aside_invocation, reply: *mut aside_reply) -> i32,
 >;
 
-/// Looks up the recorded result of a call. Return 1 with its raw text in `reply` and its time in `*timestamp`; 0 if
-/// there is none; below 0 for a failure, with its reason in `reply`.
+/// Looks up the recorded result of an invocation. Return 1 with its raw text in `reply` and its time in `*timestamp`, in
+/// seconds since 1970; 0 if there is none; below 0 for a failure, with its reason in `reply`.
 pub type aside_lookup_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
-        tool_id: *const c_char,
-        tool_id_len: size_t,
-        input: *const c_char,
-        input_len: size_t,
+        invocation: *const aside_invocation,
         reply: *mut aside_reply,
         timestamp: *mut u64,
     ) -> i32,
 >;
 
-/// Records a result: its raw text parts, joined with line feeds. Return 0; below 0 for a failure, with its reason in
-/// `reply`.
+/// Records the result of an invocation: its raw text parts, joined with line feeds. Return 0; below 0 for a failure, with
+/// its reason in `reply`.
 pub type aside_record_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
-        tool_id: *const c_char,
-        tool_id_len: size_t,
-        input: *const c_char,
-        input_len: size_t,
+        invocation: *const aside_invocation,
         text: *const c_char,
         text_len: size_t,
-        now: u64,
         reply: *mut aside_reply,
     ) -> i32,
 >;
@@ -93,10 +72,10 @@ pub type aside_record_fn = Option<
 /// what is being freed.
 pub type aside_release_fn = Option<unsafe extern "C" fn(user: *mut c_void)>;
 
-/// A filter of the host. Set all of it to zero, then `size`. It promises only that a text which it calls compressed is
-/// shorter; that is checked. Its callbacks run in the threads that compress, several at the same time if the host does
-/// so. They may use the library, except for the compressor that called them: that returns `ASIDE_ERROR_BUSY`. No C++
-/// exception and no `longjmp` may leave them, nor may their thread end in them.
+/// A filter of the host. Set all of it to zero, then `size`; later versions may add fields at the end. It promises only
+/// that a text which it calls compressed is shorter; that is checked. Its callbacks run in the threads that compress,
+/// several at the same time if the host does so. They may use the library, except for the compressor that called them:
+/// that returns `ASIDE_ERROR_BUSY`. No C++ exception and no `longjmp` may leave them, nor may their thread end in them.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -109,7 +88,7 @@ pub struct aside_filter {
     pub tool_ids: *const aside_bytes,
     /// How many there are. 0: all tools.
     pub tool_id_count: size_t,
-    /// Says whether it is for a call. NULL: always.
+    /// Says whether it is for the result of an invocation. NULL: always.
     pub matches: aside_matches_fn,
     /// Makes a text shorter. Not NULL.
     pub apply: aside_apply_fn,
@@ -124,7 +103,8 @@ impl Versioned for aside_filter {
 }
 
 /// A cache of the host: it remembers results. It is trusted only if the fresh text is the recorded one. Set all of it
-/// to zero, then `size`. What `aside_filter` says of callbacks holds for these too.
+/// to zero, then `size`; later versions may add fields at the end. What `aside_filter` says of callbacks holds for these
+/// too.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -137,7 +117,7 @@ pub struct aside_cache {
     pub tool_ids: *const aside_bytes,
     /// How many there are. 0: all tools.
     pub tool_id_count: size_t,
-    /// Sees every call. May be NULL.
+    /// Sees every invocation. May be NULL.
     pub observe: aside_observe_fn,
     /// Returns a recorded result. Not NULL.
     pub lookup: aside_lookup_fn,
@@ -202,13 +182,37 @@ impl Drop for Owner {
     }
 }
 
+type Apply = unsafe extern "C" fn(*mut c_void, *const aside_invocation, *const c_char, size_t, *mut aside_reply) -> i32;
+type Lookup = unsafe extern "C" fn(*mut c_void, *const aside_invocation, *mut aside_reply, *mut u64) -> i32;
+type Record = Apply;
+
+/// A filter of the host.
 pub(super) struct HostFilter {
     pub(super) id: String,
     pub(super) tool_ids: Vec<String>,
     pub(super) matches: aside_matches_fn,
-    pub(super) apply:
-        unsafe extern "C" fn(*mut c_void, *const c_char, size_t, *const c_char, size_t, *mut aside_reply) -> i32,
+    pub(super) apply: Apply,
     pub(super) owner: Owner,
+}
+
+/// A cache of the host.
+pub(super) struct HostCache {
+    pub(super) id: String,
+    pub(super) tool_ids: Vec<String>,
+    pub(super) observe: aside_observe_fn,
+    pub(super) lookup: Lookup,
+    pub(super) record: Record,
+    pub(super) owner: Owner,
+}
+
+/// Returns an invocation as C reads it; its texts stay borrowed.
+fn lend(invocation: &Invocation<'_>) -> aside_invocation {
+    aside_invocation {
+        size: size_of::<aside_invocation>(),
+        tool_id: aside_bytes::lend(invocation.tool_id.as_bytes()),
+        input: aside_bytes::lend(invocation.input.json().as_bytes()),
+        now: invocation.now,
+    }
 }
 
 /// What a callback returned and replied; below 0 it failed, and the reply is the reason.
@@ -231,47 +235,22 @@ impl Filter for HostFilter {
         &self.tool_ids
     }
 
-    fn matches(&self, tool_id: &str, input: &Input) -> Result<bool, String> {
-        let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
+    fn matches(&self, invocation: &Invocation<'_>) -> Result<bool, String> {
         let Some(matches) = self.matches else { return Ok(true) };
+        let lent = lend(invocation);
         // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
-        let (code, _) = answer(|reply| unsafe {
-            matches(self.owner.user, as_c_ptr(tool), tool.len(), as_c_ptr(json), json.len(), reply)
-        })?;
+        let (code, _) = answer(|reply| unsafe { matches(self.owner.user, &raw const lent, reply) })?;
         Ok(code > 0)
     }
 
-    fn apply(&self, text: &[u8], input: &Input) -> Result<Filtered, String> {
-        let json = input.json().as_bytes();
+    fn apply(&self, text: &[u8], invocation: &Invocation<'_>) -> Result<Filtered, String> {
+        let lent = lend(invocation);
         // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
         let (code, text) = answer(|reply| unsafe {
-            (self.apply)(self.owner.user, as_c_ptr(text), text.len(), as_c_ptr(json), json.len(), reply)
+            (self.apply)(self.owner.user, &raw const lent, as_c_ptr(text), text.len(), reply)
         })?;
         Ok(Filtered { text, compressed: code > 0 })
     }
-}
-
-type Lookup =
-    unsafe extern "C" fn(*mut c_void, *const c_char, size_t, *const c_char, size_t, *mut aside_reply, *mut u64) -> i32;
-type Record = unsafe extern "C" fn(
-    *mut c_void,
-    *const c_char,
-    size_t,
-    *const c_char,
-    size_t,
-    *const c_char,
-    size_t,
-    u64,
-    *mut aside_reply,
-) -> i32;
-
-pub(super) struct HostCache {
-    pub(super) id: String,
-    pub(super) tool_ids: Vec<String>,
-    pub(super) observe: aside_observe_fn,
-    pub(super) lookup: Lookup,
-    pub(super) record: Record,
-    pub(super) owner: Owner,
 }
 
 impl Cache for HostCache {
@@ -283,34 +262,26 @@ impl Cache for HostCache {
         &self.tool_ids
     }
 
-    fn observe(&self, tool_id: &str, input: &Input) -> Result<(), String> {
-        let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
+    fn observe(&self, invocation: &Invocation<'_>) -> Result<(), String> {
         let Some(observe) = self.observe else { return Ok(()) };
+        let lent = lend(invocation);
         // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
-        answer(|reply| unsafe {
-            observe(self.owner.user, as_c_ptr(tool), tool.len(), as_c_ptr(json), json.len(), reply)
-        })?;
+        answer(|reply| unsafe { observe(self.owner.user, &raw const lent, reply) })?;
         Ok(())
     }
 
-    fn lookup(&self, tool_id: &str, input: &Input) -> Result<Option<Hit>, String> {
-        let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
-        let mut timestamp = 0;
+    fn lookup(&self, invocation: &Invocation<'_>) -> Result<Option<Hit>, String> {
+        let (lent, mut timestamp) = (lend(invocation), 0);
         // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
-        let (code, text) = answer(|reply| unsafe {
-            let at = &raw mut timestamp;
-            (self.lookup)(self.owner.user, as_c_ptr(tool), tool.len(), as_c_ptr(json), json.len(), reply, at)
-        })?;
+        let (code, text) =
+            answer(|reply| unsafe { (self.lookup)(self.owner.user, &raw const lent, reply, &raw mut timestamp) })?;
         Ok((code > 0).then_some(Hit { text, timestamp }))
     }
 
-    fn record(&self, tool_id: &str, input: &Input, text: &[u8], now: u64) -> Result<(), String> {
-        let (tool, json) = (tool_id.as_bytes(), input.json().as_bytes());
+    fn record(&self, invocation: &Invocation<'_>, text: &[u8]) -> Result<(), String> {
+        let lent = lend(invocation);
         // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
-        answer(|reply| unsafe {
-            let (user, text_at) = (self.owner.user, as_c_ptr(text));
-            (self.record)(user, as_c_ptr(tool), tool.len(), as_c_ptr(json), json.len(), text_at, text.len(), now, reply)
-        })?;
+        answer(|reply| unsafe { (self.record)(self.owner.user, &raw const lent, as_c_ptr(text), text.len(), reply) })?;
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
 //! Tool results for C. A callback must never get back into the compressor that called it: this file keeps, for each thread, the
-//! compressors that it is inside of. The doc comments of this folder are those of `aside_compress.h`.
+//! compressors that it is inside of. The doc comments of this folder are those of `aside_compress.h` and `aside_unstable.h`.
 
 mod command_line;
 mod compressor;
@@ -15,9 +15,10 @@ use std::sync::Arc;
 use safer_ffi::prelude::*;
 
 use self::types::*;
+use super::bytes::aside_bytes;
 use super::constants::*;
-use super::memory::{as_c_ptr, bytes, read_sized};
-use super::status::{fail, fail_panic, fail_with};
+use super::memory::{Versioned, bytes, fill_sized, read_sized, size_of_given};
+use super::status::{fail, fail_panic, fail_with, guard};
 use crate::compress::{Compressor, Input};
 
 thread_local! {
@@ -25,7 +26,7 @@ thread_local! {
     static INSIDE: RefCell<Vec<*const Compressor>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whether this thread is inside a call of the compressor, so that a callback of its is asking.
+/// Whether this thread is inside a call of the compressor, so that one of its callbacks is asking.
 fn is_inside(compressor: &Arc<Compressor>) -> bool {
     INSIDE.try_with(|inside| inside.borrow().contains(&Arc::as_ptr(compressor))).unwrap_or(false)
 }
@@ -75,27 +76,43 @@ unsafe fn array<'a, T: Copy + 'a>(
     Ok((0..count).map(move |index| unsafe { at.add(index).read_unaligned() }))
 }
 
-fn shown(bytes: &[u8]) -> aside_bytes {
-    aside_bytes { at: as_c_ptr(bytes), len: bytes.len() }
-}
-
-/// What the caller says of a call.
-struct Called<'a> {
+/// What the caller says of an invocation. It owns the input, which is read from JSON.
+struct Invoked<'a> {
     tool_id: &'a str,
     input: Input,
     now: u64,
 }
 
 /// # Safety
-/// `call` is NULL or as large as it says, with texts that are there.
-unsafe fn called<'a>(call: *const aside_invocation) -> Result<Called<'a>, aside_status> {
+/// `invocation` is NULL or as large as it says, with texts that are there.
+unsafe fn invoked<'a>(invocation: *const aside_invocation) -> Result<Invoked<'a>, aside_status> {
     // SAFETY: the caller's promise.
     unsafe {
-        let call = read_sized(call, "call")?;
-        let tool_id = text(call.tool_id, "call->tool_id")?;
-        let json = text(call.input, "call->input")?;
+        let invocation = read_sized(invocation, "invocation")?;
+        let tool_id = text(invocation.tool_id, "invocation->tool_id")?;
+        let json = text(invocation.input, "invocation->input")?;
         let input = Input::from_json(if json.is_empty() { "null" } else { json })
-            .map_err(|error| fail_with(ASIDE_ERROR_OPTION, format_args!("call->input: {error}")))?;
-        Ok(Called { tool_id, input, now: call.now })
+            .map_err(|error| fail_with(ASIDE_ERROR_OPTION, format_args!("invocation->input: {error}")))?;
+        Ok(Invoked { tool_id, input, now: invocation.now })
     }
+}
+
+/// Fills the caller's struct with what `make` returns for a struct of that size.
+///
+/// # Safety
+/// `to` is NULL or as large as its first field says, and may be written that far.
+unsafe fn fill<T: Versioned>(
+    to: *mut T,
+    what: &str,
+    make: impl FnOnce(usize) -> Result<T, aside_status>,
+) -> aside_status {
+    let filled = || {
+        // SAFETY: every version begins with its size, and the caller promises that many bytes.
+        unsafe {
+            let size = size_of_given(to, what)?;
+            fill_sized(to, size, make(size)?);
+        }
+        Ok(ASIDE_OK)
+    };
+    guard(|status| status, || filled().unwrap_or_else(|status| status))
 }

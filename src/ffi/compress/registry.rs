@@ -1,5 +1,5 @@
-//! Registries of filters and caches, and the check of a filter file. A registry is changed only before it becomes a compressor,
-//! so that compressors need no lock.
+//! Registries of filters and caches, and the check of a filter file. A compressor copies the registry
+//! that it is made from, so that compressors need no lock.
 
 use std::ptr;
 
@@ -8,15 +8,14 @@ use safer_ffi::prelude::*;
 
 use super::host::{HostCache, HostFilter, Owner, aside_cache, aside_filter, ids};
 use super::text;
-use super::types::*;
 use crate::compress::{LastRun, Registry, check_filter};
+use crate::ffi::bytes::aside_bytes;
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::{HandleGuard, is_ready};
 use crate::ffi::memory::{bytes, file_text, free, into_handle, read_sized};
 use crate::ffi::status::{fail_no_handle, fail_null, fail_with, guard, guard_handle};
 
-/// Filters and caches for a compressor. From `aside_registry_new()`; freed by `aside_registry_free()`, or consumed by
-/// `aside_compressor_new()`.
+/// Filters and caches for compressors. From `aside_registry_new()`; freed by `aside_registry_free()`.
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_registry {
@@ -25,8 +24,8 @@ pub struct aside_registry {
 
 /// Makes a registry with every built-in filter (`built_in` 1), or with nothing (0). It has no cache.
 ///
-/// Returns a registry that the caller owns, until `aside_compressor_new()` consumes it: `aside_registry_free()`. NULL
-/// if that fails; `aside_last_status()` is then `ASIDE_ERROR_OPTION` (`built_in` is neither) or `ASIDE_ERROR_MEMORY`.
+/// Returns a registry that the caller owns: `aside_registry_free()`. NULL if that fails; `aside_last_status()` is then
+/// `ASIDE_ERROR_OPTION` (`built_in` is neither) or `ASIDE_ERROR_MEMORY`.
 ///
 /// Threads: any thread may call this at any time.
 #[ffi_export]
@@ -44,7 +43,7 @@ pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registr
     })
 }
 
-/// Frees a registry that no compressor has consumed. Does nothing for NULL.
+/// Frees a registry. Does nothing for NULL. Compressors that were made from it keep what they need.
 ///
 /// Threads: no other thread may be using it.
 #[ffi_export]
@@ -77,7 +76,7 @@ unsafe fn filter_file<'a>(toml: *const c_char, len: size_t) -> Result<&'a str, a
 }
 
 /// Adds a filter from the text of a filter file (TOML, UTF-8). It replaces one of the same id. Its tests are read but
-/// not run: that is `aside_filter_check()`.
+/// not run: `aside_filter_check()` of aside_unstable.h does that.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names line and key; `ASIDE_ERROR_NULL`,
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -170,8 +169,8 @@ pub unsafe extern "C" fn aside_registry_add_cache(
     )
 }
 
-/// Adds the library's own cache, `last-run`: the last result of each call, in at most `size` bytes. An entry counts its
-/// tool id, input and text, and 256 bytes more. The entries that were recorded first are dropped for new ones.
+/// Adds the library's own cache, `last-run`: the last result of each invocation, in at most `size` bytes. An entry counts
+/// its tool id, input and text, and 256 bytes more. The entries that were recorded first are dropped for new ones.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::compressor::{aside_compressed, aside_compressor, write_compressed};
+use super::compressor::{aside_compressed, aside_compressor};
 use super::types::*;
-use super::{called, inside, is_inside};
-use crate::compress::{Compressed, Compressor, Stream};
+use super::{inside, invoked, is_inside};
+use crate::compress::{Compressed, Compressor, Report, ToolStream};
+use crate::ffi::bytes::aside_bytes;
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::{HandleGuard, is_ready};
-use crate::ffi::memory::{as_c_ptr, bytes, free, into_handle};
-use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard_handle, made_handle};
+use crate::ffi::memory::{bytes, free, into_handle};
+use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard_handle};
 
 /// The output of one tool, compressed while it comes. From `aside_tool_stream_new()`; freed by
 /// `aside_tool_stream_free()`.
@@ -23,19 +24,23 @@ pub struct aside_tool_stream {
     guard: HandleGuard<Streaming>,
 }
 
-/// A stream, until it is finished, and the output of its last call.
+/// What the handle of a stream holds.
 struct Streaming {
     compressor: Arc<Compressor>,
-    stream: Option<Stream>,
+    /// None once it is finished.
+    stream: Option<ToolStream>,
+    /// What was done, from the end of the stream until it is taken.
+    report: Option<Report>,
+    /// The output of the last call, which C borrows.
     out: Vec<u8>,
 }
 
-/// Makes a stream for one tool's output, with `memory` bytes for it: at least four times the budget, and at least
+/// Makes a stream for the output of one run of a tool, with `memory` bytes for it: at least four times the budget, and at least
 /// 4,096. If the text fits into that, the result is that of one call, without a banner, and comes at the end. A longer
 /// text without a budget is put out while it comes, without its repeats; with a budget it is put out at the end: head,
 /// tail and error regions.
 ///
-/// The stream holds at most 2.5 times `memory` between its calls, and the length of `*out`; inside a call 128 KiB and
+/// The stream holds at most 2.5 times `memory` between its calls, and its last output; inside a call 128 KiB and
 /// usually 5 times `memory`, at most 26 times, if all lines are of one or two bytes.
 ///
 /// Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL if that fails; `aside_last_status()` is then
@@ -47,13 +52,13 @@ struct Streaming {
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_new(
     compressor: *const aside_compressor,
-    call: *const aside_invocation,
+    invocation: *const aside_invocation,
     memory: size_t,
 ) -> *mut aside_tool_stream {
     guard_handle(|| {
         // SAFETY: the caller promises a compressor that is NULL or there, and a struct as large as it says with texts
         // that are there.
-        let (compressor, called) = unsafe {
+        let (compressor, invoked) = unsafe {
             let Some(compressor) = compressor.as_ref() else {
                 fail_no_handle("compressor");
                 return ptr::null_mut();
@@ -62,12 +67,13 @@ pub unsafe extern "C" fn aside_tool_stream_new(
                 fail(ASIDE_ERROR_BUSY);
                 return ptr::null_mut();
             }
-            let Ok(called) = called(call) else { return ptr::null_mut() };
-            (compressor.compressor.clone(), called)
+            let Ok(invoked) = invoked(invocation) else { return ptr::null_mut() };
+            (compressor.compressor.clone(), invoked)
         };
-        match Stream::new(compressor.clone(), called.tool_id, called.input, memory) {
+        match ToolStream::new(compressor.clone(), invoked.tool_id, invoked.input, memory) {
             Ok(stream) => {
-                let streaming = Streaming { compressor, stream: Some(stream), out: Vec::new() };
+                let stream = Some(stream.now(invoked.now));
+                let streaming = Streaming { compressor, stream, report: None, out: Vec::new() };
                 into_handle(aside_tool_stream { guard: HandleGuard::new(streaming) })
             }
             Err(error) => {
@@ -88,43 +94,39 @@ pub unsafe extern "C" fn aside_tool_stream_free(stream: *mut aside_tool_stream) 
     unsafe { free(stream, |stream| stream.guard.close()) }
 }
 
-/// Runs `body` with a stream that is not finished, and points C to its output.
+/// Runs `body` with a stream that is not finished. The output that C gets is valid until the next call with the stream.
 ///
 /// # Safety
-/// `stream` is NULL or there; the outputs are NULL or may be written.
+/// `stream` is NULL or there; `out` is NULL or may be written.
 unsafe fn streaming(
     stream: *mut aside_tool_stream,
-    out: *mut *const c_char,
-    out_len: *mut size_t,
-    body: impl FnOnce(&mut Option<Stream>, &mut Vec<u8>) -> aside_status,
+    out: *mut aside_bytes,
+    body: impl FnOnce(&mut Option<ToolStream>, &mut Option<Report>, &mut Vec<u8>),
 ) -> aside_status {
-    if out.is_null() || out_len.is_null() {
-        return fail_null("out or out_len");
+    if out.is_null() {
+        return fail_null("out");
     }
     // SAFETY: the caller's promise; only calls that have entered use the stream.
     unsafe {
         let Some(handle) = stream.as_ref() else { return fail_no_handle("stream") };
         handle.guard.enter(is_ready, |streaming| {
-            let Streaming { compressor, stream, out: text } = streaming;
+            let Streaming { compressor, stream, report, out: text } = streaming;
             if stream.is_none() {
                 return fail_with(ASIDE_ERROR_ORDER, "the stream is finished");
             }
             inside(compressor, || {
                 text.clear();
-                let status = body(stream, text);
-                if status == ASIDE_OK {
-                    out.write_unaligned(as_c_ptr(text));
-                    out_len.write_unaligned(text.len());
-                }
-                status
+                body(stream, report, text);
+                out.write_unaligned(aside_bytes::lend(text));
+                ASIDE_OK
             })
         })
     }
 }
 
-/// Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes what is decided, `*out_len` bytes, often
-/// none: memory of the stream, valid until its next call. `buf` is not used after the call; it must not be memory of
-/// the stream.
+/// Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes what is decided, often nothing: memory of the
+/// stream, valid until its next call. It is written on success only. `buf` is not used after the call; it must not be
+/// memory of the stream.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`,
 /// `ASIDE_ERROR_PANIC`.
@@ -133,17 +135,15 @@ pub unsafe extern "C" fn aside_tool_stream_feed(
     stream: *mut aside_tool_stream,
     buf: *const c_char,
     len: size_t,
-    out: *mut *const c_char,
-    out_len: *mut size_t,
+    out: *mut aside_bytes,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a stream that is NULL or there, and outputs that may be written.
+    // SAFETY: the caller promises `len` bytes, a stream that is NULL or there, and an output that may be written.
     unsafe {
         match bytes(buf, len, "buf") {
-            Ok(chunk) => streaming(stream, out, out_len, |stream, text| {
+            Ok(chunk) => streaming(stream, out, |stream, _, text| {
                 if let Some(stream) = stream {
                     stream.feed(chunk, |bytes| text.extend_from_slice(bytes));
                 }
-                ASIDE_OK
             }),
             Err(status) => status,
         }
@@ -169,32 +169,48 @@ pub unsafe extern "C" fn aside_tool_stream_set_exit_code(stream: *mut aside_tool
     }
 }
 
-/// Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. `*report` becomes what
-/// was done, without parts of its own: `aside_compressed_report()`, `aside_compressed_slice()`,
-/// `aside_compressed_free()`; `report` may be NULL. The stream takes no more text after that.
+/// Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. The stream takes no more text
+/// after that; `aside_tool_stream_report()` returns what was done.
 ///
-/// Returns as `aside_tool_stream_feed()`, or `ASIDE_ERROR_MEMORY` if the report could not be allocated: then nothing is
-/// written.
+/// Returns as `aside_tool_stream_feed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_finish(
     stream: *mut aside_tool_stream,
-    out: *mut *const c_char,
-    out_len: *mut size_t,
-    report: *mut *mut aside_compressed,
+    out: *mut aside_bytes,
 ) -> aside_status {
-    // SAFETY: the caller promises a stream that is NULL or there, and outputs that may be written.
-    let status = unsafe {
-        streaming(stream, out, out_len, |stream, text| {
-            let Some(stream) = stream.take() else { return ASIDE_OK };
-            let said = stream.finish(|bytes| text.extend_from_slice(bytes));
-            if report.is_null() {
-                return ASIDE_OK;
-            }
-            write_compressed(Compressed { parts: Vec::new(), report: said }, report)
+    // SAFETY: the caller promises a stream that is NULL or there, and an output that may be written.
+    unsafe {
+        streaming(stream, out, |stream, report, text| {
+            *report = stream.take().map(|stream| stream.finish(|bytes| text.extend_from_slice(bytes)));
         })
-    };
-    if !report.is_null() {
-        made_handle(status == ASIDE_OK);
     }
-    status
+}
+
+/// Takes the report of a stream that is finished. Call it at most once.
+///
+/// Returns what was done, without parts, which the caller owns: `aside_compressed_report()`, `aside_compressed_free()`. It
+/// may be freed after the stream. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_ORDER` before the end of
+/// the output and after a report that was taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or
+/// `ASIDE_ERROR_PANIC`.
+#[ffi_export]
+pub unsafe extern "C" fn aside_tool_stream_report(stream: *mut aside_tool_stream) -> *mut aside_compressed {
+    guard_handle(|| {
+        let mut made = ptr::null_mut();
+        // SAFETY: the caller promises a stream that is NULL or there; only calls that have entered use it.
+        unsafe {
+            let Some(handle) = stream.as_ref() else {
+                fail_no_handle("stream");
+                return made;
+            };
+            handle.guard.enter(is_ready, |streaming| match streaming.report.take() {
+                Some(report) => {
+                    made = into_handle(aside_compressed::new(Compressed { parts: Vec::new(), report }));
+                    if made.is_null() { ASIDE_ERROR_MEMORY } else { ASIDE_OK }
+                }
+                None if streaming.stream.is_some() => fail_with(ASIDE_ERROR_ORDER, "the stream is not finished"),
+                None => fail_with(ASIDE_ERROR_ORDER, "the report was taken before"),
+            });
+        }
+        made
+    })
 }

@@ -2,51 +2,28 @@
 
 use std::mem::offset_of;
 
-use libc::{c_char, size_t};
+use libc::size_t;
 use safer_ffi::prelude::*;
 
-use crate::compress::{Change, MIN_BUDGET, MIN_COMPRESSIBLE_LENGTH};
+use crate::compress::Change;
+use crate::ffi::bytes::aside_bytes;
+use crate::ffi::constants::enumeration;
 use crate::ffi::memory::{Versioned, layout};
 
-/// Texts shorter than this, in UTF-16 code units, are never changed.
-pub const ASIDE_MIN_COMPRESSIBLE_LENGTH: u32 = 1024;
-
-/// The smallest budget of a compressor, in bytes.
-pub const ASIDE_MIN_BUDGET: u32 = 1024;
-
-/// `ASIDE_CHANGE_KEPT`, `ASIDE_CHANGE_REPLACED` or `ASIDE_CHANGE_LEFT_OUT`.
-pub type aside_change = u32;
-
-/// It is in the result, byte for byte.
-pub const ASIDE_CHANGE_KEPT: u32 = 0;
-
-/// Other bytes stand for it.
-pub const ASIDE_CHANGE_REPLACED: u32 = 1;
-
-/// It is not in the result; a marker line may stand for it.
-pub const ASIDE_CHANGE_LEFT_OUT: u32 = 2;
+enumeration! {
+    /// What became of a stretch.
+    aside_change: Change {
+        /// It is in the result, byte for byte.
+        ASIDE_CHANGE_KEPT = 0 => Change::Kept,
+        /// Other bytes stand for it.
+        ASIDE_CHANGE_REPLACED = 1 => Change::Replaced,
+        /// It is not in the result; a marker line may stand for it.
+        ASIDE_CHANGE_LEFT_OUT = 2 => Change::LeftOut,
+    }
+}
 
 /// No filter: the stretch was kept.
 pub const ASIDE_NO_FILTER: i32 = -1;
-
-const _: () = {
-    assert!(MIN_COMPRESSIBLE_LENGTH == ASIDE_MIN_COMPRESSIBLE_LENGTH as usize);
-    assert!(MIN_BUDGET == ASIDE_MIN_BUDGET as usize);
-    assert!(Change::Kept as u32 == ASIDE_CHANGE_KEPT);
-    assert!(Change::Replaced as u32 == ASIDE_CHANGE_REPLACED);
-    assert!(Change::LeftOut as u32 == ASIDE_CHANGE_LEFT_OUT);
-};
-
-/// A range of bytes. `at` may be NULL if `len` is 0.
-#[derive_ReprC]
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct aside_bytes {
-    /// The first byte.
-    pub at: *const c_char,
-    /// How many there are.
-    pub len: size_t,
-}
 
 /// Options of a compressor. Set all of it to zero, then `size`; later versions may add fields at the end.
 #[derive_ReprC]
@@ -56,9 +33,9 @@ pub struct aside_compressor_options {
     /// `sizeof(aside_compressor_options)` of the caller's header.
     pub size: size_t,
     /// The largest number of bytes that the text parts of a result may have together, banners and markers included; at
-    /// least `ASIDE_MIN_BUDGET`. 0: no budget. Text that is never changed stays whole in any case, and each other text
-    /// part has at least `ASIDE_MIN_BUDGET` for itself: 100 of them may have 100 KiB, however small the budget is. The
-    /// built-in filter `budget` keeps to it: without that filter, only a stream that outgrows its memory does.
+    /// least 1,024 (`aside_min_budget()` of aside_unstable.h). 0: no budget. Text that is never changed stays whole in any
+    /// case, and each other text part has at least 1,024 bytes for itself: 100 of them may have 100 KiB, however small the
+    /// budget is. The built-in filter `budget` keeps to it: without that filter, only a stream that outgrows its memory does.
     pub budget: u64,
     /// The banner's last sentence, UTF-8: how a user of this host switches compression off. If empty: a general one.
     pub switch_off: aside_bytes,
@@ -70,22 +47,23 @@ pub struct aside_compressor_options {
 }
 
 impl Versioned for aside_compressor_options {
-    const FIRST: usize = offset_of!(aside_compressor_options, memory) + size_of::<u64>();
+    const FIRST: usize = size_of::<size_t>();
 }
 
-/// One tool call whose result is compressed. Set all of it to zero, then `size`.
+/// One run of a tool, whose result is compressed. Set all of it to zero, then `size`; later versions may add fields at the
+/// end. Callbacks of the host get one from the library: there, `size` says how many bytes of it may be read.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_invocation {
-    /// `sizeof(aside_invocation)` of the caller's header.
+    /// `sizeof(aside_invocation)` of the caller's header; in a callback, that of the library.
     pub size: size_t,
-    /// The tool's id, UTF-8.
+    /// The id of the tool, UTF-8.
     pub tool_id: aside_bytes,
-    /// What the tool was called with: JSON. That of a terminal tool has `command`, and may have `cwd` and `exit_code`.
-    /// If empty: null.
+    /// The input of the tool: JSON, UTF-8. That of a terminal tool has `command`, and may have `cwd` and `exit_code`. If
+    /// empty: null. In a callback its keys are sorted and it has no white space: equal inputs are equal bytes.
     pub input: aside_bytes,
-    /// The time in seconds since 1970, for caches. The library has no clock of its own.
+    /// The time in seconds since 1970, for caches and filters of the host. The library has no clock of its own.
     pub now: u64,
 }
 
@@ -93,74 +71,93 @@ impl Versioned for aside_invocation {
     const FIRST: usize = offset_of!(aside_invocation, now) + size_of::<u64>();
 }
 
-/// A stretch of an original. All of them, joined in order, are the original.
+/// A stretch of an original, from `aside_compressed_stretch()`. All of them, joined in order, are the original. Set `size`
+/// before the call.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_stretch {
-    /// Its offset in the original.
+    /// `sizeof(aside_stretch)` of the caller's header.
+    pub size: size_t,
+    /// Its offset in the original, in bytes.
     pub start: u64,
-    /// Its length.
+    /// Its length in bytes.
     pub len: u64,
     /// XXH3 (64 bits, seed 0) of its bytes.
     pub hash: u64,
-    /// What became of it: an `aside_change` value.
+    /// What became of it: an `ASIDE_CHANGE_` value.
     pub change: aside_change,
-    /// The filter that changed it: an index into `report.filters`. `ASIDE_NO_FILTER` if it was kept.
+    /// The filter that changed it: an index into `filters` of the report. `ASIDE_NO_FILTER` if it was kept.
     pub filter: i32,
 }
 
-/// What became of a text part that filters changed.
+impl Versioned for aside_stretch {
+    const FIRST: usize = offset_of!(aside_stretch, filter) + size_of::<i32>();
+}
+
+/// What became of a text part that filters changed, from `aside_compressed_part_report()`. Set `size` before the call.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_part_report {
+    /// `sizeof(aside_part_report)` of the caller's header.
+    pub size: size_t,
     /// The part's index in the result that came in.
     pub part: size_t,
     /// Bytes of the original.
     pub len: u64,
     /// XXH3 (64 bits, seed 0) of the original.
     pub hash: u64,
-    /// The stretches of the original.
-    pub stretches: *const aside_stretch,
-    /// How many there are.
+    /// How many stretches the original has: `aside_compressed_stretch()`.
     pub stretch_count: size_t,
 }
 
-/// A filter or cache that failed in a call and was skipped.
+impl Versioned for aside_part_report {
+    const FIRST: usize = offset_of!(aside_part_report, stretch_count) + size_of::<size_t>();
+}
+
+/// A filter or cache that failed and was skipped, from `aside_compressed_failed()`. Set `size` before the call. The texts
+/// are memory of the `aside_compressed`, valid as long as that is.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_failed {
+    /// `sizeof(aside_failed)` of the caller's header.
+    pub size: size_t,
     /// Its id.
     pub id: aside_bytes,
     /// What went wrong.
     pub reason: aside_bytes,
 }
 
-/// What one call did. Set `size` before. The pointers lead to memory of the `aside_compressed`, valid as long as that
-/// is; later versions may add fields at the end.
+impl Versioned for aside_failed {
+    const FIRST: usize = offset_of!(aside_failed, reason) + size_of::<aside_bytes>();
+}
+
+/// What was done in one call or stream. Set `size` before the call; later versions may add fields at the end. The pointers
+/// lead to memory of the `aside_compressed`, valid as long as that is.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_report {
     /// `sizeof(aside_report)` of the caller's header.
     pub size: size_t,
-    /// The text parts' length before, in UTF-16 code units.
+    /// Bytes of the text parts before.
     pub before: u64,
-    /// And after, banners included.
+    /// Bytes of the text parts after, banners included.
     pub after: u64,
-    /// The filters that changed something, in the order of their first change.
+    /// UTF-16 code units of the text parts before, as banners have them.
+    pub before_units: u64,
+    /// UTF-16 code units of the text parts after, banners included.
+    pub after_units: u64,
+    /// The ids of the filters that changed something, in the order of their first change.
     pub filters: *const aside_bytes,
     /// How many there are.
     pub filter_count: size_t,
-    /// Filters and caches that failed.
-    pub failed: *const aside_failed,
-    /// How many there are.
+    /// How many filters and caches failed: `aside_compressed_failed()` of aside_unstable.h names them.
     pub failed_count: size_t,
-    /// The parts that filters changed. None for a stream that outgrew its memory.
-    pub parts: *const aside_part_report,
-    /// How many there are.
+    /// How many parts filters changed: `aside_compressed_part_report()` of aside_unstable.h describes them. 0 for a stream
+    /// that outgrew its memory.
     pub part_count: size_t,
     /// The cache that had the same output; empty if none had.
     pub hit: aside_bytes,
@@ -176,19 +173,19 @@ impl Versioned for aside_report {
 }
 
 // No layout ever changes; C checks the same in tests/c/layout.c.
-const _: () = {
-    layout!(aside_stretch 32: start 0, len 8, hash 16, change 24, filter 28);
-};
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_bytes 16: at 0, len 8);
     layout!(aside_compressor_options 40: size 0, budget 8, switch_off 16, memory 32);
     layout!(aside_invocation 48: size 0, tool_id 8, input 24, now 40);
-    layout!(aside_part_report 40: part 0, len 8, hash 16, stretches 24, stretch_count 32);
-    layout!(aside_failed 32: id 0, reason 16);
-    layout!(aside_report 96: size 0, before 8, after 16, filters 24, filter_count 32, failed 40, failed_count 48,
-        parts 56, part_count 64, hit 72, cut_protected 88, unexplained 92);
-    assert!(aside_compressor_options::FIRST == 40);
+    layout!(aside_stretch 40: size 0, start 8, len 16, hash 24, change 32, filter 36);
+    layout!(aside_part_report 40: size 0, part 8, len 16, hash 24, stretch_count 32);
+    layout!(aside_failed 40: size 0, id 8, reason 24);
+    layout!(aside_report 96: size 0, before 8, after 16, before_units 24, after_units 32, filters 40, filter_count 48,
+        failed_count 56, part_count 64, hit 72, cut_protected 88, unexplained 92);
+    assert!(aside_compressor_options::FIRST == 8);
     assert!(aside_invocation::FIRST == 48);
+    assert!(aside_stretch::FIRST == 40);
+    assert!(aside_part_report::FIRST == 40);
+    assert!(aside_failed::FIRST == 40);
     assert!(aside_report::FIRST == 96);
 };

@@ -1,25 +1,28 @@
 //! Feeding into an array of events, for hosts where callbacks are expensive. No pointer is written into the array.
 
+use std::mem::offset_of;
 use std::ptr;
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
 use super::borrowed::{Borrowed, append, clear};
-use super::event::{aside_event, record, text_record};
+use super::event::{FIRST_FIELDS, aside_event, check_event_size, record, text_record};
 use super::feed::feed;
 use super::handle::{Stream, aside_scanner, enter};
 use super::sink::{Sink, Work};
 use super::token::{aside_token, feed_of_tokens};
+use crate::ffi::bytes::aside_bytes;
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::is_ready;
-use crate::ffi::memory::{STRUCT_MAX, as_c_ptr, layout};
+use crate::ffi::memory::{Versioned, layout, read_sized};
 use crate::ffi::status::{fail_null, fail_with, failed};
 use crate::scanner::Text;
 use crate::{Events, Kind};
 
-/// What a call with an event array reports next to the events. Filled by the library, on success and on `ASIDE_MORE`
-/// only.
+/// The array that a call fills with events, and what it reports next to them. Set all of it to zero, then `size`, `events`,
+/// `event_size` and `capacity`, once for all calls; later versions may add fields at the end. The fields after `capacity`
+/// are filled by the library, on success and on `ASIDE_MORE` only.
 ///
 /// The bytes of an event begin at `buf[event.offset - offset]`, and there are `event.len` of them. If `event.offset` is
 /// below `offset`, the event begins in bytes that an earlier call had held back: these are the last ones of `held`. The
@@ -27,74 +30,115 @@ use crate::{Events, Kind};
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct aside_fed {
+pub struct aside_event_array {
+    /// `sizeof(aside_event_array)` of the caller's header.
+    pub size: size_t,
+    /// Room for `capacity` events, which begin `event_size` bytes after each other. The library never keeps it.
+    pub events: *mut aside_event,
+    /// `sizeof(aside_event)` of the caller's header: at least 32. A library of another version fills what both know, and
+    /// zeroes the rest.
+    pub event_size: size_t,
+    /// How many events there is room for, at least 1.
+    pub capacity: size_t,
     /// How many events were written.
     pub count: size_t,
     /// How many bytes of `buf` are done: they are fed, and must not be fed again.
     pub consumed: size_t,
     /// The offset in the stream of `buf[0]`.
     pub offset: u64,
-    /// The bytes directly before `buf[0]` that had been held back. Never NULL; memory of the scanner, valid until the
-    /// next call with this scanner. After `aside_scanner_start_from_prompt()` it may begin with bytes of the prompt,
-    /// which are in no event.
-    pub held: *const c_char,
-    /// Its length.
-    pub held_len: size_t,
-    /// Names and decoded values of the attributes, at `event.text_at`. Never NULL; memory of the scanner, valid until
-    /// the next call with this scanner.
-    pub attributes: *const c_char,
-    /// Its length.
-    pub attributes_len: size_t,
+    /// The bytes directly before `buf[0]` that had been held back: memory of the scanner, valid until the next call with
+    /// this scanner. After `aside_scanner_start_from_prompt()` they may begin with bytes of the prompt, which are in no
+    /// event.
+    pub held: aside_bytes,
+    /// Names and decoded values of the attributes, at `event.text_at`: memory of the scanner, valid until the next call
+    /// with this scanner.
+    pub attributes: aside_bytes,
+}
+
+impl Versioned for aside_event_array {
+    const FIRST: usize = offset_of!(aside_event_array, attributes) + size_of::<aside_bytes>();
 }
 
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_fed 56: count 0, consumed 8, offset 16, held 24, held_len 32, attributes 40, attributes_len 48);
+    layout!(aside_event_array 88: size 0, events 8, event_size 16, capacity 24, count 32, consumed 40, offset 48, held 56,
+        attributes 72);
+    assert!(aside_event_array::FIRST == 88);
 };
 
 /// With this much attribute text in an event array's call, the call pauses: what a scanner holds stays bounded.
 const ATTRIBUTES_LIMIT: usize = 64 * 1024;
-/// The fields of an event up to `len`: no version of the struct was ever smaller.
-const EVENT_MIN: usize = 32;
 
-/// What an array's call says of a feed that had no attributes.
-#[inline]
-fn fed_text(count: usize, consumed: usize, offset: u64, held: &[u8]) -> aside_fed {
-    let attributes = c"".as_ptr();
-    aside_fed { count, consumed, offset, held: as_c_ptr(held), held_len: held.len(), attributes, attributes_len: 0 }
+/// The fields that a call fills, in the order of the struct.
+#[repr(C)]
+struct Report {
+    count: size_t,
+    consumed: size_t,
+    offset: u64,
+    held: aside_bytes,
+    attributes: aside_bytes,
 }
 
-/// The caller's array of events, whose entries are as large as the caller's header says, and the report of the call.
+const _: () = assert!(
+    offset_of!(aside_event_array, count) + size_of::<Report>() == size_of::<aside_event_array>()
+        && offset_of!(Report, attributes)
+            == offset_of!(aside_event_array, attributes) - offset_of!(aside_event_array, count)
+);
+
+impl Report {
+    /// Returns the report of a call that had no attributes.
+    #[inline(always)]
+    fn without_attributes(count: usize, consumed: usize, offset: u64, held: &[u8]) -> Report {
+        Report { count, consumed, offset, held: aside_bytes::lend(held), attributes: aside_bytes::lend(&[]) }
+    }
+}
+
+/// The caller's array.
 #[derive(Clone, Copy)]
-struct Array {
-    events: *mut aside_event,
-    capacity: size_t,
-    event_size: size_t,
-    out: *mut aside_fed,
-}
+struct Array(*mut aside_event_array);
 
 impl Array {
-    /// Refuses what no events can be written to.
-    fn check(&self) -> Result<(), aside_status> {
-        if self.out.is_null() {
-            return Err(fail_null("out"));
+    /// Returns where events can be written to.
+    ///
+    /// # Safety
+    /// The array is NULL or as large as it says.
+    unsafe fn slots(self) -> Result<Slots, aside_status> {
+        // SAFETY: the caller's promise; the struct is made of plain numbers and pointers that may be NULL.
+        let aside_event_array { events, event_size, capacity, .. } = unsafe { read_sized(self.0, "array") }?;
+        if events.is_null() {
+            return Err(fail_null("array->events"));
         }
-        if self.events.is_null() {
-            return Err(fail_null("events"));
+        if capacity == 0 {
+            return Err(fail_with(ASIDE_ERROR_SIZE, "array->capacity is 0: such a call could never finish"));
         }
-        if self.capacity == 0 {
-            return Err(fail_with(ASIDE_ERROR_SIZE, "capacity is 0: such a call could never go on"));
-        }
-        if !(EVENT_MIN..=STRUCT_MAX).contains(&self.event_size) {
-            return Err(fail_with(ASIDE_ERROR_SIZE, "event_size is not sizeof(aside_event) of any version"));
-        }
-        if self.capacity.checked_mul(self.event_size).is_none_or(|all| all > isize::MAX as usize) {
+        check_event_size(event_size, FIRST_FIELDS)?;
+        if capacity.checked_mul(event_size).is_none_or(|all| all > isize::MAX as usize) {
             return Err(fail_with(ASIDE_ERROR_SIZE, "capacity times event_size is above PTRDIFF_MAX"));
         }
-        Ok(())
+        Ok(Slots { events, event_size, capacity })
     }
 
+    /// Fills the fields after the capacity.
+    ///
+    /// # Safety
+    /// The array has all the fields of this version; they need not be aligned.
+    #[inline(always)]
+    unsafe fn report(self, report: Report) {
+        const AT: usize = offset_of!(aside_event_array, count);
+        // SAFETY: the caller's promise; the report has the fields from there on.
+        unsafe { self.0.byte_add(AT).cast::<Report>().write_unaligned(report) };
+    }
+}
+
+/// Room for events, whose entries are as large as the caller's header says.
+struct Slots {
+    events: *mut aside_event,
+    event_size: size_t,
+    capacity: size_t,
+}
+
+impl Slots {
     /// # Safety
     /// `index` is below the capacity, and the array is as large as its caller said.
     #[inline]
@@ -153,42 +197,54 @@ impl Sink for Array {
     const IN_PARTS: bool = false;
 
     #[inline(always)]
-    fn is_sound(self) -> bool {
+    unsafe fn is_sound(self) -> bool {
         // A power of two, which is cheaper to compare with; far more than any array has.
         const MOST: usize = 1 << (usize::BITS - 8);
         const { assert!(MOST <= isize::MAX as usize / size_of::<aside_event>()) };
-        let is_ours = self.event_size == size_of::<aside_event>() && self.capacity.wrapping_sub(1) < MOST;
-        is_ours && !self.events.is_null() && !self.out.is_null()
+        if self.0.is_null() {
+            return false;
+        }
+        // SAFETY: not NULL, and the caller promises the fields that are read: the size is looked at first.
+        unsafe {
+            (&raw const (*self.0).size).read_unaligned() == size_of::<aside_event_array>()
+                && (&raw const (*self.0).event_size).read_unaligned() == size_of::<aside_event>()
+                && (&raw const (*self.0).capacity).read_unaligned().wrapping_sub(1) < MOST
+                && !(&raw const (*self.0).events).read_unaligned().is_null()
+        }
     }
 
     #[inline(always)]
     unsafe fn text(self, scanner: *mut aside_scanner, kind: aside_kind, chunk: &[u8], text: Text) -> aside_status {
-        // SAFETY: the caller's promise: the scanner is there, and both outputs may be written.
+        // SAFETY: the caller's promise: the scanner is there, and so is the array with room for an event.
         unsafe {
             let scanner = &(*(*scanner).guard.inner.get()).scanner;
             let held = if text.is_held { scanner.before() } else { &[] };
             if text.len > 0 {
-                let record = text_record(scanner.channel(), text.offset, text.len);
-                self.events.write_unaligned(aside_event { kind, ..record });
+                let record = text_record(scanner.channel(), text.offset, text.len, scanner.first_token());
+                let events = (&raw const (*self.0).events).read_unaligned();
+                events.write_unaligned(aside_event { kind, ..record });
             }
             let offset = text.offset + held.len() as u64;
-            self.out.write_unaligned(fed_text(usize::from(text.len > 0), chunk.len(), offset, held));
+            self.report(Report::without_attributes(usize::from(text.len > 0), chunk.len(), offset, held));
         }
         ASIDE_OK
     }
 
     #[inline(never)]
     unsafe fn events(self, scanner: *mut aside_scanner, work: Work<'_>, fed: usize) -> aside_status {
-        if let Err(status) = self.check() {
-            return status;
-        }
+        // SAFETY: the caller promises an array that is NULL or as large as it says.
+        let slots = match unsafe { self.slots() } {
+            Ok(slots) => slots,
+            Err(status) => return status,
+        };
         let body = |stream: &mut Stream| {
-            if let Some((chunk, text)) = work.advance(&mut stream.scanner) {
-                stream.consumed = chunk.len();
-                // SAFETY: the capacity is at least 1; `out` is not NULL, and the caller promises that it may be written.
+            if let Some(event) = work.advance(&mut stream.scanner) {
+                let len = event.bytes.len();
+                stream.consumed = len;
+                // SAFETY: the capacity is at least 1, and the array has all fields.
                 unsafe {
-                    self.write(0, &text_record(stream.scanner.channel(), text.offset, text.len));
-                    self.out.write_unaligned(fed_text(1, chunk.len(), text.offset, &[]));
+                    slots.write(0, &record(&event));
+                    self.report(Report::without_attributes(1, len, event.offset, &[]));
                 }
                 return ASIDE_OK;
             }
@@ -199,26 +255,18 @@ impl Sink for Array {
                 Err(error) => return failed(error),
             };
             // SAFETY: the caller promises that the array is as large as it says.
-            let filled = unsafe { self.fill(&mut events, &mut stream.borrowed) };
+            let filled = unsafe { slots.fill(&mut events, &mut stream.borrowed) };
             stream.consumed = fed + events.consumed();
             drop(events);
             let (status, count) = match filled {
                 Ok(filled) => filled,
                 Err(status) => return status,
             };
-            let held = stream.scanner.before();
             let attributes = stream.borrowed.as_ref().map_or(&[][..], |borrowed| &borrowed.attributes);
-            let fed = aside_fed {
-                count,
-                consumed: stream.consumed,
-                offset,
-                held: as_c_ptr(held),
-                held_len: held.len(),
-                attributes: as_c_ptr(attributes),
-                attributes_len: attributes.len(),
-            };
-            // SAFETY: not NULL, and the caller promises that it may be written.
-            unsafe { self.out.write_unaligned(fed) };
+            let attributes = aside_bytes::lend(attributes);
+            let report = Report::without_attributes(count, stream.consumed, offset, stream.scanner.before());
+            // SAFETY: the array has all fields.
+            unsafe { self.report(Report { attributes, ..report }) };
             status
         };
         // SAFETY: the caller's promise.
@@ -226,16 +274,15 @@ impl Sink for Array {
     }
 }
 
-/// Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `events`, which has
-/// room for `capacity` (at least 1) of `event_size` bytes each. `event_size` is `sizeof(aside_event)` of the caller's
-/// header; a library of another version fills what both know, and zeroes the rest. Events have no pointers: `aside_fed`
-/// says where their bytes are.
+/// Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `array->events`, and
+/// next to them what the host needs to find their bytes. Events have no pointers.
 ///
-/// Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `out->attributes` has reached 64 KiB
+/// Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `array->attributes` has reached 64 KiB
 /// (it is longer if the last attribute is); take the events, then call again with what is left of `buf`,
-/// `out->consumed` bytes further on (if nothing is left, with `len` 0). Below 0 as `aside_scanner_feed()`, and
-/// `ASIDE_ERROR_SIZE`; `*out` is not written then, the contents of `events` mean nothing, and
-/// `aside_scanner_consumed()` returns how far it came.
+/// `array->consumed` bytes further on (if nothing is left, with `len` 0). Below 0 as `aside_scanner_feed()`, and
+/// `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` for an array with a field that this version does not know; no field of
+/// `array` is written then, the contents of `array->events` mean nothing, and `aside_scanner_consumed()` returns how many
+/// bytes are done.
 ///
 /// Memory: none is allocated, except for collecting, headers, and tags with attributes.
 #[ffi_export]
@@ -243,41 +290,32 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
     scanner: *mut aside_scanner,
     buf: *const c_char,
     len: size_t,
-    events: *mut aside_event,
-    capacity: size_t,
-    event_size: size_t,
-    out: *mut aside_fed,
+    array: *mut aside_event_array,
 ) -> aside_status {
     // SAFETY: the caller promises `len` bytes, a scanner that is there, and an array as large as it says.
-    unsafe { feed(scanner, buf, len, Array { events, capacity, event_size, out }) }
+    unsafe { feed(scanner, buf, len, Array(array)) }
 }
 
 /// Finishes as `aside_scanner_finish()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
-/// `out->held`. After `ASIDE_MORE` call it again until it returns `ASIDE_OK`.
+/// `array->held`. After `ASIDE_MORE` call it again until it returns `ASIDE_OK`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_finish_into(
     scanner: *mut aside_scanner,
-    events: *mut aside_event,
-    capacity: size_t,
-    event_size: size_t,
-    out: *mut aside_fed,
+    array: *mut aside_event_array,
 ) -> aside_status {
     // SAFETY: the caller promises a scanner that is there, and an array as large as it says.
-    unsafe { Array { events, capacity, event_size, out }.events(scanner, Work::Finish, 0) }
+    unsafe { Array(array).events(scanner, Work::Finish, 0) }
 }
 
 /// Flushes as `aside_scanner_flush()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
-/// `out->held`.
+/// `array->held`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_flush_into(
     scanner: *mut aside_scanner,
-    events: *mut aside_event,
-    capacity: size_t,
-    event_size: size_t,
-    out: *mut aside_fed,
+    array: *mut aside_event_array,
 ) -> aside_status {
     // SAFETY: the caller promises a scanner that is there, and an array as large as it says.
-    unsafe { Array { events, capacity, event_size, out }.events(scanner, Work::Flush, 0) }
+    unsafe { Array(array).events(scanner, Work::Flush, 0) }
 }
 
 /// Feeds as `aside_scanner_feed_tokens()`, into an array as `aside_scanner_feed_into()`. After `ASIDE_MORE` call it
@@ -292,31 +330,25 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens_into(
     len: size_t,
     tokens: *const aside_token,
     count: size_t,
-    events: *mut aside_event,
-    capacity: size_t,
-    event_size: size_t,
-    out: *mut aside_fed,
+    array: *mut aside_event_array,
 ) -> aside_status {
     // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is there, and an array as large as it
     // says.
     unsafe {
         match feed_of_tokens(buf, len, tokens, count) {
-            Ok(work) => Array { events, capacity, event_size, out }.events(scanner, work, 0),
+            Ok(work) => Array(array).events(scanner, work, 0),
             Err(status) => status,
         }
     }
 }
 
 /// Closes the thinking as `aside_scanner_force_close()`, into an array as `aside_scanner_feed_into()`. All bytes of its
-/// events are in `out->held`.
+/// events are in `array->held`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_force_close_into(
     scanner: *mut aside_scanner,
-    events: *mut aside_event,
-    capacity: size_t,
-    event_size: size_t,
-    out: *mut aside_fed,
+    array: *mut aside_event_array,
 ) -> aside_status {
     // SAFETY: the caller promises a scanner that is there, and an array as large as it says.
-    unsafe { Array { events, capacity, event_size, out }.events(scanner, Work::ForceClose, 0) }
+    unsafe { Array(array).events(scanner, Work::ForceClose, 0) }
 }

@@ -1,41 +1,16 @@
 //! Memory of a scanner that C may look into between calls. It must stay where it is until the call that its description names.
 
-use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
-
 use crate::Thought;
 use crate::ffi::constants::*;
-use crate::ffi::memory::{layout, try_box};
+use crate::ffi::memory::try_box;
 use crate::ffi::status::fail;
 use crate::memory::append_all;
-
-/// An attribute of a thought.
-#[derive_ReprC]
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct aside_attribute {
-    /// Its name. Never NULL, no NUL at its end.
-    pub name: *const c_char,
-    /// The length of the name.
-    pub name_len: size_t,
-    /// Its decoded value. Never NULL, no NUL at its end.
-    pub value: *const c_char,
-    /// The length of the value.
-    pub value_len: size_t,
-}
-
-// No layout ever changes; C checks the same in tests/c/layout.c.
-#[cfg(target_pointer_width = "64")]
-const _: () = {
-    layout!(aside_attribute 32: name 0, name_len 8, value 16, value_len 24);
-};
 
 /// Memory that C may look into between calls.
 #[derive(Default)]
 pub(super) struct Borrowed {
     pub(super) attributes: Vec<u8>,
     pub(super) thought: Option<Thought>,
-    pub(super) pairs: Vec<aside_attribute>,
 }
 
 /// Returns the memory to borrow from, made at its first use. A function of the field, so that the scanner can be in use at the

@@ -29,7 +29,7 @@ impl Sink for Callback {
     const IN_PARTS: bool = true;
 
     #[inline(always)]
-    fn is_sound(self) -> bool {
+    unsafe fn is_sound(self) -> bool {
         self.function.is_some()
     }
 
@@ -39,7 +39,9 @@ impl Sink for Callback {
         // SAFETY: the caller's promise: the record and the text outlive the call, and the state is BUSY while it runs.
         unsafe {
             let scanner_inside = &(*(*scanner).guard.inner.get()).scanner;
-            let record = aside_event { kind, ..text_record(scanner_inside.channel(), text.offset, text.len) };
+            let Text { offset, len, .. } = text;
+            let record = text_record(scanner_inside.channel(), offset, len, scanner_inside.first_token());
+            let record = aside_event { kind, ..record };
             let bytes = scanner_inside.bytes(&text, chunk).as_ptr();
             (*scanner).guard.state.store(BUSY, Relaxed);
             let verdict = function(self.user, &record, bytes.cast());
@@ -54,12 +56,10 @@ impl Sink for Callback {
             return fail_null("callback");
         };
         let body = |stream: &mut Stream| {
-            if let Some((chunk, text)) = work.advance(&mut stream.scanner) {
-                stream.consumed = chunk.len();
-                let record = text_record(stream.scanner.channel(), text.offset, text.len);
-                // SAFETY: the caller's promise; the record and the bytes outlive the call.
-                let verdict = unsafe { function(self.user, &record, as_c_ptr(chunk)) };
-                return if verdict == 0 { ASIDE_OK } else { ASIDE_STOPPED };
+            if let Some(event) = work.advance(&mut stream.scanner) {
+                stream.consumed = event.bytes.len();
+                // SAFETY: the caller's promise.
+                return unsafe { hand_over(function, self.user, &mut stream.borrowed, &event) };
             }
             let Stream { scanner, borrowed, consumed } = stream;
             // SAFETY: the caller's promise.
@@ -186,8 +186,8 @@ pub unsafe extern "C" fn aside_scanner_flush(
 
 /// Feeds bytes whose tokens are known, as `aside_scanner_feed()`: `tokens` has `count` of them, and their lengths add
 /// up to `len`. Markers that a dialect calls special then count only if a special token begins them, so that a marker
-/// typed as ordinary text stays text, and `aside_scanner_counts()` counts the tokens of each channel. Feeds with and
-/// without tokens may be mixed.
+/// typed as ordinary text stays text; `first_token` and `tokens` of each event say which tokens begin in it, and
+/// `aside_scanner_counts()` counts the tokens of each channel. Feeds with and without tokens may be mixed.
 ///
 /// Returns as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed then.
 /// After `ASIDE_STOPPED` call it again with what is left of the buffer and the tokens that are not wholly done, the

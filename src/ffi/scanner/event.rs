@@ -1,17 +1,20 @@
 //! Events as C sees them. `aside_event` has no pointers: Go keeps none in memory that C writes to.
 
 use std::ffi::c_void;
+use std::mem::offset_of;
+use std::ptr;
 
-use libc::c_char;
+use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
 use crate::ffi::constants::*;
-use crate::ffi::memory::{bytes as bytes_of, layout};
-use crate::ffi::status::{fail, fail_with};
-use crate::{Cause, Channel, Event, Kind};
+use crate::ffi::memory::{STRUCT_MAX, bytes as bytes_of, layout};
+use crate::ffi::numbers::value;
+use crate::ffi::status::{fail, fail_null, fail_with};
+use crate::{Channel, Event, Kind};
 
-/// One event: 64 bytes without a pointer. Every byte of the stream is in exactly one event; joined in order, the events
-/// are the stream.
+/// One event: 80 bytes without a pointer. Every byte of the stream is in exactly one event; joined in order, the events
+/// are the stream. Later versions may add fields at the end.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -32,9 +35,8 @@ pub struct aside_event {
     /// For `ASIDE_KIND_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it. For
     /// `ASIDE_KIND_CALL`, which of the span's tables, from 0.
     pub tag: u32,
-    /// For `ASIDE_KIND_ATTRIBUTE` in an event array, where its name begins in `aside_fed.attributes`; so for an
-    /// `ASIDE_KIND_CALL_NAME` that has `value_len`. For `ASIDE_KIND_CALL` and `ASIDE_KIND_CALL_END`, the number of the call in the
-    /// stream, from 0. Otherwise 0.
+    /// In an event array: for `ASIDE_KIND_ATTRIBUTE`, and for an `ASIDE_KIND_CALL_NAME` that has `value_len`, where the name
+    /// begins in `aside_event_array.attributes`. Otherwise 0.
     pub text_at: u32,
     /// For `ASIDE_KIND_ATTRIBUTE`, the length of its name.
     pub name_len: u32,
@@ -49,6 +51,15 @@ pub struct aside_event {
     pub raw_value_at: u32,
     /// Its length there.
     pub raw_value_len: u32,
+    /// For `ASIDE_KIND_CALL` and `ASIDE_KIND_CALL_END`, the number of the call in the stream, from 0. Otherwise 0.
+    pub call: u32,
+    /// How many tokens begin inside the event's bytes, of those that were fed with `aside_scanner_feed_tokens()`. A token that
+    /// begins in one event and ends in another belongs to the first, so that each token with bytes is in exactly one event.
+    /// Bytes that were fed without tokens have none.
+    pub tokens: u32,
+    /// How many tokens of the stream begin before the event: the next event has `first_token + tokens`. For
+    /// `ASIDE_KIND_ATTRIBUTE`, those of its marker are among them.
+    pub first_token: u64,
 }
 
 /// Called for each event. `user` is what the feeding function was given. `bytes` has `event->len` bytes, except for
@@ -67,16 +78,22 @@ pub type aside_event_fn =
 
 // No layout ever changes; C checks the same in tests/c/layout.c.
 const _: () = {
-    layout!(aside_event 64: kind 0, channel 4, cause 8, rule 12, offset 16, len 24, tag 32, text_at 36, name_len 40,
-        value_len 44, raw_name_at 48, raw_name_len 52, raw_value_at 56, raw_value_len 60);
+    layout!(aside_event 80: kind 0, channel 4, cause 8, rule 12, offset 16, len 24, tag 32, text_at 36, name_len 40,
+        value_len 44, raw_name_at 48, raw_name_len 52, raw_value_at 56, raw_value_len 60, call 64, tokens 68,
+        first_token 72);
 };
 
-/// An event of text as C sees it.
+/// The fields of an event up to `len`, which every host reads: an array's entries have at least these.
+pub(super) const FIRST_FIELDS: usize = offset_of!(aside_event, tag);
+/// The fields up to `call`, which a call writer reads.
+const FIELDS_OF_CALLS: usize = offset_of!(aside_event, tokens);
+
+/// An event of text as C sees it, in which no token begins.
 #[inline]
-pub(super) fn text_record(channel: Channel, offset: u64, len: usize) -> aside_event {
+pub(super) fn text_record(channel: Channel, offset: u64, len: usize, first_token: u64) -> aside_event {
     aside_event {
         kind: ASIDE_KIND_TEXT,
-        channel: channel as u32,
+        channel: channel.to_number(),
         cause: 0,
         rule: 0,
         offset,
@@ -89,30 +106,28 @@ pub(super) fn text_record(channel: Channel, offset: u64, len: usize) -> aside_ev
         raw_name_len: 0,
         raw_value_at: 0,
         raw_value_len: 0,
+        call: 0,
+        tokens: 0,
+        first_token,
     }
 }
 
 /// An event as C sees it, all but an attribute's names and values.
 #[inline]
 pub(super) fn record(event: &Event<'_>) -> aside_event {
-    let mut record = text_record(event.channel, event.offset, event.bytes.len());
+    let mut record = text_record(event.channel, event.offset, event.bytes.len(), event.first_token);
+    record.kind = event.kind.to_number();
+    record.tokens = event.tokens;
     match &event.kind {
-        Kind::Text => {}
         Kind::Open { rule, tag } => {
-            record.kind = ASIDE_KIND_OPEN;
             record.rule = *rule;
             record.tag = *tag;
         }
-        Kind::Framing => record.kind = ASIDE_KIND_FRAMING,
-        Kind::Reclassify => record.kind = ASIDE_KIND_RECLASSIFY,
-        Kind::Budget => record.kind = ASIDE_KIND_BUDGET,
         Kind::Close(cause) => {
-            record.kind = ASIDE_KIND_CLOSE;
-            record.cause = *cause as u32;
+            record.cause = cause.to_number();
         }
         Kind::Attribute(attribute) => {
             // The limit for a tag is a u32 itself, and no decoded value is longer than its raw form.
-            record.kind = ASIDE_KIND_ATTRIBUTE;
             record.name_len = attribute.name.len() as u32;
             record.value_len = attribute.value.len() as u32;
             record.raw_name_at = attribute.raw_name.start as u32;
@@ -121,39 +136,42 @@ pub(super) fn record(event: &Event<'_>) -> aside_event {
             record.raw_value_len = attribute.raw_value.len() as u32;
         }
         Kind::Call { rule, table, index } => {
-            record.kind = ASIDE_KIND_CALL;
             record.rule = *rule;
             record.tag = *table;
-            record.text_at = number(*index);
+            record.call = number(*index);
         }
         Kind::CallName(name) => {
-            record.kind = ASIDE_KIND_CALL_NAME;
             // The limit for a header is far below.
             record.value_len = name.map_or(0, |name| name.len() as u32);
         }
-        Kind::CallId => record.kind = ASIDE_KIND_CALL_ID,
-        Kind::CallKey => record.kind = ASIDE_KIND_CALL_KEY,
-        Kind::CallType => record.kind = ASIDE_KIND_CALL_TYPE,
-        Kind::CallValue => record.kind = ASIDE_KIND_CALL_VALUE,
-        Kind::CallValueEnd => record.kind = ASIDE_KIND_CALL_VALUE_END,
         Kind::CallEnd { index, cause } => {
-            record.kind = ASIDE_KIND_CALL_END;
-            record.cause = *cause as u32;
-            record.text_at = number(*index);
+            record.cause = cause.to_number();
+            record.call = number(*index);
         }
+        _ => {} // the kind is all there is
     }
     record
 }
 
-/// Returns an event of C's that belongs to a tool call as the scanner reported it, None for all others. It has no field that
-/// later versions may add, so that any version's event will do.
+/// Returns an event of C's that belongs to a tool call as the scanner reported it, None for all others.
 ///
 /// # Safety
-/// `bytes` has as many bytes as an `aside_event_fn` is called with for the event.
+/// `event` is NULL or has `event_size` bytes; `bytes` has as many as an `aside_event_fn` is called with for the event.
 pub(in crate::ffi) unsafe fn call_event<'a>(
-    event: &aside_event,
+    event: *const aside_event,
+    event_size: size_t,
     bytes: *const c_char,
 ) -> Result<Option<Event<'a>>, aside_status> {
+    if event.is_null() {
+        return Err(fail_null("event"));
+    }
+    check_event_size(event_size, FIELDS_OF_CALLS)?;
+    // SAFETY: not NULL, and the caller promises that many bytes; the struct is made of plain numbers, and may be all zero.
+    let event = unsafe {
+        let mut read = std::mem::zeroed::<aside_event>();
+        ptr::copy_nonoverlapping(event.cast::<u8>(), (&raw mut read).cast(), event_size.min(size_of::<aside_event>()));
+        read
+    };
     let is_of_call = (ASIDE_KIND_CALL..=ASIDE_KIND_CALL_END).contains(&event.kind) || event.kind == ASIDE_KIND_FRAMING;
     if !is_of_call || event.channel != ASIDE_CHANNEL_TOOL {
         return Ok(None);
@@ -163,7 +181,7 @@ pub(in crate::ffi) unsafe fn call_event<'a>(
     let len = usize::try_from(len).map_err(|_| fail(ASIDE_ERROR_LENGTH))?;
     // SAFETY: the caller's promise.
     let text = unsafe { bytes_of(bytes, len, "bytes") }?;
-    let index = event.text_at.into();
+    let index = event.call.into();
     let kind = match event.kind {
         ASIDE_KIND_CALL => Kind::Call { rule: event.rule, table: event.tag, index },
         ASIDE_KIND_CALL_NAME => Kind::CallName(has_field.then_some(text)),
@@ -172,26 +190,20 @@ pub(in crate::ffi) unsafe fn call_event<'a>(
         ASIDE_KIND_CALL_TYPE => Kind::CallType,
         ASIDE_KIND_CALL_VALUE => Kind::CallValue,
         ASIDE_KIND_CALL_VALUE_END => Kind::CallValueEnd,
-        ASIDE_KIND_CALL_END => Kind::CallEnd { index, cause: cause(event.cause)? },
+        ASIDE_KIND_CALL_END => Kind::CallEnd { index, cause: value(event.cause, "event->cause")? },
         _ => Kind::Framing,
     };
     let bytes = if has_field { &[] } else { text };
-    Ok(Some(Event { kind, channel: Channel::Tool, offset: event.offset, bytes }))
+    let aside_event { offset, first_token, tokens, .. } = event;
+    Ok(Some(Event { kind, channel: Channel::Tool, offset, bytes, first_token, tokens }))
 }
 
-/// An `ASIDE_CAUSE_` value.
-fn cause(number: aside_cause) -> Result<Cause, aside_status> {
-    Ok(match number {
-        ASIDE_CAUSE_MARKER => Cause::Marker,
-        ASIDE_CAUSE_IMPLIED => Cause::Implied,
-        ASIDE_CAUSE_END_OF_STREAM => Cause::EndOfStream,
-        ASIDE_CAUSE_FORCED => Cause::Forced,
-        ASIDE_CAUSE_MALFORMED => Cause::Malformed,
-        other => {
-            let message = format_args!("event->cause {other} is not an ASIDE_CAUSE_ value");
-            return Err(fail_with(ASIDE_ERROR_OPTION, message));
-        }
-    })
+/// Refuses a size that is not that of any version of the struct.
+pub(super) fn check_event_size(event_size: size_t, least: usize) -> Result<(), aside_status> {
+    match (least..=STRUCT_MAX).contains(&event_size) {
+        true => Ok(()),
+        false => Err(fail_with(ASIDE_ERROR_SIZE, "event_size is not sizeof(aside_event) of any version")),
+    }
 }
 
 /// The number of a call, or the largest one: no stream has as many.

@@ -14,19 +14,7 @@ use crate::ffi::handle_guard::{HandleGuard, READY, is_ready, is_whole};
 use crate::ffi::memory::{bytes, free, into_handle};
 use crate::ffi::numbers::write_start;
 use crate::ffi::status::{fail_no_handle, failed, guard_handle, made_handle};
-use crate::{Cause, Channel, Error, Scanner};
-
-const _: () = {
-    assert!(Channel::Content as u32 == ASIDE_CHANNEL_CONTENT);
-    assert!(Channel::Thinking as u32 == ASIDE_CHANNEL_THINKING);
-    assert!(Channel::Narration as u32 == ASIDE_CHANNEL_NARRATION);
-    assert!(Channel::Tool as u32 == ASIDE_CHANNEL_TOOL);
-    assert!(Cause::Marker as u32 == ASIDE_CAUSE_MARKER);
-    assert!(Cause::Implied as u32 == ASIDE_CAUSE_IMPLIED);
-    assert!(Cause::EndOfStream as u32 == ASIDE_CAUSE_END_OF_STREAM);
-    assert!(Cause::Forced as u32 == ASIDE_CAUSE_FORCED);
-    assert!(Cause::Malformed as u32 == ASIDE_CAUSE_MALFORMED);
-};
+use crate::{Error, Scanner};
 
 // A scanner may go from thread to thread.
 const _: fn() = || {

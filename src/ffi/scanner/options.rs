@@ -5,9 +5,9 @@ use safer_ffi::prelude::*;
 
 use crate::ffi::constants::*;
 use crate::ffi::memory::{Versioned, layout, read_sized};
-use crate::ffi::numbers::{calls_in_thinking, start, stray_close};
+use crate::ffi::numbers::value;
 use crate::ffi::status::fail_with;
-use crate::{Budget, BudgetScope, BudgetUnit, ScannerOptions};
+use crate::{Budget, ScannerOptions};
 
 /// Options of a scanner. Set all of it to zero, then `size`; later versions may add fields at the end.
 #[derive_ReprC]
@@ -66,36 +66,26 @@ pub(super) unsafe fn options(options: *const aside_scanner_options) -> Result<Sc
     if all.reserved != 0 {
         return Err(fail_with(ASIDE_ERROR_OPTION, "options.reserved is not 0"));
     }
-    let stray_close = stray_close(all.stray_close)?;
-    let start = start(all.start)?;
+    let stray_close = value(all.stray_close, "options.stray_close")?;
+    let start = value(all.start, "options.start")?;
     let collect = (all.collect > 0).then(|| usize::try_from(all.collect).unwrap_or(usize::MAX));
     let calls = match all.calls {
         0 => false,
         1 => true,
         other => return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.calls cannot be {other}"))),
     };
-    let calls_in_thinking = calls_in_thinking(all.calls_in_thinking)?;
+    let calls_in_thinking = value(all.calls_in_thinking, "options.calls_in_thinking")?;
     Ok(ScannerOptions { start, collect, budget: budget(&all)?, stray_close, calls, calls_in_thinking })
 }
 
 fn budget(options: &aside_scanner_options) -> Result<Option<Budget>, aside_status> {
-    let unknown =
-        |field: &str, value: u32| Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{field} cannot be {value}")));
     match options.has_budget {
         0 if options.budget == 0 => return Ok(None),
         0 => return Err(fail_with(ASIDE_ERROR_OPTION, "options.budget is set, and options.has_budget is not")),
         1 => {}
-        other => return unknown("has_budget", other),
+        other => return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.has_budget cannot be {other}"))),
     }
-    let unit = match options.budget_unit {
-        ASIDE_BUDGET_UNIT_BYTES => BudgetUnit::Bytes,
-        ASIDE_BUDGET_UNIT_CHARACTERS => BudgetUnit::Characters,
-        other => return unknown("budget_unit", other),
-    };
-    let scope = match options.budget_scope {
-        ASIDE_BUDGET_SCOPE_SPAN => BudgetScope::Span,
-        ASIDE_BUDGET_SCOPE_STREAM => BudgetScope::Stream,
-        other => return unknown("budget_scope", other),
-    };
+    let unit = value(options.budget_unit, "options.budget_unit")?;
+    let scope = value(options.budget_scope, "options.budget_scope")?;
     Ok(Some(Budget { limit: options.budget, unit, scope }))
 }

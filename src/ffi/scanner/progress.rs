@@ -27,17 +27,20 @@ pub struct aside_counts {
     pub spans: u64,
     /// Tokens whose first byte is text of the channel, of those from `aside_scanner_feed_tokens()`.
     pub tokens: u64,
+    /// For `ASIDE_CHANNEL_THINKING`, whole thoughts that were lost since the scanner was made or reset, because 1,024 others
+    /// had not been taken. 0 for other channels, and without `options.collect`.
+    pub lost_thoughts: u64,
 }
 
 impl Versioned for aside_counts {
-    const FIRST: usize = offset_of!(aside_counts, tokens) + size_of::<u64>();
+    const FIRST: usize = offset_of!(aside_counts, lost_thoughts) + size_of::<u64>();
 }
 
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_counts 40: size 0, bytes 8, characters 16, spans 24, tokens 32);
-    assert!(aside_counts::FIRST == 40);
+    layout!(aside_counts 48: size 0, bytes 8, characters 16, spans 24, tokens 32, lost_thoughts 40);
+    assert!(aside_counts::FIRST == 48);
 };
 
 /// Resets the scanner: drops what is held back, thoughts not taken, and every error except `ASIDE_ERROR_PANIC`. Memory
@@ -112,18 +115,15 @@ pub unsafe extern "C" fn aside_scanner_counts(
         Ok(size) => size,
         Err(status) => return status,
     };
-    let channel = match channel {
-        ASIDE_CHANNEL_CONTENT => Channel::Content,
-        ASIDE_CHANNEL_THINKING => Channel::Thinking,
-        ASIDE_CHANNEL_NARRATION => Channel::Narration,
-        ASIDE_CHANNEL_TOOL => Channel::Tool,
-        other => return fail_with(ASIDE_ERROR_RANGE, format_args!("{other} is not a channel")),
+    let Some(channel) = Channel::from_number(channel) else {
+        return fail_with(ASIDE_ERROR_RANGE, format_args!("{channel} is not a channel"));
     };
     // SAFETY: NULL or there, as the caller promises; `counts` may be written as far as its size says.
     unsafe {
         enter(scanner, is_whole, |stream| {
             let crate::Counts { bytes, characters, spans, tokens } = stream.scanner.counts(channel);
-            fill_sized(counts, size, aside_counts { size, bytes, characters, spans, tokens });
+            let lost_thoughts = if channel == Channel::Thinking { stream.scanner.lost_thoughts() } else { 0 };
+            fill_sized(counts, size, aside_counts { size, bytes, characters, spans, tokens, lost_thoughts });
             ASIDE_OK
         })
     }

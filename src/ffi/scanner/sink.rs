@@ -8,7 +8,7 @@ use crate::calls::body::Piece;
 use crate::ffi::constants::*;
 use crate::ffi::memory::bytes;
 use crate::scanner::Text;
-use crate::{Error, Events, Scanner, Token};
+use crate::{Error, Event, Events, Scanner, Token};
 
 /// Where the events of a call go.
 pub(super) trait Sink: Copy {
@@ -17,7 +17,10 @@ pub(super) trait Sink: Copy {
     const IN_PARTS: bool;
 
     /// Returns whether events can go there without a closer look.
-    fn is_sound(self) -> bool;
+    ///
+    /// # Safety
+    /// The sink's pointers are as its function's caller promises.
+    unsafe fn is_sound(self) -> bool;
 
     /// Feeds a chunk of at most `SHORT` bytes that is text, if all that comes of it can go there.
     #[inline(always)]
@@ -96,12 +99,11 @@ pub(super) enum Work<'a> {
 }
 
 impl Work<'_> {
-    /// Feeds tokens that are text and nothing else: most are.
+    /// Feeds tokens that are text and nothing else, as most are.
     #[inline]
-    pub(super) fn advance(&self, scanner: &mut Scanner) -> Option<(&[u8], Text)> {
+    pub(super) fn advance(&self, scanner: &mut Scanner) -> Option<Event<'_>> {
         let Work::FeedTokens(chunk, tokens) = self else { return None };
-        let (_, offset) = scanner.feed_whole_tokens(chunk, tokens)?;
-        Some((chunk, Text { offset, is_held: false, len: chunk.len() }))
+        scanner.feed_whole_tokens(chunk, tokens)
     }
 
     #[inline]

@@ -38,7 +38,7 @@ impl Sink for WholeText {
     const IN_PARTS: bool = false;
 
     #[inline(always)]
-    fn is_sound(self) -> bool {
+    unsafe fn is_sound(self) -> bool {
         true
     }
 

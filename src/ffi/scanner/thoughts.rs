@@ -3,29 +3,28 @@
 
 use std::mem::offset_of;
 
-use libc::{c_char, size_t};
+use libc::size_t;
 use safer_ffi::prelude::*;
 
-use super::borrowed::{aside_attribute, borrowed};
-use super::handle::{Stream, aside_scanner, enter, read};
+use super::borrowed::borrowed;
+use super::handle::{Stream, aside_scanner, enter};
+use crate::ffi::bytes::aside_bytes;
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::is_whole;
-use crate::ffi::memory::{Versioned, as_c_array, as_c_ptr, fill_sized, layout, size_of_given};
+use crate::ffi::memory::{Versioned, fill_sized, layout, size_of_given};
 use crate::ffi::status::fail;
 
-/// A whole thought. Set `size` before each call; later versions may add fields at the end. The pointers lead to memory
-/// of the scanner, valid until the next `aside_scanner_take_thought()`, `aside_scanner_reset()` or
-/// `aside_scanner_free()` of this scanner. Feeding does not change it.
+/// A whole thought. Set `size` before each call; later versions may add fields at the end. Its texts are memory of the
+/// scanner, valid until the next `aside_scanner_take_thought()`, `aside_scanner_reset()` or `aside_scanner_free()` of this
+/// scanner. Feeding does not change them.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_thought {
     /// `sizeof(aside_thought)` of the caller's header.
     pub size: size_t,
-    /// The text. Never NULL, no NUL at its end.
-    pub text: *const c_char,
-    /// The length of the text.
-    pub text_len: size_t,
+    /// The text.
+    pub text: aside_bytes,
     /// The offset in the stream of the marker that opened it.
     pub offset: u64,
     /// Why it ended. `ASIDE_CAUSE_END_OF_STREAM`: it was cut off.
@@ -36,15 +35,11 @@ pub struct aside_thought {
     pub has_thought_type: u32,
     /// 1 if the marker had a confidence, otherwise 0.
     pub has_confidence: u32,
-    /// The type. Never NULL, no NUL at its end.
-    pub thought_type: *const c_char,
-    /// The length of the type.
-    pub thought_type_len: size_t,
+    /// The type; empty if there is none.
+    pub thought_type: aside_bytes,
     /// The confidence, from 0 to 1; 0 if there is none.
     pub confidence: f64,
-    /// The marker's attributes, in order. Never NULL.
-    pub attributes: *const aside_attribute,
-    /// How many there are.
+    /// How many attributes the marker had: `aside_scanner_thought_attribute()` returns each.
     pub attribute_count: size_t,
 }
 
@@ -52,24 +47,44 @@ impl Versioned for aside_thought {
     const FIRST: usize = offset_of!(aside_thought, attribute_count) + size_of::<size_t>();
 }
 
+/// An attribute of a thought. Set `size` before each call; later versions may add fields at the end. Its texts are valid
+/// as long as those of the thought.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_attribute {
+    /// `sizeof(aside_attribute)` of the caller's header.
+    pub size: size_t,
+    /// Its name.
+    pub name: aside_bytes,
+    /// Its decoded value.
+    pub value: aside_bytes,
+}
+
+impl Versioned for aside_attribute {
+    const FIRST: usize = offset_of!(aside_attribute, value) + size_of::<aside_bytes>();
+}
+
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_thought 88: size 0, text 8, text_len 16, offset 24, cause 32, truncated 36, has_thought_type 40,
-        has_confidence 44, thought_type 48, thought_type_len 56, confidence 64, attributes 72, attribute_count 80);
-    assert!(aside_thought::FIRST == 88);
+    layout!(aside_thought 80: size 0, text 8, offset 24, cause 32, truncated 36, has_thought_type 40, has_confidence 44,
+        thought_type 48, confidence 64, attribute_count 72);
+    assert!(aside_thought::FIRST == 80);
+    layout!(aside_attribute 40: size 0, name 8, value 24);
+    assert!(aside_attribute::FIRST == 40);
 };
 
-/// Returns where a text is. It is not inlined: the optimiser would look at the length of a text before it knows that there is
+/// Returns a text as C reads it. It is not inlined: the optimiser would look at the length of a text before it knows that there is
 /// one, which is harmless, but valgrind takes it for a fault.
 #[inline(never)]
-fn place(text: &[u8]) -> *const c_char {
-    as_c_ptr(text)
+fn place(text: &[u8]) -> aside_bytes {
+    aside_bytes::lend(text)
 }
 
 /// Takes the oldest thought that has ended and was not taken yet, from a scanner that was made with `options.collect`.
-/// Set `thought->size` to `sizeof(aside_thought)` before. The memory that `*thought` leads to belongs to the scanner;
-/// `aside_thought` says how long it is valid.
+/// Set `thought->size` to `sizeof(aside_thought)` before. The texts of `*thought` belong to the scanner; `aside_thought`
+/// says how long they are valid.
 ///
 /// Returns `ASIDE_OK` with `*thought` filled; `ASIDE_NONE` if there is none (`*thought` is not written, and the one
 /// taken before is no longer valid); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`,
@@ -97,45 +112,56 @@ pub unsafe extern "C" fn aside_scanner_take_thought(
     }
 }
 
-/// Returns how many thoughts were lost since the start or the last reset, because 1,024 were waiting. 0 as
-/// `aside_scanner_consumed()`.
+/// Fills `*attribute` with an attribute of the thought that `aside_scanner_take_thought()` took last: the one with this
+/// `index`, in the order of the marker, from 0. Set `attribute->size` to `sizeof(aside_attribute)` before.
+///
+/// Returns `ASIDE_OK` with `*attribute` filled; `ASIDE_ERROR_RANGE` if `index` is not below `attribute_count` of that
+/// thought, or if no thought is taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+///
+/// Memory: none is allocated.
 #[ffi_export]
-pub unsafe extern "C" fn aside_scanner_lost_thoughts(scanner: *const aside_scanner) -> u64 {
+pub unsafe extern "C" fn aside_scanner_thought_attribute(
+    scanner: *const aside_scanner,
+    index: size_t,
+    attribute: *mut aside_attribute,
+) -> aside_status {
+    // SAFETY: every version begins with its size, and the caller promises that many bytes.
+    let size = match unsafe { size_of_given(attribute, "attribute") } {
+        Ok(size) => size,
+        Err(status) => return status,
+    };
+    let body = |stream: &mut Stream| {
+        let thought = stream.borrowed.as_ref().and_then(|borrowed| borrowed.thought.as_ref());
+        let Some((name, value)) = thought.and_then(|thought| thought.attributes.get(index)) else {
+            return fail(ASIDE_ERROR_RANGE);
+        };
+        let found = aside_attribute { size, name: aside_bytes::lend(name), value: aside_bytes::lend(value) };
+        // SAFETY: the caller promises that it may be written as far as its size says.
+        unsafe { fill_sized(attribute, size, found) };
+        ASIDE_OK
+    };
     // SAFETY: NULL or there, as the caller promises.
-    unsafe { read(scanner, |stream| stream.scanner.lost_thoughts()) }
+    unsafe { enter(scanner, is_whole, body) }
 }
 
 /// Moves the oldest thought into memory that C borrows, and returns it as C sees it.
 fn take(stream: &mut Stream, size: usize) -> Result<Option<aside_thought>, aside_status> {
     let borrowed = borrowed(&mut stream.borrowed)?;
-    borrowed.pairs.clear();
-    // Before it is taken: where there is no memory, it waits.
-    let count = stream.scanner.next_thought().map_or(0, |thought| thought.attributes.len());
-    borrowed.pairs.try_reserve(count).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
     borrowed.thought = stream.scanner.take_thought();
     let Some(thought) = &borrowed.thought else {
         return Ok(None);
     };
-    borrowed.pairs.extend(thought.attributes.iter().map(|(name, value)| aside_attribute {
-        name: as_c_ptr(name),
-        name_len: name.len(),
-        value: as_c_ptr(value),
-        value_len: value.len(),
-    }));
     let thought_type = thought.thought_type.as_deref();
     Ok(Some(aside_thought {
         size,
-        text: as_c_ptr(&thought.text),
-        text_len: thought.text.len(),
+        text: aside_bytes::lend(&thought.text),
         offset: thought.offset,
-        cause: thought.cause as u32,
+        cause: thought.cause.to_number(),
         truncated: thought.truncated.into(),
         has_thought_type: thought_type.is_some().into(),
         has_confidence: thought.confidence.is_some().into(),
         thought_type: place(thought_type.unwrap_or_default()),
-        thought_type_len: thought_type.unwrap_or_default().len(),
         confidence: thought.confidence.unwrap_or(0.0),
-        attributes: as_c_array(&borrowed.pairs),
-        attribute_count: borrowed.pairs.len(),
+        attribute_count: thought.attributes.len(),
     }))
 }

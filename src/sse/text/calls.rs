@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHasher;
 
 use super::parts::Parts;
-use crate::call_writer::{self, CallWriter, Delta, Standing, Tools};
+use crate::call_writer::{self, CallDelta, CallWriter, Standing, Tools};
 use crate::json::{self, Span, decimal};
 use crate::memory::{append, append_text, copy_text, push};
 use crate::sse::options::Options;
@@ -120,16 +120,13 @@ struct WholeCall {
 }
 
 impl Calls {
-    /// Returns the calls of a choice. `id_len` is what the dialect says of ids, `id_prefix` begins the ids that the model does not
-    /// write.
-    pub fn new(settings: &Settings, id_len: Option<u8>, id_prefix: &str, form: Form) -> Result<Calls, Error> {
-        let options = call_writer::Options {
-            tools: settings.tools.clone(),
-            id_prefix: copy_text(id_prefix)?.into(),
-            max_held: settings.max_held,
-        };
+    /// Returns the calls of a choice. `id_prefix` begins the ids that the model does not write.
+    pub fn new(settings: &Settings, dialect: &Dialect, id_prefix: &str, form: Form) -> Result<Calls, Error> {
+        let options = call_writer::Options::new().tools(settings.tools.clone()).max_held(settings.max_held);
+        let options = options.id_prefix(copy_text(id_prefix)?);
+        let id_len = dialect.compiled.call_ids;
         Ok(Calls {
-            writer: CallWriter::new(options),
+            writer: CallWriter::new(dialect, options),
             region: Region::default(),
             told: Told { id_prefix: copy_text(id_prefix)?, id_len, ids: Vec::new(), has_ended: false, objects: 0 },
             may_tell: settings.tools.as_ref().is_none_or(|tools| !tools.is_empty()),
@@ -155,7 +152,7 @@ impl Calls {
     }
 
     /// Takes the next event of the scanner. At most `room` bytes may wait.
-    pub fn take(&mut self, dialect: &Dialect, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
+    pub fn take(&mut self, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
         if event.channel != Channel::Tool {
             return Ok(parts.take(event)?);
         }
@@ -166,6 +163,7 @@ impl Calls {
         match event.kind {
             Kind::Open { rule, .. } => {
                 region.close(parts)?;
+                let dialect = self.writer.dialect();
                 let has_tables = call_writer::has_tables(dialect, rule);
                 region.is_open = has_tables && self.may_tell;
                 region.is_message = has_tables && rule as usize == dialect.compiled.spans.len();
@@ -185,10 +183,10 @@ impl Calls {
                     MOST_CALLS.. => OpenCall::Dropped,
                     _ => OpenCall::Waits(region.text.len()),
                 };
-                self.part(dialect, event, room, parts)
+                self.part(event, room, parts)
             }
             _ if region.call == OpenCall::None => region.take(event.bytes, room, parts),
-            _ => self.part(dialect, event, room, parts),
+            _ => self.part(event, room, parts),
         }
     }
 
@@ -203,7 +201,7 @@ impl Calls {
 
     /// Takes a part of a call. Whether it is told must not depend on how the text was cut: it is dropped if it is undecided
     /// after all the bytes that may wait, and one more comes.
-    fn part(&mut self, dialect: &Dialect, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
+    fn part(&mut self, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
         self.writer.limit(room);
         let mut event = event.clone();
         while let OpenCall::Waits(start) = self.region.call {
@@ -214,7 +212,7 @@ impl Calls {
             // Other parts come whole.
             if matches!(event.kind, Kind::CallValue | Kind::Framing) {
                 let (first, rest) = event.bytes.split_at(left);
-                self.feed(dialect, &Event { bytes: first, ..event.clone() }, room, parts)?;
+                self.feed(&Event { bytes: first, ..event.clone() }, room, parts)?;
                 event.bytes = rest;
                 if !matches!(self.region.call, OpenCall::Waits(_)) {
                     break;
@@ -227,13 +225,13 @@ impl Calls {
                 start => self.region.release_to(start, parts)?,
             }
         }
-        self.feed(dialect, &event, room, parts)
+        self.feed(&event, room, parts)
     }
 
-    fn feed(&mut self, dialect: &Dialect, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
+    fn feed(&mut self, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
         let Calls { writer, region, told, form, whole, .. } = self;
         let mut taken = Ok(());
-        writer.event(dialect, event, |delta| {
+        writer.event(event, |delta| {
             if taken.is_ok() {
                 taken = match whole {
                     Some(whole) if matches!(region.call, OpenCall::Waits(_)) => whole.take(&delta),
@@ -367,7 +365,7 @@ impl Region {
 
 impl Told {
     /// Takes a delta of a stream.
-    fn take(&mut self, delta: &Delta<'_>, region: &mut Region, parts: &mut Parts) -> Result<(), Error> {
+    fn take(&mut self, delta: &CallDelta<'_>, region: &mut Region, parts: &mut Parts) -> Result<(), Error> {
         if let (Some(id), Some(name)) = (delta.id, delta.name) {
             region.tell(parts)?;
             let id = self.id(id, delta.index)?;
@@ -426,7 +424,7 @@ impl WholeCall {
         self.arguments.starts_with('{') && json::is_json(self.arguments.as_bytes())
     }
 
-    fn take(&mut self, delta: &Delta<'_>) -> Result<(), Error> {
+    fn take(&mut self, delta: &CallDelta<'_>) -> Result<(), Error> {
         self.index = delta.index;
         append_text(&mut self.id, delta.id.unwrap_or_default())?;
         append_text(&mut self.name, delta.name.unwrap_or_default())?;

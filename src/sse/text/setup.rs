@@ -109,7 +109,7 @@ impl Setup {
         if let Some(settings) = &self.calls
             && text.needs_calls()
         {
-            text.calls = TryBox::new(Calls::new(settings, self.dialect.compiled.call_ids, &id_prefix()?, form)?)?;
+            text.calls = TryBox::new(Calls::new(settings, &self.dialect, &id_prefix()?, form)?)?;
         }
         Ok(())
     }
@@ -117,7 +117,7 @@ impl Setup {
     /// Reads on in a text.
     pub fn scan(&mut self, text: &mut TextStream, call: Call<'_>, parts: &mut Parts) -> Result<(), Error> {
         let before = parts.lens();
-        text.scan(call, &self.dialect, &mut self.waiting, parts)?;
+        text.scan(call, &mut self.waiting, parts)?;
         self.count(before, parts);
         Ok(())
     }
@@ -169,16 +169,17 @@ impl Setup {
         Some(scanner)
     }
 
-    /// Sets the dialect of the next stream, if there is one, and its start, which is the dialect's own if there is none.
+    /// Sets the dialect of the next stream, the rewriter's own if it is `None`, and its start, the dialect's own if it is `None`.
     /// `first` is the scanner of the stream's first text.
-    pub fn start_at(
+    pub fn use_dialect(
         &mut self,
         dialect: Option<&Dialect>,
         start: Option<Start>,
         first: &mut Scanner,
     ) -> Result<(), Error> {
         let options = self.options.start(start);
-        let scanner = Scanner::with_options(dialect.unwrap_or(&self.dialect), &options)?;
+        let own = self.own.as_ref().map_or(&self.dialect, |own| own.scanner.dialect());
+        let scanner = Scanner::with_options(dialect.unwrap_or(own), &options)?;
         self.set_start(options, scanner, None, first);
         Ok(())
     }

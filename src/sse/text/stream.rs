@@ -3,7 +3,7 @@
 use super::calls::{Calls, MOST_WAITING};
 use super::parts::Parts;
 use crate::memory::TryBox;
-use crate::{Channel, Dialect, Error, Scanner};
+use crate::{Channel, Error, Scanner};
 
 /// How a text goes on.
 #[derive(Clone, Copy)]
@@ -71,13 +71,7 @@ impl TextStream {
     }
 
     /// Reads on. `waiting` counts the bytes of calls that wait in all texts.
-    pub(super) fn scan(
-        &mut self,
-        call: Call<'_>,
-        dialect: &Dialect,
-        waiting: &mut usize,
-        parts: &mut Parts,
-    ) -> Result<(), Error> {
+    pub(super) fn scan(&mut self, call: Call<'_>, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
         let TextStream { scanner, split, calls, .. } = self;
         let (mut calls, split) = (calls.get_mut(), split.get_mut());
         let is_split = split.is_some();
@@ -91,7 +85,7 @@ impl TextStream {
                     _ if is_split && event.channel != Channel::Tool => {
                         parts.push_content(event.bytes).map_err(Into::into)
                     }
-                    Some(calls) => calls.take(dialect, &event, room, parts),
+                    Some(calls) => calls.take(&event, room, parts),
                     None => parts.take(&event).map_err(Into::into),
                 };
             }

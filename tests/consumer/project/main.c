@@ -2,7 +2,6 @@
 #include <aside.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int main(void)
@@ -12,9 +11,10 @@ int main(void)
     size_t len;
 
     ASIDE_VERSION_SYMBOL();
-    if (aside_strip(aside_dialect_find("inline-think", 12), text, strlen(text), &content, &len) != ASIDE_OK)
+    content = aside_strip(aside_dialect_find("inline-think", 12), text, strlen(text), &len);
+    if (content == NULL)
         return 1;
     printf("%s (%s)\n", content, aside_version());
-    free(content);
+    aside_free(content);
     return 0;
 }

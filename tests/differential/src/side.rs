@@ -2,7 +2,7 @@
 //! was.
 
 use super::library::{
-    Budget, BudgetScope, BudgetUnit, Channel, Counts, Dialect, Error, Event, Events, Kind, Options, Scanner, Start,
+    Budget, BudgetScope, BudgetUnit, Channel, Counts, Dialect, Error, Event, Events, Kind, ScannerOptions, Scanner, Start,
     StrayClose, Thought, Token,
 };
 use crate::case::{Call, Case, Input, Setup, Step, Stop};
@@ -62,7 +62,7 @@ pub fn run(dialect: &Dialect, case: &Case, out: &mut Vec<Seen>) {
     }
 }
 
-fn options(setup: &Setup) -> Options {
+fn options(setup: &Setup) -> ScannerOptions {
     let budget = setup.budget.map(|budget| {
         let unit = if budget.in_characters { BudgetUnit::Characters } else { BudgetUnit::Bytes };
         let scope = if budget.of_stream { BudgetScope::Stream } else { BudgetScope::Span };
@@ -70,7 +70,7 @@ fn options(setup: &Setup) -> Options {
     });
     let stray_close = if setup.keeps_stray { StrayClose::Text } else { StrayClose::Dialect };
     let start = setup.start.map(|start| start.parse::<Start>().expect("a start's name"));
-    Options::new().start(start).collect(setup.collect).budget(budget).stray_close(stray_close)
+    ScannerOptions::new().start(start).collect(setup.collect).budget(budget).stray_close(stray_close)
 }
 
 fn shown(error: Error) -> String {

@@ -32,8 +32,8 @@ struct Span {
 impl Source {
     /// None where both libraries refuse the file; fails where they do not say the same of it.
     pub fn new(toml: &str) -> Result<Option<Source>, String> {
-        let before = aside_before::Dialect::from_toml(toml).map_err(|error| error.to_string());
-        let now = aside::Dialect::from_toml(toml).map_err(|error| error.to_string());
+        let before = aside_before::Dialect::load(toml).map_err(|error| error.to_string());
+        let now = aside::Dialect::load(toml).map_err(|error| error.to_string());
         let said = (before.as_ref().map(before::side::dialect_seen), now.as_ref().map(now::side::dialect_seen));
         if said.0 != said.1 {
             return Err(format!("a dialect's file\n  before {:?}\n  now    {:?}\n{toml}", said.0, said.1));

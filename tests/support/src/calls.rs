@@ -37,11 +37,11 @@ impl Call {
 pub fn calls(pair: &Pair, start: Option<&str>, tools: Option<&Arc<Tools>>, chunks: &[&[u8]]) -> Vec<Call> {
     let options = ScannerOptions::new().start(start.map(|start| start.parse().unwrap())).calls(true);
     let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
-    let options = call_writer::Options { tools: tools.cloned(), id_prefix: MADE.into(), ..Default::default() };
-    let mut writer = CallWriter::new(options);
+    let options = call_writer::Options::new().tools(tools.cloned()).id_prefix(MADE);
+    let mut writer = CallWriter::new(&pair.library, options);
     let mut calls: Vec<Call> = Vec::new();
     let mut on_event = |event: Event<'_>| {
-        let written = writer.event(&pair.library, &event, |delta| {
+        let written = writer.event(&event, |delta| {
             if let Some(name) = delta.name {
                 let id = delta.id.filter(|id| !id.starts_with(MADE)).map(str::to_owned);
                 calls.push(Call { name: name.to_owned(), arguments: String::new(), id, cause: None });

@@ -365,7 +365,7 @@ impl Pair {
     }
 
     pub fn parse(text: &str) -> Pair {
-        let library = Dialect::from_toml(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let library = Dialect::load(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         Pair { library, reference: reference::Dialect::parse(text).unwrap() }
     }
 

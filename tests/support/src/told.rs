@@ -72,7 +72,7 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
     let header = pair.reference.header.as_ref().filter(|header| !header.calls.is_empty());
     let header = header.map(|_| pair.reference.spans.len() as u32);
     let mut scanner = Scanner::with_options(dialect, &options.calls(true)).unwrap();
-    let mut writer = CallWriter::new(call_writer::Options { tools, ..Default::default() });
+    let mut writer = CallWriter::new(dialect, call_writer::Options::new().tools(tools));
     let (mut told, mut calls, mut parts) = (Told::default(), Vec::<Call>::new(), Vec::<Part>::new());
     let (mut call, mut is_message) = (None, false);
     // Text, the region after it, and whether that is a message with a header.
@@ -80,7 +80,7 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
     let mut thinking = Vec::new();
     let mut on_event = |event: aside::Event<'_>| {
         writer
-            .event(dialect, &event, |delta| {
+            .event(&event, |delta| {
                 if let Some(name) = delta.name {
                     calls.push(Call { number: delta.call, name: name.into(), ..Call::default() });
                 }

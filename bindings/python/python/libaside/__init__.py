@@ -17,6 +17,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import Literal, TypeVar
 
 from ._libaside import (
+    AmbiguousDialectError,
     AsideError,
     Attribute,
     BusyError,
@@ -34,11 +35,10 @@ from ._libaside import (
     Scanner,
     Split,
     Stats,
-    Stream,
     Thought,
+    ToolStream,
     UnknownDialectError,
     __version__,
-    dialects,
     escape,
     join,
     request_hint,
@@ -49,6 +49,7 @@ from ._libaside import (
 )
 
 __all__ = [
+    "AmbiguousDialectError",
     "AsideError",
     "Attribute",
     "BusyError",
@@ -66,11 +67,10 @@ __all__ = [
     "Scanner",
     "Split",
     "Stats",
-    "Stream",
     "Thought",
+    "ToolStream",
     "UnknownDialectError",
     "__version__",
-    "dialects",
     "escape",
     "join",
     "request_hint",
@@ -99,7 +99,12 @@ def _pairs(events: list[Event[_Text]]) -> Iterator[tuple[_Channel, _Text]]:
 def split_iter(
     texts: Iterable[_Text], dialect: Dialect | str, *, start: _Start | None = None
 ) -> Iterator[tuple[_Channel, _Text]]:
-    """Yield pairs of a channel and a text, as soon as each is known. `texts` is a stream, cut anywhere."""
+    """Yield pairs of a channel and a text, as soon as each is known. `texts` is a stream, cut anywhere.
+
+    >>> from libaside import split_iter
+    >>> list(split_iter(["hm</th", "ink>Yes."], "qwen3", start="thinking"))
+    [('thinking', 'hm'), ('content', 'Yes.')]
+    """
     scanner: Scanner[_Text] = Scanner(dialect, start=start)
     for text in texts:
         yield from _pairs(scanner.feed(text))
@@ -109,7 +114,18 @@ def split_iter(
 async def split_aiter(
     texts: AsyncIterable[_Text], dialect: Dialect | str, *, start: _Start | None = None
 ) -> AsyncIterator[tuple[_Channel, _Text]]:
-    """Yield pairs of a channel and a text, as `split_iter` does, from an asynchronous stream."""
+    """Yield pairs of a channel and a text, as `split_iter` does, from an asynchronous stream.
+
+    >>> import asyncio
+    >>> from libaside import split_aiter
+    >>> async def main():
+    ...     async def stream():
+    ...         for text in ["<thi", "nk>hm</think>", "Yes."]:
+    ...             yield text
+    ...     return [pair async for pair in split_aiter(stream(), "qwen3")]
+    >>> asyncio.run(main())
+    [('thinking', 'hm'), ('content', 'Yes.')]
+    """
     scanner: Scanner[_Text] = Scanner(dialect, start=start)
     async for text in texts:
         for pair in _pairs(scanner.feed(text)):

@@ -38,7 +38,7 @@ def choose_dialect(*models: object) -> Dialect:
     for model in models:
         try:
             if isinstance(model, str) and model:
-                return Dialect.for_model(model)
+                return Dialect.find_for_model(model)
         except UnknownDialectError:
             pass
     return Dialect.find("any")
@@ -87,7 +87,7 @@ def whole(dialect: Dialect, text: str, start: Start | None) -> tuple[str, str]:
 def markers(dialect: Dialect) -> tuple[str, str]:
     """Return what a model of this dialect writes before and after its reasoning, or `<think>` and `</think>` if it cannot be said."""
     try:
-        before, rest = join(dialect, "\x02", "\x03").split("\x02")
+        before, rest = join("\x02", "\x03", dialect=dialect).split("\x02")
         after, _ = rest.split("\x03")
     except (AsideError, ValueError):
         return "<think>", "</think>"

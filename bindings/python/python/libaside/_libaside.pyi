@@ -9,9 +9,7 @@ __version__: str
 _Text = TypeVar("_Text", str, bytes, default=str)
 _Bulk = TypeVar("_Bulk", str, bytes)
 
-_Channel: TypeAlias = Literal["content", "thinking", "narration", "tool"]
-_Start: TypeAlias = Literal["content", "thinking", "narration", "tool", "header"]
-_Cause: TypeAlias = Literal["marker", "implied", "end of stream", "forced", "malformed"]
+# Generated from src/ffi by tests/header: do not edit.
 _Kind: TypeAlias = Literal[
     "open",
     "attribute",
@@ -29,13 +27,28 @@ _Kind: TypeAlias = Literal[
     "call_value_end",
     "call_end",
 ]
+_Channel: TypeAlias = Literal["content", "thinking", "narration", "tool"]
+_Cause: TypeAlias = Literal["marker", "implied", "end_of_stream", "forced", "malformed"]
+_Start: TypeAlias = Literal["content", "thinking", "narration", "tool", "header"]
+_CallsInThinking: TypeAlias = Literal["dialect", "never"]
+_StrayClose: TypeAlias = Literal["dialect", "text"]
+_Markers: TypeAlias = Literal["refuse", "escape"]
+_Field: TypeAlias = Literal["reasoning_content", "reasoning", "thinking"]
+_Body: TypeAlias = Literal["unknown", "events", "json", "lines"]
 _Format: TypeAlias = Literal["chat", "completions", "responses", "messages", "ollama", "all"]
+_ResponsesAs: TypeAlias = Literal["reasoning_text", "summary"]
+_Hint: TypeAlias = Literal["identity"]
+# End of what is generated.
+
 _Tools: TypeAlias = str | Sequence[Mapping[str, Any]]
 
 class AsideError(ValueError): ...
 
 class UnknownDialectError(AsideError):
     nearest: list[str]
+
+class AmbiguousDialectError(UnknownDialectError):
+    candidates: list[str]
 
 class DialectError(AsideError):
     line: int | None
@@ -45,18 +58,22 @@ class JoinError(AsideError):
     part: Literal["thinking", "content", "call"] | None
     offset: int | None
 
-class BusyError(AsideError): ...
+class BusyError(AsideError, RuntimeError): ...
 
 @final
 class Dialect:
     @staticmethod
     def find(name: str) -> Dialect: ...
     @staticmethod
-    def for_model(model: str) -> Dialect: ...
+    def find_for_model(model: str) -> Dialect: ...
     @staticmethod
-    def for_template(template: str, variables: dict[str, Any] | None = None) -> tuple[Dialect, _Start]: ...
+    def find_for_template(template: str) -> tuple[Dialect, _Start]: ...
     @staticmethod
-    def from_toml(text: str) -> Dialect: ...
+    def find_for_rendered_template(template: str, variables: dict[str, Any]) -> tuple[Dialect, _Start]: ...
+    @staticmethod
+    def load(toml: str) -> Dialect: ...
+    @staticmethod
+    def names() -> list[str]: ...
     @property
     def name(self) -> str: ...
     @property
@@ -66,7 +83,6 @@ class Dialect:
     @property
     def max_hold(self) -> int: ...
 
-def dialects() -> list[str]: ...
 @final
 class Attribute(Generic[_Text]):
     @property
@@ -90,6 +106,10 @@ class Event(Generic[_Text]):
     def rule(self) -> int | None: ...
     @property
     def attribute(self) -> Attribute[_Text] | None: ...
+    @property
+    def first_token(self) -> int: ...
+    @property
+    def tokens(self) -> int: ...
 
 @final
 class CallEnd:
@@ -136,6 +156,8 @@ class Counts:
     def spans(self) -> int: ...
     @property
     def tokens(self) -> int: ...
+    @property
+    def lost_thoughts(self) -> int: ...
 
 @final
 class Thought(Generic[_Text]):
@@ -165,8 +187,8 @@ class Scanner(Generic[_Text]):
         collect: bool | int | None = None,
         calls: bool = False,
         tools: _Tools | None = None,
-        calls_in_thinking: bool = True,
-        stray_close: bool = True,
+        calls_in_thinking: _CallsInThinking = "dialect",
+        stray_close: _StrayClose = "dialect",
         max_tools: int | None = None,
     ) -> Self: ...
     def feed(self, text: _Text) -> list[Event[_Text]]: ...
@@ -189,15 +211,15 @@ class Scanner(Generic[_Text]):
 def strip(text: _Bulk, dialect: Dialect | str) -> _Bulk: ...
 def split(text: _Bulk, dialect: Dialect | str, *, start: _Start | None = None) -> Split[_Bulk]: ...
 def join(
-    dialect: Dialect | str,
     thinking: _Bulk,
     content: _Bulk,
     *,
+    dialect: Dialect | str,
     calls: Sequence[Mapping[str, Any]] | None = None,
-    markers: Literal["refuse", "escape"] = "refuse",
+    markers: _Markers = "refuse",
     start: _Start | None = None,
 ) -> _Bulk: ...
-def escape(dialect: Dialect | str, text: _Bulk) -> _Bulk: ...
+def escape(text: _Bulk, dialect: Dialect | str) -> _Bulk: ...
 def wants(
     status: int,
     path: str,
@@ -207,7 +229,7 @@ def wants(
 ) -> Literal["events", "json", "lines"] | None: ...
 def request_hint(
     path: str, method: str, formats: _Format | Sequence[_Format] | None = None
-) -> Literal["identity"] | None: ...
+) -> _Hint | None: ...
 def request_model(body: bytes) -> str | None: ...
 @final
 class Stats:
@@ -235,6 +257,8 @@ class Stats:
     def held(self) -> int: ...
     @property
     def split_by_server(self) -> int: ...
+    @property
+    def encoded(self) -> bool: ...
 
 @final
 class Rewriter:
@@ -243,17 +267,17 @@ class Rewriter:
         dialect: Dialect | str,
         *,
         start: _Start | None = None,
-        field: Literal["reasoning_content", "reasoning", "thinking"] = "reasoning_content",
-        body: Literal["unknown", "events", "json", "lines"] = "unknown",
+        field: _Field = "reasoning_content",
+        body: _Body = "unknown",
         formats: _Format | Sequence[_Format] | None = None,
-        responses_as: Literal["reasoning_text", "summary"] = "reasoning_text",
+        responses_as: _ResponsesAs = "reasoning_text",
         calls: bool = False,
         tools: _Tools | None = None,
-        calls_in_thinking: bool = True,
+        calls_in_thinking: _CallsInThinking = "dialect",
         repair: bool = False,
         promote_empty: bool = False,
         merge: bool = False,
-        stray_close: bool = True,
+        stray_close: _StrayClose = "dialect",
         off: bool = False,
         max_event: int | None = None,
         max_held: int | None = None,
@@ -262,14 +286,11 @@ class Rewriter:
     def feed(self, data: Buffer) -> bytes: ...
     def finish(self) -> bytes: ...
     def reset(self) -> None: ...
-    def start_at(self, start: _Start | None) -> None: ...
-    def use_dialect(self, dialect: Dialect | str, start: _Start | None = None) -> None: ...
+    def use_dialect(self, dialect: Dialect | str | None, *, start: _Start | None = None) -> None: ...
     def use_tools(self, tools: _Tools | None) -> None: ...
     def start_from_prompt(self, tail: str | bytes) -> _Start: ...
     @property
     def stats(self) -> Stats: ...
-    @property
-    def is_encoded(self) -> bool: ...
 
 @final
 class Report:
@@ -279,6 +300,10 @@ class Report:
     def before(self) -> int: ...
     @property
     def after(self) -> int: ...
+    @property
+    def before_units(self) -> int: ...
+    @property
+    def after_units(self) -> int: ...
     @property
     def failed(self) -> list[tuple[str, str]]: ...
     @property
@@ -304,11 +329,11 @@ class Compressor:
         memory: int | None = None,
         switch_off: str | None = None,
     ) -> Self: ...
-    def compress(self, tool: str, input: object, text: _Bulk) -> Compressed[_Bulk]: ...
-    def stream(self, tool: str, input: object, *, memory: int = 1048576) -> Stream: ...
+    def compress(self, text: _Bulk, *, tool_id: str, input: object) -> Compressed[_Bulk]: ...
+    def stream(self, *, tool_id: str, input: object, memory: int = 1048576) -> ToolStream: ...
 
 @final
-class Stream(Generic[_Text]):
+class ToolStream(Generic[_Text]):
     def feed(self, text: _Text) -> _Text: ...
     def set_exit_code(self, code: int) -> None: ...
     def finish(self) -> _Text: ...
@@ -326,4 +351,4 @@ def arrow_split(
     array: object, dialect: Dialect | str, *, start: _Start | None = None
 ) -> tuple[_ArrowColumn, _ArrowColumn]: ...
 def arrow_strip(array: object, dialect: Dialect | str) -> _ArrowColumn: ...
-def arrow_compress(array: object, compressor: Compressor, tool: str, input: object) -> _ArrowColumn: ...
+def arrow_compress(array: object, compressor: Compressor, *, tool_id: str, input: object) -> _ArrowColumn: ...

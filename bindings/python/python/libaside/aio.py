@@ -20,7 +20,7 @@ from collections.abc import AsyncIterable, AsyncIterator
 from typing import TypeVar
 
 from . import split_aiter as split_iter
-from ._libaside import Compressed, Compressor, Rewriter, Stream
+from ._libaside import Compressed, Compressor, Rewriter, ToolStream
 
 __all__ = ["compress", "compress_stream", "rewrite", "split_iter"]
 
@@ -39,14 +39,14 @@ async def rewrite(answer: AsyncIterable[bytes], rewriter: Rewriter) -> AsyncIter
         yield out
 
 
-async def compress(compressor: Compressor, tool: str, input: object, text: _Text) -> Compressed[_Text]:
+async def compress(text: _Text, compressor: Compressor, *, tool_id: str, input: object) -> Compressed[_Text]:
     """Return what `compressor.compress` does. A text of a mebibyte and more is read in a thread."""
     if len(text) < _LONG:
-        return compressor.compress(tool, input, text)
-    return await asyncio.to_thread(compressor.compress, tool, input, text)
+        return compressor.compress(text, tool_id=tool_id, input=input)
+    return await asyncio.to_thread(compressor.compress, text, tool_id=tool_id, input=input)
 
 
-async def compress_stream(chunks: AsyncIterable[_Text], stream: Stream[_Text]) -> AsyncIterator[_Text]:
+async def compress_stream(chunks: AsyncIterable[_Text], stream: ToolStream[_Text]) -> AsyncIterator[_Text]:
     """Yield what comes out of `stream` for the chunks of a tool's output. After that, its `report` says what was done."""
     async for chunk in chunks:
         if out := stream.feed(chunk):

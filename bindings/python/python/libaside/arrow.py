@@ -43,9 +43,9 @@ def strip(array: _Column, dialect: Dialect | str) -> _Column:
     return _like(array, _libaside.arrow_strip(array, dialect))
 
 
-def compress(array: _Column, compressor: Compressor, tool: str, input: object) -> _Column:
-    """Return each text as `Compressor.compress` shortens it. `tool` and `input` say what printed all of them."""
-    return _like(array, _libaside.arrow_compress(array, compressor, tool, input))
+def compress(array: _Column, compressor: Compressor, *, tool_id: str, input: object) -> _Column:
+    """Return each text as `Compressor.compress` shortens it. `tool_id` and `input` say what printed all of them."""
+    return _like(array, _libaside.arrow_compress(array, compressor, tool_id=tool_id, input=input))
 
 
 def _like(array: _Column, made: Any) -> _Column:

@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 
-from ._libaside import Dialect, Rewriter, Stats, request_hint, wants
+from ._libaside import Dialect, Rewriter, request_hint, wants
 
 __all__ = ["AsyncTransport", "Transport"]
 
@@ -29,12 +29,12 @@ class _Options:
 
     def __init__(self, dialect: Dialect | str, **options: Any) -> None:
         self._dialect = dialect
-        self._options = {"formats": "all", **options}
+        self._options = options
         # What is wrong with the options is said now, and not at the first answer.
         Rewriter(dialect, **self._options)
 
     def prepare(self, request: httpx.Request) -> None:
-        if hint := request_hint(request.url.path, request.method, self._options["formats"]):
+        if hint := request_hint(request.url.path, request.method, self._options.get("formats")):
             request.headers["accept-encoding"] = hint
 
     def rewriter(self, request: httpx.Request, response: httpx.Response) -> Rewriter | None:
@@ -43,7 +43,7 @@ class _Options:
             request.url.path,
             response.headers.get("content-type"),
             response.headers.get("content-encoding"),
-            self._options["formats"],
+            self._options.get("formats"),
         )
         if body is None:
             return None
@@ -84,7 +84,7 @@ class _AsyncStream(httpx.AsyncByteStream):
 
 class Transport(httpx.BaseTransport):
     """A transport that splits answers. `inner` is the one that carries them, `httpx.HTTPTransport()` if there is none; the
-    options are those of `Rewriter`. By default all formats are read."""
+    options are those of `Rewriter`."""
 
     def __init__(self, dialect: Dialect | str, inner: httpx.BaseTransport | None = None, **options: Any) -> None:
         self._options = _Options(dialect, **options)

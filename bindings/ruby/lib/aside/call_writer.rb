@@ -23,8 +23,8 @@ module Aside
     include Handle
 
     # The numbers of the kinds that a call consists of.
-    NUMBERS = Native::KINDS.each_with_index.select { |kind, _| kind == :framing || kind&.start_with?("call") }.to_h.freeze
-    TOOL = Native::CHANNELS.index(:tool)
+    NUMBERS = Native::KIND.each_with_index.select { |kind, _| kind == :framing || kind&.start_with?("call") }.to_h.freeze
+    TOOL = Native::CHANNEL.index(:tool)
     private_constant :NUMBERS, :TOOL
 
     # Makes a writer for the events of scanners of a dialect. +dialect+ is a Dialect or the name of one.
@@ -45,7 +45,7 @@ module Aside
       id_prefix = Native.utf8(id_prefix)
       options = [Native::CALL_WRITER_OPTIONS_SIZE, tools, tools ? tools.bytesize : 0, id_prefix, id_prefix.bytesize,
                  Native.count("max_held", max_held), Native.count("max_tools", max_tools)]
-      options = options.pack(Native::CALL_WRITER_OPTIONS)
+                .pack(Native::CALL_WRITER_OPTIONS_PACK)
       @lock = Lock.new
       @delta = [Native::CALL_DELTA_SIZE].pack("J").ljust(Native::CALL_DELTA_SIZE, "\0")
       own(Error.check_address(Native.aside_call_writer_new(dialect.handle, options)), :aside_call_writer_free)
@@ -62,7 +62,8 @@ module Aside
 
         bytes = event.bytes
         name = event.name if bytes.empty?
-        status = Native.aside_call_writer_feed(handle, packed(number, event, bytes, name), name || bytes, @delta)
+        record = packed(number, event, bytes, name)
+        status = Native.aside_call_writer_feed(handle, record, Native::EVENT_SIZE, name || bytes, @delta)
         delta unless Error.check(status) == Native::NONE
       end
     end
@@ -88,17 +89,17 @@ module Aside
 
     # Returns an event as the library takes it. +name+ is one that is not in the stream.
     def packed(number, event, bytes, name)
-      [number, TOOL, Native::CAUSES.index(event.cause) || 0, event.rule || 0, event.offset, bytes.bytesize, event.tag || 0,
-       event.call || 0, 0, name ? name.bytesize : 0, 0, 0, 0, 0].pack(Native::WHOLE_EVENT)
+      [number, TOOL, Native::CAUSE.index(event.cause) || 0, event.rule || 0, event.offset, bytes.bytesize, event.tag || 0,
+       0, 0, name ? name.bytesize : 0, 0, 0, 0, 0, event.call || 0, event.tokens, event.first_token].pack(Native::EVENT_PACK)
     end
 
     # Returns what the library has written.
     def delta
       call, index, id, id_len, name, name_len, arguments, arguments_len, late_id, late_id_len, first, last, cause, whole =
-        @delta.unpack(Native::CALL_DELTA)
+        @delta.unpack(Native::CALL_DELTA_UNPACK)
       CallDelta.new(call: call, index: index, id: (Native.text(id, id_len) if first == 1),
                     name: (Native.text(name, name_len) if first == 1), arguments: Native.text(arguments, arguments_len),
-                    cause: (Native::CAUSES[cause] if last == 1), whole: whole == 1,
+                    cause: (Native::CAUSE[cause] if last == 1), whole: whole == 1,
                     late_id: (Native.text(late_id, late_id_len) if late_id_len.positive?))
     end
   end

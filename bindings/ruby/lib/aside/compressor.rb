@@ -2,9 +2,17 @@
 
 require "json"
 
+# Shortens tool results: see Compressor.
 module Aside
-  # Texts with fewer UTF-16 code units than this are never shortened.
-  MIN_COMPRESSIBLE_LENGTH = 1024
+  # Returns the length in bytes below which a text is never shortened. Unstable.
+  def self.min_compressible
+    Native.aside_min_compressible
+  end
+
+  # Returns the smallest budget of a Compressor, in bytes. Unstable.
+  def self.min_budget
+    Native.aside_min_budget
+  end
 
   # Shortens tool results before a model reads them. It removes what a terminal does not show, repeats, and lines that say
   # nothing; under a budget, everything but verdicts, errors, tail and head. Marker lines count what was left out, and the
@@ -22,7 +30,7 @@ module Aside
   # +tool_ids+:: returns the ids of the tools whose results it is for; none stands for all. Optional
   # <tt>matches?(tool_id, input)</tt>:: returns whether it is for a call. Optional
   #
-  # A cache has +id+, +tool_ids+ and
+  # A cache, which is unstable, has +id+, +tool_ids+ and
   #
   # <tt>lookup(tool_id, input)</tt>:: returns the recorded text and its time (a Time or Integer), as an Array, or nil
   # <tt>record(tool_id, input, text, time)</tt>:: stores the raw text parts, joined with line feeds, and a Time
@@ -60,13 +68,13 @@ module Aside
     #            as a whole, which takes some times as much memory as it has bytes
     # +switch_off+:: the banner's last sentence, which says how to switch compression off on this host
     # +built_in+:: false: leave out the built-in filters
-    # +without+:: ids of built-in filters to leave out
-    # +minify_json+:: true: add the filter that minifies JSON, the only one that changes protected text
+    # +without+:: ids of built-in filters to leave out. Unstable
+    # +minify_json+:: true: add the filter that minifies JSON, the only one that changes protected text. Unstable
     # +filters+:: more filters, in order: texts of filter files (TOML) and objects as above. One with the id of another
     #             replaces it
     # +last_run+:: the number of bytes for the library's own cache, which keeps the last result of each call; nil: no such
-    #              cache
-    # +caches+:: more caches, objects as above
+    #              cache. Unstable
+    # +caches+:: more caches, objects as above. Unstable
     #
     # Raises FilterError for a text that is not a filter file, OptionError for a budget that is too small and for an unknown
     # id, and TypeError for an object without the methods.
@@ -77,7 +85,7 @@ module Aside
       switch_off = Native.fixed(Native.utf8(switch_off || ""))
       options = [Native::COMPRESSOR_OPTIONS_SIZE, Native.count("budget", budget || 0), switch_off, switch_off.bytesize,
                  Native.count("memory", memory || 0)]
-                .pack(Native::COMPRESSOR_OPTIONS)
+                .pack(Native::COMPRESSOR_OPTIONS_PACK)
       @lock = Lock.new
       @budget = budget
       @inside = {}.compare_by_identity # calls in progress, each with its thread
@@ -91,9 +99,8 @@ module Aside
         caches.each { |cache| add_cache(registry, cache) }
         @hosts.freeze
         own(Error.check_address(Native.aside_compressor_new(registry, options)), :aside_compressor_free)
-        registry = nil
       ensure
-        Native.aside_registry_free(registry) if registry
+        Native.aside_registry_free(registry)
       end
     end
 
@@ -114,16 +121,11 @@ module Aside
         raise TypeError, "a result must be a String or an Array of parts, not #{result.class}"
       tool_id = Native.name(tool_id)
       texts = parts.map { |part| (text = String.try_convert(part)) && Native.fixed(Native.utf8(text)) }
-      list = texts.flat_map { |one| [one, one ? one.bytesize : 0] }.pack(Native::TEXT * texts.size)
+      list = texts.flat_map { |one| [one, one ? one.bytesize : 0] }.pack(Native::BYTES_PACK * texts.size)
       called = called(tool_id, input, exit_code, now)
-      out = Native.buffer(8)
       using do |call|
-        begin
-          Error.check(Native.aside_compress(address, called, list, texts.size, out))
-        ensure
-          # Also if a signal's handler raises, so that the Report frees it.
-          report = Report.new(out.unpack1("J"), tool_id, call.failed) unless out.unpack1("J").zero?
-        end
+        # What another thread raises waits for the end of the call, so the Report owns what is returned.
+        report = Report.new(Error.check_address(Native.aside_compress(address, called, list, texts.size)), tool_id, call.failed)
         Compressed.new(parts.each_with_index.map { |part, index| outcome(report, index, part) }, report)
       end
     end
@@ -182,7 +184,7 @@ module Aside
         Error.check(Native.aside_registry_add_toml(registry, toml, toml.bytesize))
       else
         matches = filter.respond_to?(:matches?) ? Host::MATCHES.address : 0
-        host = registered(Native::HOST_FILTER_SIZE, filter, [:apply], [matches, Host::APPLY.address])
+        host = registered(Native::FILTER_SIZE, Native::FILTER_PACK, filter, [:apply], [matches, Host::APPLY.address])
         Error.check(Native.aside_registry_add_filter(registry, host))
       end
     end
@@ -190,27 +192,27 @@ module Aside
     def add_cache(registry, cache)
       observe = cache.respond_to?(:observe) ? Host::OBSERVE.address : 0
       callbacks = [observe, Host::LOOKUP.address, Host::RECORD.address]
-      host = registered(Native::HOST_CACHE_SIZE, cache, %i[lookup record], callbacks)
+      host = registered(Native::CACHE_SIZE, Native::CACHE_PACK, cache, %i[lookup record], callbacks)
       Error.check(Native.aside_registry_add_cache(registry, host))
     end
 
     # Returns the struct of a filter or cache. Callbacks get its number; there is nothing to release.
-    def registered(size, object, methods, callbacks)
+    def registered(size, format, object, methods, callbacks)
       missing = [:id, *methods].find { |method| !object.respond_to?(method) }
       raise TypeError, "#{object.inspect} has no method `#{missing}`" if missing
 
       id = Native.fixed(Native.name(object.id))
       tool_ids = Native.names(object.respond_to?(:tool_ids) ? object.tool_ids : [])
       @hosts << Host::Named.new(id, object).freeze
-      [size, id, id.bytesize, tool_ids.first, tool_ids.last, *callbacks, 0, @hosts.size - 1]
-        .pack("JpJpJ#{"J" * callbacks.size}J2")
+      [size, id, id.bytesize, tool_ids.first, tool_ids.last, *callbacks, 0, @hosts.size - 1].pack(format)
     end
 
     # Returns the struct of a call.
     def called(tool_id, input, exit_code, now)
       input = json(input, exit_code)
       tool_id = Native.fixed(tool_id)
-      [Native::CALL_SIZE, tool_id, tool_id.bytesize, input, input.bytesize, Native.count("now", now.to_i)].pack(Native::CALL)
+      [Native::INVOCATION_SIZE, tool_id, tool_id.bytesize, input, input.bytesize, Native.count("now", now.to_i)]
+        .pack(Native::INVOCATION_PACK)
     end
 
     def json(input, exit_code)
@@ -228,13 +230,12 @@ module Aside
     end
 
     def outcome(report, index, part)
-      at = Native.buffer(8)
-      len = Native.buffer(8)
-      status = Error.check(Native.aside_compressed_part(report.address, index, at, len))
+      out = Native.buffer(Native::BYTES_SIZE)
+      status = Error.check(Native.aside_compressed_part(report.address, index, out))
       return part if status == Native::NONE
 
-      len = len.unpack1("J")
-      Native.text(at.unpack1("J"), len) unless len.zero?
+      at, len = out.unpack(Native::BYTES_UNPACK)
+      Native.text(at, len) unless len.zero?
     end
   end
 end

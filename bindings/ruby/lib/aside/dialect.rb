@@ -5,7 +5,7 @@ module Aside
   # one at once. Built-in dialects are frozen and may be shared between Ractors; <tt>Ractor.make_shareable</tt> makes a loaded
   # one so.
   #
-  #   Aside::Dialect.list                 # => ["any", "apertus", ...]
+  #   Aside::Dialect.names                # => ["any", "apertus", ...]
   #   Aside::Dialect.find("qwen3").name   # => "qwen3"
   #
   #   dialect = Aside::Dialect.load(<<~TOML)
@@ -60,47 +60,40 @@ module Aside
       end
 
       # Returns the built-in dialect that a chat template (Jinja) is written for, and where generation starts after its
-      # generation prompt: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. It goes by the markers that the
-      # template writes. Raises UnknownDialectError if they are the markers of no dialect, or if they fit several: the error's
-      # +candidates+.
-      #
-      # +variables+ is a JSON object, as a String, with the variables that the template is rendered with for one request, such
-      # as <tt>{"enable_thinking": true}</tt>; the start is then that of this request. Raises OptionError if it is not a JSON
-      # object, if the template cannot be rendered with it, or if the library was built without its feature +templates+.
+      # generation prompt: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. It reads the template and does not render
+      # it: the markers that the template writes decide, and the start is that of the branches taken by default. Raises
+      # UnknownDialectError if they are the markers of no dialect, and AmbiguousDialectError if they fit several.
       #
       #   dialect, start = Aside::Dialect.find_for_template(File.read("chat_template.jinja"))
       #   scanner = Aside::Scanner.new(dialect, start: start)
-      def find_for_template(text, variables: "")
+      def find_for_template(text)
         text = Native.utf8(text)
-        variables = Native.utf8(variables)
-        capacity = Native.aside_dialect_count
-        found = Native.buffer(capacity * 8)
-        start = Native.buffer(4)
-        count = Native.aside_dialect_find_for_template_with(text, text.bytesize, variables, variables.bytesize,
-                                                            found, capacity, start)
-        Error.check(Native.aside_last_status) if count.zero?
-        dialects = found.unpack("J#{count}").map { |address| new(address).freeze }
-        return dialects.first, Native::STARTS.key(start.unpack1("L")) if count == 1
+        room = Native.buffer(names.size * 8)
+        match = [Native::TEMPLATE_MATCH_SIZE, room, room.bytesize / 8, 0, 0, 0].pack(Native::TEMPLATE_MATCH_PACK)
+        address = Native.aside_dialect_find_for_template(text, text.bytesize, match)
+        _, _, count, start = match.unpack(Native::TEMPLATE_MATCH_UNPACK)
+        return new(address).freeze, Native::START.key(start) unless address.zero?
 
-        names = dialects.map(&:name)
-        raise UnknownDialectError.new("the template fits several dialects: #{names.join(", ")}", candidates: names)
+        Error.check_address(address) if count.zero?
+        message = Native.last_error
+        candidates = room.unpack("J#{count}").map { |candidate| new(candidate).name }
+        raise AmbiguousDialectError.new(message, status: Native::ERROR_AMBIGUOUS, candidates: candidates)
       end
 
       # Returns a dialect read from the text of a dialect file (TOML). Raises DialectError, which names line and key.
       def load(toml)
         toml = Native.utf8(toml)
-        out = Native.buffer(8)
-        Error.check(Native.aside_dialect_load(toml, toml.bytesize, out))
-        new(out.unpack1("J"), :aside_dialect_free)
+        new(Error.check_address(Native.aside_dialect_load(toml, toml.bytesize)), :aside_dialect_free)
       end
 
       # Returns the names of the built-in dialects, sorted: a frozen Array of frozen Strings.
-      def list
+      def names
         len = Native.buffer(8)
-        Array.new(Native.aside_dialect_count) do |index|
-          at = Native.aside_dialect_name_at(index, len)
-          Native.text(at, len.unpack1("J")).freeze
-        end.freeze
+        names = []
+        until (at = Native.aside_dialect_name_at(names.size, len)).zero?
+          names << Native.text(at, len.unpack1("J")).freeze
+        end
+        names.freeze
       end
 
       def of(dialect) # :nodoc:
@@ -133,7 +126,7 @@ module Aside
       len = Native.buffer(8)
       @name = Native.text(Native.aside_dialect_name(address, len), len.unpack1("J")).freeze
       @max_hold = Native.aside_dialect_max_hold(address)
-      @start = Native::STARTS.key(Native.aside_dialect_start(address))
+      @start = Native::START.key(Native.aside_dialect_start(address))
     end
 
     # Returns the family of the rule of an +:open+ event: the family that the dialect's file names, or else the dialect's

@@ -34,8 +34,11 @@ module Aside
   end
 
   # No built-in dialect has that name, or none is known for that model or template. The message lists the nearest names.
-  class UnknownDialectError < Error
-    # The sorted names of the dialects that a chat template fits equally well; otherwise empty. Frozen.
+  class UnknownDialectError < Error; end
+
+  # A chat template fits several dialects equally well.
+  class AmbiguousDialectError < UnknownDialectError
+    # The names of these dialects, sorted and frozen.
     attr_reader :candidates
 
     def initialize(message = nil, status: nil, candidates: []) # :nodoc:
@@ -80,17 +83,18 @@ module Aside
 
   class Error
     BY_STATUS = {
-      -1001 => ClosedError, # NULL: the object was closed by another thread
-      -1003 => UnknownDialectError,
-      -1004 => DialectError,
-      -1005 => OptionError,
-      -1007 => BusyError,
-      -1008 => OrderError,
-      -1009 => OutOfMemoryError,
-      -1011 => DefectError,
-      -1012 => JoinError,
-      -1013 => FilterError,
-      -1014 => OriginalError
+      Native::ERROR_NULL => ClosedError, # NULL: the object was closed by another thread
+      Native::ERROR_UNKNOWN => UnknownDialectError,
+      Native::ERROR_AMBIGUOUS => AmbiguousDialectError,
+      Native::ERROR_DIALECT => DialectError,
+      Native::ERROR_OPTION => OptionError,
+      Native::ERROR_BUSY => BusyError,
+      Native::ERROR_ORDER => OrderError,
+      Native::ERROR_MEMORY => OutOfMemoryError,
+      Native::ERROR_PANIC => DefectError,
+      Native::ERROR_JOIN => JoinError,
+      Native::ERROR_FILTER => FilterError,
+      Native::ERROR_ORIGINAL => OriginalError
     }.freeze
     private_constant :BY_STATUS
   end

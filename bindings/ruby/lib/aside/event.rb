@@ -55,6 +55,18 @@ module Aside
     # The offset of its bytes in the stream, in bytes of UTF-8 from 0. Of +:attribute+, the offset of the marker.
     attr_reader :offset
 
+    # Returns how many of the tokens that Scanner#feed_tokens was given begin inside its bytes. A token that begins in one event
+    # and ends in another belongs to the first. Bytes that were fed without tokens have none.
+    def tokens
+      @tokens || 0
+    end
+
+    # Returns how many tokens of the stream begin before it: the next event has <tt>first_token + tokens</tt>. Of +:attribute+,
+    # the tokens of its marker are among them.
+    def first_token
+      @first_token || 0
+    end
+
     # Of +:attribute+, the name. Of +:call_name+, the name of the call; if it is the value of a header's field, the event has no
     # bytes. Otherwise nil.
     attr_reader :name
@@ -69,7 +81,8 @@ module Aside
       @offset = offset
       @raw = raw.freeze
       if said
-        @kind, @cause, @rule, @tag, @call, @name, @value = said.values_at(:kind, :cause, :rule, :tag, :call, :name, :value)
+        @kind, @cause, @rule, @tag, @call, @name, @value, @tokens, @first_token =
+          said.values_at(:kind, :cause, :rule, :tag, :call, :name, :value, :tokens, :first_token)
         @name = @name&.scrub.freeze
         @value = @value&.scrub.freeze
       end
@@ -90,7 +103,7 @@ module Aside
     # Returns all values by name, for pattern matching.
     def deconstruct_keys(_keys)
       { kind: kind, channel: channel, cause: cause, rule: rule, tag: tag, call: call, offset: offset, text: text,
-        bytes: bytes, name: name, value: value }
+        bytes: bytes, name: name, value: value, tokens: tokens, first_token: first_token }
     end
 
     # Returns whether all values are equal to those of another event.
@@ -104,7 +117,8 @@ module Aside
     end
 
     def inspect # :nodoc:
-      said = deconstruct_keys(nil).reject { |key, value| value.nil? || key == :bytes }
+      hidden = @tokens ? %i[bytes] : %i[bytes tokens first_token]
+      said = deconstruct_keys(nil).reject { |key, value| value.nil? || hidden.include?(key) }
       "#<#{self.class} #{said.map { |key, value| "#{key}=#{value.inspect}" }.join(" ")}>"
     end
   end

@@ -48,22 +48,26 @@ module Aside
         raise @fatal if @fatal
       end
 
-      def matches(number, tool_id, input, reply)
+      def matches(number, invocation, reply)
+        tool_id, input, = given(invocation)
         answer(number, reply) { |filter| filter.matches?(text(tool_id), parsed(input)) ? 1 : 0 }
       end
 
-      def apply(number, text, input, reply)
+      def apply(number, invocation, text, reply)
+        _, input, = given(invocation)
         answer(number, reply) do |filter|
           shorter = filter.apply(text(text), parsed(input))
           shorter.nil? ? 0 : [1, Native.utf8(shorter)]
         end
       end
 
-      def observe(number, tool_id, input, reply)
+      def observe(number, invocation, reply)
+        tool_id, input, = given(invocation)
         answer(number, reply) { |cache| cache.observe(text(tool_id), parsed(input)) && 0 }
       end
 
-      def lookup(number, tool_id, input, reply, timestamp)
+      def lookup(number, invocation, reply, timestamp)
+        tool_id, input, = given(invocation)
         at = nil
         code = answer(number, reply) do |cache|
           recorded, time = cache.lookup(text(tool_id), parsed(input))
@@ -76,7 +80,8 @@ module Aside
         code
       end
 
-      def record(number, tool_id, input, text, now, reply)
+      def record(number, invocation, text, reply)
+        tool_id, input, now = given(invocation)
         answer(number, reply) { |cache| cache.record(text(tool_id), parsed(input), text(text), Time.at(now)) && 0 }
       end
 
@@ -123,6 +128,13 @@ module Aside
         Native.text(*place)
       end
 
+      # Returns of an invocation where the tool's id and the input are, and the time.
+      def given(invocation)
+        tool, tool_len, input, input_len, now =
+          Native.text(invocation, Native::INVOCATION_SIZE).unpack(Native::INVOCATION_UNPACK)
+        [[tool, tool_len], [input, input_len], now]
+      end
+
       # Parsed once: the input is the same for all callbacks of a call.
       def parsed(input)
         @parsed ||= [JSON.parse(text(input), max_nesting: false, freeze: true)]
@@ -136,20 +148,20 @@ module Aside
 
     # The callbacks. They get the number of the object first, and addresses and lengths as Integers. As constants they outlive
     # every compressor. In Ractors other than the main one they cannot be used.
-    MATCHES = FFI::Function.new(:int32, [:size_t] * 6) do |number, tool, tool_len, input, len, reply|
-      Call.current.matches(number, [tool, tool_len], [input, len], reply)
+    MATCHES = FFI::Function.new(:int32, [:size_t] * 3) do |number, invocation, reply|
+      Call.current.matches(number, invocation, reply)
     end
-    APPLY = FFI::Function.new(:int32, [:size_t] * 6) do |number, at, at_len, input, len, reply|
-      Call.current.apply(number, [at, at_len], [input, len], reply)
+    APPLY = FFI::Function.new(:int32, [:size_t] * 5) do |number, invocation, at, len, reply|
+      Call.current.apply(number, invocation, [at, len], reply)
     end
-    OBSERVE = FFI::Function.new(:int32, [:size_t] * 6) do |number, tool, tool_len, input, len, reply|
-      Call.current.observe(number, [tool, tool_len], [input, len], reply)
+    OBSERVE = FFI::Function.new(:int32, [:size_t] * 3) do |number, invocation, reply|
+      Call.current.observe(number, invocation, reply)
     end
-    LOOKUP = FFI::Function.new(:int32, [:size_t] * 7) do |number, tool, tool_len, input, len, reply, time|
-      Call.current.lookup(number, [tool, tool_len], [input, len], reply, time)
+    LOOKUP = FFI::Function.new(:int32, [:size_t] * 4) do |number, invocation, reply, time|
+      Call.current.lookup(number, invocation, reply, time)
     end
-    RECORD = FFI::Function.new(:int32, [*[:size_t] * 7, :uint64, :size_t]) do |number, *texts, now, reply|
-      Call.current.record(number, *texts.each_slice(2), now, reply)
+    RECORD = FFI::Function.new(:int32, [:size_t] * 5) do |number, invocation, at, len, reply|
+      Call.current.record(number, invocation, [at, len], reply)
     end
   end
   private_constant :Host

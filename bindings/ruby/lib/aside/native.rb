@@ -3,79 +3,16 @@
 require "ffi"
 
 module Aside
-  # Finds the native library and declares the functions of the C headers. Handles are Integers and buffers are Strings: not every
-  # version of FFI can make its own objects outside of the main Ractor, and a String can be unpacked without a copy.
+  # Finds the native library and attaches the functions of the C headers, which layout.rb declares. Handles are Integers and
+  # buffers are Strings: not every version of FFI can make its own objects outside of the main Ractor, and a String can be
+  # unpacked without a copy.
   module Native # :nodoc:
     extend FFI::Library
 
-    ABI_VERSION = 1
+    # The version of aside_unstable.h.
+    UNSTABLE_VERSION = 1
     # The library's file name with the number of its binary interface.
     SONAME = FFI::Platform.mac? ? "libaside.1.dylib" : "libaside.so.1"
-
-    OK = 0
-    MORE = 2
-    NONE = 3
-
-    STARTS = { nil => 0, content: 1, thinking: 2, narration: 3, tool: 4, header: 5 }.freeze
-    STRAY_CLOSES = { dialect: 0, text: 1 }.freeze
-    CALLS_IN_THINKING = { dialect: 0, never: 1 }.freeze
-
-    # By number.
-    KINDS = [nil, :open, :attribute, :text, :framing, :close, :reclassify, :budget, :call, :call_name, :call_id, :call_key,
-             :call_type, :call_value, :call_value_end, :call_end].freeze
-    CHANNELS = %i[content thinking narration tool].freeze
-    CAUSES = %i[marker implied end_of_stream forced malformed].freeze
-
-    # The structs of the C headers for String#pack and String#unpack. Each unpacked number costs time, so the fields of an event and
-    # of a feed's result that every text needs are apart from the others.
-    OPTIONS = "JL2Q2L6"
-    OPTIONS_SIZE = 56
-    SSE_OPTIONS = "JL4QL2pJQL6Q"
-    SSE_OPTIONS_SIZE = 96
-    STATS = "x8Q12"
-    STATS_SIZE = 104
-    COUNTS = "x8Q4"
-    COUNTS_SIZE = 40
-    # kind, channel, offset, len; cause, rule; tag; text_at, name_len, value_len.
-    EVENT = "L2x8Q2x32"
-    EVENT_SIZE = 64
-    EVENT_CAUSE_AT = 8
-    EVENT_RULE_TAG = "Lx16L2"
-    EVENT_RULE_AT = 12
-    EVENT_ATTRIBUTE = "L3"
-    EVENT_ATTRIBUTE_AT = 36
-    WHOLE_EVENT = "L4Q2L8"
-    # count, offset; consumed; held, held_len; attributes.
-    FED = "Jx8Q"
-    FED_SIZE = 56
-    FED_CONSUMED = "@8J"
-    FED_HELD = "@24J2"
-    FED_ATTRIBUTES = "@40J"
-    THOUGHT = "J3QL4J2dJ2"
-    THOUGHT_SIZE = 88
-    ATTRIBUTE = "J4"
-    ATTRIBUTE_SIZE = 32
-    CALL_WRITER_OPTIONS = "JpJpJQ2"
-    CALL_WRITER_OPTIONS_SIZE = 56
-    CALL_DELTA = "x8Q2J8L4"
-    CALL_DELTA_SIZE = 104
-    JOIN_CALL = "pJpJpJ"
-    # A text's address and length: as an argument, and as a result.
-    TEXT = "pJ"
-    BYTES = ["J2", 16].freeze
-    COMPRESSOR_OPTIONS = "JQpJQ"
-    COMPRESSOR_OPTIONS_SIZE = 40
-    CALL = "JpJpJQ"
-    CALL_SIZE = 48
-    HOST_FILTER_SIZE = 72
-    HOST_CACHE_SIZE = 80
-    REPORT = "x8Q2J8L2"
-    REPORT_SIZE = 96
-    FAILED = ["J4", 32].freeze
-    PART_REPORT = ["JQ2J2", 40].freeze
-    STRETCH = ["Q3Ll", 32].freeze
-    NO_FILTER = -1
-    COMMAND = ["J6L2", 56].freeze
 
     class << self
       # Returns a String for the library to write into.
@@ -104,7 +41,7 @@ module Aside
       # Returns the array that passes several texts to the library, nil for none, and their number.
       def names(objects)
         names = Array(objects).map { |object| fixed(name(object)) }
-        [(names.flat_map { |name| [name, name.bytesize] }.pack(TEXT * names.size) unless names.empty?), names.size]
+        [(names.flat_map { |name| [name, name.bytesize] }.pack(BYTES_PACK * names.size) unless names.empty?), names.size]
       end
 
       # Returns the fields of each struct in an array of the library.
@@ -121,25 +58,30 @@ module Aside
         fields.each_slice(fields.size / count).to_a
       end
 
-      # Returns a copy of a text that is borrowed from the library. The block calls the function that writes address and
-      # length.
+      # Returns a copy of a text that is borrowed from the library. The block calls the function that writes it.
       def borrowed
-        at = buffer(8)
-        len = buffer(8)
-        Error.check(yield(at, len))
-        text(at.unpack1("J"), len.unpack1("J"))
+        out = buffer(BYTES_SIZE)
+        Error.check(yield(out))
+        text(*out.unpack(BYTES_UNPACK))
       end
 
-      # Returns a copy of a text that the library has allocated, and frees it. The block is that of #borrowed.
-      def allocated
-        at = buffer(8)
+      # Returns a copy of a text that the library has made, and frees it. The block calls the function that returns its address
+      # and writes its length. What another thread raises here, as Timeout does, waits until the text is freed.
+      def made
         len = buffer(8)
-        begin
-          Error.check(yield(at, len))
-          text(at.unpack1("J"), len.unpack1("J"))
+        Thread.handle_interrupt(Object => :never) do
+          at = Error.check_address(yield(len))
+          text(at, len.unpack1("J"))
         ensure
-          free(at.unpack1("J"))
+          aside_free(at) if at
         end
+      end
+
+      # Returns the fields of a struct that begins with its size. The block calls the function that fills it, and returns whether
+      # it did.
+      def filled(size, format)
+        out = [size].pack("J").ljust(size, "\0")
+        out.unpack(format) if yield(out)
       end
 
       # Returns the number of a symbol.
@@ -201,116 +143,21 @@ module Aside
     typedef :size_t, :address
 
     begin
-      attach_function :aside_abi_version, [], :uint32
-      attach_function :aside_version, [], :string
-      attach_function :aside_last_error, [], :string
-      attach_function :aside_last_status, [], :int32
-
-      attach_function :aside_dialect_find, %i[buffer_in size_t], :address
-      attach_function :aside_dialect_find_for_model, %i[buffer_in size_t], :address
-      attach_function :aside_dialect_find_for_template_with,
-                      %i[buffer_in size_t buffer_in size_t buffer_out size_t buffer_out], :size_t
-      attach_function :aside_dialect_load, %i[buffer_in size_t buffer_out], :int32
-      attach_function :aside_dialect_free, [:address], :void
-      attach_function :aside_dialect_name, %i[address buffer_out], :address
-      attach_function :aside_dialect_family, %i[address uint32 buffer_out], :address
-      attach_function :aside_dialect_opener, %i[address uint32 uint32 buffer_out], :address
-      attach_function :aside_dialect_max_hold, [:address], :size_t
-      attach_function :aside_dialect_start, [:address], :uint32
-      attach_function :aside_dialect_preload, %i[buffer_in size_t], :int32
-      attach_function :aside_dialect_count, [], :size_t
-      attach_function :aside_dialect_name_at, %i[size_t buffer_out], :address
-
-      attach_function :aside_scanner_new, %i[address buffer_in], :address
-      attach_function :aside_scanner_clone, [:address], :address
-      attach_function :aside_scanner_free, [:address], :void
-      attach_function :aside_scanner_start_from_prompt, %i[address buffer_in size_t buffer_out], :int32
-      attach_function :aside_scanner_feed_text, %i[address buffer_in size_t], :int32
-      attach_function :aside_scanner_feed_into, %i[address buffer_in size_t buffer_out size_t size_t buffer_out], :int32
-      attach_function :aside_scanner_feed_tokens_into,
-                      %i[address buffer_in size_t buffer_in size_t buffer_out size_t size_t buffer_out], :int32
-      attach_function :aside_scanner_finish_into, %i[address buffer_out size_t size_t buffer_out], :int32
-      attach_function :aside_scanner_flush_into, %i[address buffer_out size_t size_t buffer_out], :int32
-      attach_function :aside_scanner_force_close_into, %i[address buffer_out size_t size_t buffer_out], :int32
-      attach_function :aside_scanner_reset, [:address], :int32
-      attach_function :aside_scanner_held, [:address], :size_t
-      attach_function :aside_scanner_max_hold, [:address], :size_t
-      attach_function :aside_scanner_offset, [:address], :uint64
-      attach_function :aside_scanner_counts, %i[address uint32 buffer_inout], :int32
-      attach_function :aside_scanner_take_thought, %i[address buffer_inout], :int32
-      attach_function :aside_scanner_lost_thoughts, [:address], :uint64
-
-      attach_function :aside_call_writer_new, %i[address buffer_in], :address
-      attach_function :aside_call_writer_free, [:address], :void
-      attach_function :aside_call_writer_feed, %i[address buffer_in buffer_in buffer_inout], :int32
-      attach_function :aside_call_writer_reset, [:address], :int32
-
-      attach_function :aside_rewriter_new, %i[address buffer_in], :address
-      attach_function :aside_rewriter_free, [:address], :void
-      attach_function :aside_rewriter_feed, %i[address buffer_in size_t buffer_out buffer_out], :int32
-      attach_function :aside_rewriter_finish, %i[address buffer_out buffer_out], :int32
-      attach_function :aside_rewriter_reset, [:address], :int32
-      attach_function :aside_rewriter_start_at, %i[address uint32], :int32
-      attach_function :aside_rewriter_use_dialect, %i[address address uint32], :int32
-      attach_function :aside_rewriter_use_tools, %i[address buffer_in size_t], :int32
-      attach_function :aside_rewriter_start_from_prompt, %i[address buffer_in size_t buffer_out], :int32
-      attach_function :aside_rewriter_too_long, [:address], :uint64
-      attach_function :aside_rewriter_encoded, [:address], :int32
-      attach_function :aside_rewriter_get_stats, %i[address buffer_inout], :int32
-      attach_function :aside_rewriter_wants,
-                      %i[uint32 buffer_in size_t buffer_in size_t buffer_in size_t uint32 buffer_out], :int32
-      attach_function :aside_request_hint, %i[buffer_in size_t buffer_in size_t uint32 buffer_out], :int32
-      attach_function :aside_request_model, %i[buffer_in size_t buffer_out size_t buffer_out], :int32
-
-      attach_function :aside_strip, %i[address buffer_in size_t buffer_out buffer_out], :int32
-      attach_function :aside_join,
-                      %i[address buffer_in size_t buffer_in size_t uint32 uint32 buffer_out buffer_out], :int32
-      attach_function :aside_join_with_calls,
-                      %i[address buffer_in size_t buffer_in size_t buffer_in size_t uint32 uint32 buffer_out buffer_out], :int32
-      attach_function :aside_escape, %i[address buffer_in size_t buffer_out buffer_out], :int32
-
-      attach_function :aside_registry_new, [:uint32], :address
-      attach_function :aside_registry_free, [:address], :void
-      attach_function :aside_registry_add_toml, %i[address buffer_in size_t], :int32
-      attach_function :aside_registry_add_filter, %i[address buffer_in], :int32
-      attach_function :aside_registry_add_cache, %i[address buffer_in], :int32
-      attach_function :aside_registry_add_last_run, %i[address size_t], :int32
-      attach_function :aside_registry_minify_json, [:address], :int32
-      attach_function :aside_registry_remove, %i[address buffer_in size_t], :int32
-      attach_function :aside_filter_check, %i[buffer_in size_t], :int32
-      attach_function :aside_reply_write, %i[address buffer_in size_t], :int32
-
-      attach_function :aside_compressor_new, %i[address buffer_in], :address
-      attach_function :aside_compressor_free, [:address], :void
-      attach_function :aside_compress, %i[address buffer_in buffer_in size_t buffer_out], :int32
-      attach_function :aside_compressed_part, %i[address size_t buffer_out buffer_out], :int32
-      attach_function :aside_compressed_report, %i[address buffer_inout], :int32
-      attach_function :aside_compressed_slice,
-                      %i[address size_t buffer_in size_t uint64 uint64 buffer_out], :int32
-      attach_function :aside_compressed_free, [:address], :void
-      attach_function :aside_tool_stream_new, %i[address buffer_in size_t], :address
-      attach_function :aside_tool_stream_free, [:address], :void
-      attach_function :aside_tool_stream_feed, %i[address buffer_in size_t buffer_out buffer_out], :int32
-      attach_function :aside_tool_stream_set_exit_code, %i[address int64], :int32
-      attach_function :aside_tool_stream_finish, %i[address buffer_out buffer_out buffer_out], :int32
-
-      attach_function :aside_command_line_parse, %i[buffer_in size_t], :address
-      attach_function :aside_command_line_commands, %i[address buffer_out], :address
-      attach_function :aside_command_line_free, [:address], :void
-
-      attach_function :aside_is_protected, %i[buffer_in size_t], :int32
-      attach_function :aside_format_banner, %i[buffer_in size_t uint64 uint64 buffer_out buffer_out], :int32
+      FUNCTIONS.each { |name, (parameters, result)| attach_function name, parameters, result }
     rescue FFI::NotFoundError => e
       raise LibraryError, "#{path} is not a libaside of version #{VERSION}: #{e.message}"
     end
 
     attach_function :memcpy, %i[buffer_out address size_t], :address
     attach_function :memcpy_to, :memcpy, %i[address buffer_in size_t], :address
-    attach_function :free, [:address], :void
 
     unless aside_abi_version == ABI_VERSION
       raise LibraryError, "#{path} has the binary interface #{aside_abi_version} (libaside #{aside_version}); " \
                           "this gem needs #{ABI_VERSION}"
+    end
+    unless aside_unstable_version == UNSTABLE_VERSION
+      raise LibraryError, "#{path} has version #{aside_unstable_version} of aside_unstable.h (libaside #{aside_version}); " \
+                          "this gem needs #{UNSTABLE_VERSION}"
     end
 
     # Ruby 3.1 looks up the keywords of String.new on the first call that has some, without a lock. If two Ractors came first

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 module Aside
-  # Describes what one call of a Compressor, or one ToolStream, did. Lengths are in UTF-16 code units, offsets in bytes.
+  # Describes what one call of a Compressor, or one ToolStream, did. Lengths and offsets are in bytes.
   # Everything that it returns is frozen, except the String of #slice. Any number of threads may read a report; only one at a
-  # time may call #slice or #close, and another one gets a BusyError.
+  # time may call #slice or #close, and another one gets a BusyError. #failed, #parts and #slice are unstable.
   #
   #   report = Aside::Compressor.new.compress(log, tool_id: "bash").report
   #   puts "#{report.before} -> #{report.after} by #{report.filters.join(", ")}"
@@ -23,9 +23,6 @@ module Aside
     # bits, seed 0).
     Stretch = Struct.new(:range, :change, :filter, :hash_value) # rubocop:disable Lint/StructNewOverride
 
-    CHANGES = %i[kept replaced left_out].freeze
-    private_constant :CHANGES
-
     # The id of the tool.
     attr_reader :tool_id
 
@@ -34,6 +31,9 @@ module Aside
 
     # The length of the text parts after, banners included.
     attr_reader :after
+
+    # The same lengths in UTF-16 code units, as banners have them.
+    attr_reader :before_units, :after_units
 
     # The ids of the filters that changed something, in the order of their first change.
     attr_reader :filters
@@ -44,28 +44,25 @@ module Aside
     # The id of the cache that had the same output, or nil.
     attr_reader :hit
 
+    # An Array of Part: the parts that filters changed. Empty for a stream that outgrew its memory.
+    attr_reader :parts
+
     def initialize(address, tool_id, errors) # :nodoc:
       own(address, :aside_compressed_free)
       @lock = Lock.new
       @tool_id = tool_id.freeze # already a copy
-      report = [Native::REPORT_SIZE].pack("J").ljust(Native::REPORT_SIZE, "\0")
-      Error.check(Native.aside_compressed_report(address, report))
-      @before, @after, filters, filter_count, failed, failed_count, parts, part_count, hit, hit_len, cut, unexplained =
-        report.unpack(Native::REPORT)
-      @filters = Native.array(filters, filter_count, *Native::BYTES).map { |at, len| Native.text(at, len).freeze }.freeze
-      @failed = failures(Native.array(failed, failed_count, *Native::FAILED), errors.dup).freeze
-      @hit = Native.text(hit, hit_len).freeze unless hit_len.zero?
-      # Copied as bytes: a long log has many stretches, and few callers ask for them.
-      @changed = Native.array(parts, part_count, *Native::PART_REPORT).map do |*fields, stretches, count|
-        [*fields, Native.text(stretches, count * Native::STRETCH.last)]
+      @before, @after, @before_units, @after_units, filters, filter_count, failed, parts, hit, hit_len, cut, unexplained =
+        filled(Native::REPORT_SIZE, Native::REPORT_UNPACK) { |out| Native.aside_compressed_report(address, out) }
+      filters = Native.array(filters, filter_count, Native::BYTES_UNPACK, Native::BYTES_SIZE)
+      @filters = filters.map { |at, len| Native.text(at, len).freeze }.freeze
+      failed = Array.new(failed) do |index|
+        filled(Native::FAILED_SIZE, Native::FAILED_UNPACK) { |out| Native.aside_compressed_failed(address, index, out) }
       end
+      @failed = failures(failed, errors.dup).freeze
+      @hit = Native.text(hit, hit_len).freeze unless hit_len.zero?
+      @parts = Array.new(parts) { |index| part(index) }.freeze
       @cut_protected = cut == 1
       @unexplained = unexplained == 1
-    end
-
-    # Returns an Array of Part: the parts that filters changed. Empty for a stream that outgrew its memory.
-    def parts
-      @parts ||= @changed.map { |fields| part(*fields) }.freeze
     end
 
     # Returns whether text of a machine format, or text that was compressed before, was cut, because it did not fit into the
@@ -94,11 +91,11 @@ module Aside
       ending = Native.count("the range's end", range.end || original.bytesize)
       ending += 1 if range.end && !range.exclude_end?
       len = (ending - start).clamp(0, 0xFFFF_FFFF_FFFF_FFFF)
-      out = Native.buffer(8)
+      part = Native.count("part", part)
       exclusively do
-        Error.check(Native.aside_compressed_slice(address, Native.count("part", part), original, original.bytesize, start,
-                                                  len, out))
-        Native.text(out.unpack1("J"), len)
+        Native.borrowed do |out|
+          Native.aside_compressed_slice(address, part, original, original.bytesize, start, len, out)
+        end
       end
     end
 
@@ -125,12 +122,23 @@ module Aside
       end
     end
 
-    def part(part, bytesize, hash, stretches)
-      stretches = Native.structs(stretches, *Native::STRETCH).map do |start, len, hash_value, change, filter|
+    def part(index)
+      part, bytesize, hash, count =
+        filled(Native::PART_REPORT_SIZE, Native::PART_REPORT_UNPACK) do |out|
+          Native.aside_compressed_part_report(address, index, out)
+        end
+      stretches = Array.new(count) do |at|
+        start, len, hash_value, change, filter =
+          filled(Native::STRETCH_SIZE, Native::STRETCH_UNPACK) { |out| Native.aside_compressed_stretch(address, index, at, out) }
         filter = filter == Native::NO_FILTER ? nil : @filters[filter]
-        Stretch.new(start...start + len, CHANGES[change], filter, hash_value).freeze
+        Stretch.new(start...start + len, Native::CHANGE[change], filter, hash_value).freeze
       end
       Part.new(part, bytesize, hash, stretches.freeze).freeze
+    end
+
+    # Returns the fields of a struct that the block's call fills.
+    def filled(size, format)
+      Native.filled(size, format) { |out| Error.check(yield(out)) }
     end
   end
 end

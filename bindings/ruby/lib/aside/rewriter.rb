@@ -21,12 +21,6 @@ module Aside
   class Rewriter
     include Handle
 
-    FIELDS = { reasoning_content: 0, reasoning: 1, thinking: 2 }.freeze
-    BODIES = { nil => 0, events: 1, json: 2, lines: 3 }.freeze
-    FORMATS = { chat: 1, completions: 2, responses: 4, messages: 8, ollama: 16, all: 31 }.freeze
-    RESPONSES_AS = { reasoning_text: 0, summary: 1 }.freeze
-    private_constant :FIELDS, :BODIES, :FORMATS, :RESPONSES_AS
-
     # What a rewriter has counted since it was made or last reset, frozen:
     #
     # +events+:: events that have data, lines of JSON, and bodies that were read whole
@@ -41,8 +35,10 @@ module Aside
     # +content_bytes+:: bytes of text that were sent as content
     # +held+:: bytes of text and of an unfinished event that #finish would return now
     # +split_by_server+:: texts whose thinking the server splits itself
+    # +encoded+:: whether the stream passes unread because its first bytes are not text: it is compressed, or its encoding is not
+    #             UTF-8. Ask the server for <tt>Accept-Encoding: identity</tt>, or decode the body first
     Stats = Struct.new(:events, :changed, :added, :repaired, :too_long, :unread, :unpromoted, :truncated, :thinking_bytes,
-                       :content_bytes, :held, :split_by_server)
+                       :content_bytes, :held, :split_by_server, :encoded)
 
     # The longest name of a model that is read.
     MODEL_SIZE = 1024
@@ -60,10 +56,9 @@ module Aside
       #   Aside::Rewriter.wants(200, path: "/v1/messages", content_type: "text/event-stream").inspect  # => ":events"
       #   Aside::Rewriter.wants(200, path: "/v1/models", content_type: "application/json").inspect     # => "nil"
       def wants(status, path: nil, content_type: nil, content_encoding: nil, formats: :all)
-        texts = [path, content_type, content_encoding].map { |text| Native.string(text || "") }
+        exchange = exchange(status, formats, "", path, content_type, content_encoding)
         out = Native.buffer(4)
-        found = Native.aside_rewriter_wants(status, *texts.flat_map { |text| [text, text.bytesize] }, formats(formats), out)
-        BODIES.key(out.unpack1("L")) if Error.check(found) == Native::OK
+        Native::BODY.key(out.unpack1("L")) if Error.check(Native.aside_rewriter_wants(exchange, out)) == Native::OK
       end
 
       # Returns what a host does with a request whose answer may be for a rewriter: +:identity+, send
@@ -72,11 +67,8 @@ module Aside
       #
       #   Aside::Rewriter.request_hint("/v1/messages", "POST").inspect  # => ":identity"
       def request_hint(path, method, formats: :all)
-        path = Native.string(path)
-        method = Native.string(method)
-        out = Native.buffer(4)
-        found = Native.aside_request_hint(path, path.bytesize, method, method.bytesize, formats(formats), out)
-        :identity if Error.check(found) == Native::OK
+        exchange = exchange(0, formats, method, path)
+        :identity if Error.check(Native.aside_request_hint(exchange, Native.buffer(4))) == Native::OK
       end
 
       # Returns the model that a request asks for, the first string +model+ of its JSON object, in all of its body that has come
@@ -96,7 +88,16 @@ module Aside
 
       # Returns the bits of formats: a Symbol, or several.
       def formats(names) # :nodoc:
-        Array(names).map { |name| Native.number("formats", name, FORMATS) }.reduce(0, :|)
+        Array(names).map { |name| Native.number("formats", name, Native::FORMATS) }.reduce(0, :|)
+      end
+
+      private
+
+      # Returns the struct of a request and its answer.
+      def exchange(status, formats, method, path, type = nil, encoding = nil)
+        texts = [Native.string(method), *[path, type, encoding].map { |text| Native.string(text || "") }]
+        [Native::EXCHANGE_SIZE, status, formats(formats), *texts.flat_map { |text| [text, text.bytesize] }]
+          .pack(Native::EXCHANGE_PACK)
       end
     end
 
@@ -131,45 +132,36 @@ module Aside
     # that cannot be read.
     def initialize(dialect, start: nil, field: :reasoning_content, body: nil, off: false, max_event: 0,
                    stray_close: :dialect, calls: false, tools: nil, calls_in_thinking: :dialect, max_held: 0,
-                   formats: :chat, responses_as: :reasoning_text, repair: false, promote_empty: false, merge: false,
+                   formats: :all, responses_as: :reasoning_text, repair: false, promote_empty: false, merge: false,
                    max_tools: 0)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
       tools = Native.utf8(tools) if tools
-      options = [Native::SSE_OPTIONS_SIZE, Native.number("start", start, Native::STARTS),
-                 Native.number("field", field, FIELDS), Native.number("body", body, BODIES), off ? 1 : 0,
-                 Native.count("max_event", max_event), Native.number("stray_close", stray_close, Native::STRAY_CLOSES),
+      options = [Native::REWRITER_OPTIONS_SIZE, Native.number("start", start, Native::START),
+                 Native.number("field", field, Native::FIELD),
+                 Native.number("body", body || :unknown, Native::BODY), off ? 1 : 0,
+                 Native.count("max_event", max_event), Native.number("stray_close", stray_close, Native::STRAY_CLOSE),
                  calls ? 1 : 0, tools, tools ? tools.bytesize : 0, Native.count("max_held", max_held),
                  Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING),
-                 Rewriter.formats(formats), Native.number("responses_as", responses_as, RESPONSES_AS), repair ? 1 : 0,
-                 promote_empty ? 1 : 0, merge ? 1 : 0, Native.count("max_tools", max_tools)].pack(Native::SSE_OPTIONS)
+                 Rewriter.formats(formats), Native.number("responses_as", responses_as, Native::RESPONSES_AS), repair ? 1 : 0,
+                 promote_empty ? 1 : 0, merge ? 1 : 0, Native.count("max_tools", max_tools)]
+                .pack(Native::REWRITER_OPTIONS_PACK)
       @lock = Lock.new
       own(Error.check_address(Native.aside_rewriter_new(dialect.handle, options)), :aside_rewriter_free)
     end
 
-    # Sets where the next stream starts, before its first byte: what is open at the first byte of each choice's text, as for
-    # Scanner.new. With it one rewriter serves a model with thinking on and off. #finish and #reset go back to the rewriter's
-    # own start. Returns the rewriter.
-    #
-    #   rewriter.start_at(:content) unless request["enable_thinking"]
-    #
-    # Raises OptionError for a start that the dialect does not have, and OrderError if the stream has begun.
-    def start_at(start)
-      number = Native.number("start", start, Native::STARTS)
-      exclusively { Error.check(Native.aside_rewriter_start_at(address, number)) }
-      self
-    end
-
-    # Sets the dialect of the next stream (a Dialect or the name of one) and its start, before its first byte; nil: the
-    # dialect decides where it starts. The results of Dialect.find_for_template can be passed to it. #finish and #reset go
-    # back to the rewriter's own dialect and start. Returns the rewriter. Raises what Rewriter.new raises, and OrderError if
-    # the stream has begun.
+    # Sets the dialect of the next stream (a Dialect, the name of one, or nil: the rewriter's own) and its start, what is open
+    # at the first byte of each choice's text, before the first byte; a start of nil: the dialect decides where it starts. So
+    # one rewriter serves a model with thinking on and off. The results of Dialect.find_for_template can be passed to it.
+    # #finish and #reset go back to the rewriter's own dialect and start. Returns the rewriter. Raises what Rewriter.new
+    # raises, and OrderError if the stream has begun.
     #
     #   rewriter.use_dialect("harmony")
+    #   rewriter.use_dialect(nil, start: :content) unless request["enable_thinking"]
     def use_dialect(dialect, start: nil)
-      dialect = Dialect.of(dialect)
-      number = Native.number("start", start, Native::STARTS)
-      exclusively { Error.check(Native.aside_rewriter_use_dialect(address, dialect.handle, number)) }
+      dialect = Dialect.of(dialect) if dialect
+      number = Native.number("start", start, Native::START)
+      exclusively { Error.check(Native.aside_rewriter_use_dialect(address, dialect ? dialect.handle : 0, number)) }
       self
     end
 
@@ -195,7 +187,7 @@ module Aside
       exclusively do
         out = Native.buffer(4)
         Error.check(Native.aside_rewriter_start_from_prompt(address, tail, tail.bytesize, out))
-        Native::STARTS.key(out.unpack1("L"))
+        Native::START.key(out.unpack1("L"))
       end
     end
 
@@ -203,12 +195,12 @@ module Aside
     # complete.
     def feed(bytes)
       bytes = Native.string(bytes)
-      exclusively { Native.borrowed { |at, len| Native.aside_rewriter_feed(address, bytes, bytes.bytesize, at, len) } }
+      exclusively { Native.borrowed { |out| Native.aside_rewriter_feed(address, bytes, bytes.bytesize, out) } }
     end
 
     # Ends the stream, and returns what was held back. The next bytes begin a new stream.
     def finish
-      exclusively { Native.borrowed { |at, len| Native.aside_rewriter_finish(address, at, len) } }
+      exclusively { Native.borrowed { |out| Native.aside_rewriter_finish(address, out) } }
     end
 
     # Drops the stream, and every error but DefectError. The next bytes begin a new stream. Returns the rewriter.
@@ -221,22 +213,12 @@ module Aside
     #
     #   rewriter.stats.thinking_bytes
     def stats
-      out = [Native::STATS_SIZE].pack("J").ljust(Native::STATS_SIZE, "\0")
-      exclusively { Error.check(Native.aside_rewriter_get_stats(address, out)) }
-      Stats.new(*out.unpack(Native::STATS)).freeze
-    end
-
-    # Returns how many events and bodies have passed unread since the start or the last #reset, because they were longer than
-    # +max_event+.
-    def too_long
-      exclusively { Native.aside_rewriter_too_long(address) }
-    end
-
-    # Returns whether the stream passes unread because its first bytes are not text: it is compressed, or its encoding is not
-    # UTF-8. Ask the server for <tt>Accept-Encoding: identity</tt>, or decode the body first. After #finish it is about the
-    # finished stream, until another begins.
-    def encoded?
-      exclusively { Native.aside_rewriter_encoded(address) == 1 }
+      *counts, encoded = exclusively do
+        Native.filled(Native::REWRITER_STATS_SIZE, Native::REWRITER_STATS_UNPACK) do |out|
+          Error.check(Native.aside_rewriter_get_stats(address, out))
+        end
+      end
+      Stats.new(*counts, encoded == 1).freeze
     end
 
     # Frees the rewriter at once, and not when Ruby collects it. Held bytes are lost: call #finish first to get them. May be

@@ -33,23 +33,29 @@ module Aside
     # +characters+:: characters of text; in invalid UTF-8, the bytes that do not continue a character
     # +spans+:: spans opened
     # +tokens+:: tokens from #feed_tokens whose first byte is text of the channel
-    Counts = Struct.new(:bytes, :characters, :spans, :tokens)
+    # +lost_thoughts+:: of +:thinking+, whole thoughts that were dropped since the scanner was made or last reset, because 1,024
+    #                   others were waiting for #take_thought; of other channels 0
+    Counts = Struct.new(:bytes, :characters, :spans, :tokens, :lost_thoughts)
 
     # The size of the event array of a call.
     CAPACITY = 64
     # The number of bytes to ask of an IO at a time.
     READ_SIZE = 16_384
-    KINDS = Native::KINDS
+    KINDS = Native::KIND
     TEXT = KINDS.index(:text)
-    CHANNELS = Native::CHANNELS
-    CAUSES = Native::CAUSES
-    UNITS = { bytes: 0, characters: 1 }.freeze
-    SCOPES = { span: 0, stream: 1 }.freeze
+    CHANNELS = Native::CHANNEL
+    CAUSES = Native::CAUSE
     # The format that unpacks a number of events, by that number.
-    UNPACK = (0..CAPACITY).map { |count| (Native::EVENT * count).freeze }.freeze
+    UNPACK = (0..CAPACITY).map { |count| (Native::EVENT_TEXT * count).freeze }.freeze
     EVENT_FIELDS = 4
-    private_constant :CAPACITY, :READ_SIZE, :KINDS, :TEXT, :CHANNELS, :CAUSES, :UNITS, :SCOPES, :UNPACK,
-                     :EVENT_FIELDS
+    # Where in an event the fields of some kinds begin.
+    CAUSE_AT = Native::EVENT_AT[:cause]
+    RULE_AT = Native::EVENT_AT[:rule]
+    NAME_AT = Native::EVENT_AT[:text_at]
+    CALL_AT = Native::EVENT_AT[:call]
+    TOKENS_AT = Native::EVENT_AT[:tokens]
+    private_constant :CAPACITY, :READ_SIZE, :KINDS, :TEXT, :CHANNELS, :CAUSES, :UNPACK,
+                     :EVENT_FIELDS, :CAUSE_AT, :RULE_AT, :NAME_AT, :CALL_AT, :TOKENS_AT
 
     # Makes a scanner at the start of a stream. +dialect+ is a Dialect or the name of one.
     #
@@ -72,14 +78,17 @@ module Aside
                    stray_close: :dialect, calls: false, calls_in_thinking: :dialect)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
-      options = [Native::OPTIONS_SIZE, Native.number("start", start, Native::STARTS),
-                 Native.number("stray_close", stray_close, Native::STRAY_CLOSES), Native.count("collect", collect),
-                 Native.count("budget", budget || 0), budget ? 1 : 0, Native.number("budget_unit", budget_unit, UNITS),
-                 Native.number("budget_scope", budget_scope, SCOPES), calls ? 1 : 0,
-                 Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING), 0].pack(Native::OPTIONS)
+      options = [Native::SCANNER_OPTIONS_SIZE, Native.number("start", start, Native::START),
+                 Native.number("stray_close", stray_close, Native::STRAY_CLOSE), Native.count("collect", collect),
+                 Native.count("budget", budget || 0), budget ? 1 : 0,
+                 Native.number("budget_unit", budget_unit, Native::BUDGET_UNIT),
+                 Native.number("budget_scope", budget_scope, Native::BUDGET_SCOPE), calls ? 1 : 0,
+                 Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING), 0]
+                .pack(Native::SCANNER_OPTIONS_PACK)
       make_room
       @due = []
       @converter = nil
+      @with_tokens = false
       @offset = 0
       own(Error.check_address(Native.aside_scanner_new(dialect.handle, options)), :aside_scanner_free)
       @open = @address
@@ -144,8 +153,9 @@ module Aside
 
     # Feeds pieces whose tokens are known: pairs of a token's text and whether it is one of the tokenizer's added tokens.
     # Markers that a dialect calls special then count only where such a token begins them, so that a marker typed as ordinary
-    # text stays text. #counts reports the tokens of each channel. Feeds with and without tokens may be mixed. A token's text
-    # may cut a character if it is UTF-8 or BINARY. Returns what #feed returns.
+    # text stays text. Event#tokens and Event#first_token say which tokens begin in an event, and #counts counts those of each
+    # channel. Feeds with and without tokens may be mixed. A token's text may cut a character if it is UTF-8 or BINARY. Returns
+    # what #feed returns.
     #
     #   scanner.feed_tokens([["<think>", true], ["Twice", false], [" 21.", false], ["</think>", true]]) do |event|
     #     print event.text if event.channel == :thinking && event.kind == :text
@@ -159,6 +169,7 @@ module Aside
       end
       exclusively do
         settle_rest
+        @with_tokens = true
         settle(chunk, tokens: lengths)
       end
       deliver(&block)
@@ -181,7 +192,7 @@ module Aside
 
         out = Native.buffer(4)
         Error.check(Native.aside_scanner_start_from_prompt(address, tail, tail.bytesize, out))
-        Native::STARTS.key(out.unpack1("L"))
+        Native::START.key(out.unpack1("L"))
       end
     end
 
@@ -190,7 +201,10 @@ module Aside
     #
     #   scanner.finish { |event| print event.text if event.kind == :text }
     def finish(&block)
-      exclusively { settle_end(:aside_scanner_finish_into) }
+      exclusively do
+        settle_end(:aside_scanner_finish_into)
+        @with_tokens = false
+      end
       deliver(&block)
     end
 
@@ -234,21 +248,16 @@ module Aside
     #   end
     def take_thought
       exclusively do
-        out = [Native::THOUGHT_SIZE].pack("J").ljust(Native::THOUGHT_SIZE, "\0")
-        next if Error.check(Native.aside_scanner_take_thought(address, out)) == Native::NONE
+        text, text_len, offset, cause, truncated, typed, sure, type, type_len, confidence, count =
+          Native.filled(Native::THOUGHT_SIZE, Native::THOUGHT_UNPACK) do |out|
+            Error.check(Native.aside_scanner_take_thought(address, out)) == Native::OK
+          end
+        next unless text
 
-        _, text, text_len, offset, cause, truncated, typed, sure, type, type_len, confidence, attributes, count =
-          out.unpack(Native::THOUGHT)
         Thought.new(text: Native.text(text, text_len), offset: offset, cause: CAUSES[cause], truncated: truncated == 1,
                     thought_type: typed == 1 ? Native.text(type, type_len) : nil,
-                    confidence: sure == 1 ? confidence : nil, attributes: attributes(attributes, count))
+                    confidence: sure == 1 ? confidence : nil, attributes: attributes(count))
       end
-    end
-
-    # Returns how many thoughts were dropped since the start or the last #reset. A thought is dropped if 1,024 others are
-    # waiting.
-    def lost_thoughts
-      exclusively { Native.aside_scanner_lost_thoughts(address) }
     end
 
     # Returns the Counts of a channel so far. After #finish they are about the finished stream, until another begins. Held
@@ -262,9 +271,12 @@ module Aside
     def counts(channel)
       channel = CHANNELS.index(channel) or
         raise ArgumentError, "channel must be one of #{CHANNELS}, not #{channel.inspect}"
-      out = [Native::COUNTS_SIZE].pack("J").ljust(Native::COUNTS_SIZE, "\0")
-      exclusively { Error.check(Native.aside_scanner_counts(address, channel, out)) }
-      Counts.new(*out.unpack(Native::COUNTS)).freeze
+      counts = exclusively do
+        Native.filled(Native::COUNTS_SIZE, Native::COUNTS_UNPACK) do |out|
+          Error.check(Native.aside_scanner_counts(address, channel, out))
+        end
+      end
+      Counts.new(*counts).freeze
     end
 
     # Drops the stream: held bytes, events that a block has not seen, thoughts that were not taken, and every error but
@@ -274,6 +286,7 @@ module Aside
         Error.check(Native.aside_scanner_reset(address))
         @due.clear
         @converter = nil
+        @with_tokens = false
       end
       self
     end
@@ -312,6 +325,7 @@ module Aside
 
         own(Error.check_address(Native.aside_scanner_clone(other.address)), :aside_scanner_free)
         @due = other.due.dup
+        @with_tokens = other.with_tokens
       end
       make_room
     end
@@ -329,7 +343,7 @@ module Aside
 
     protected
 
-    attr_reader :converter, :due # :nodoc:
+    attr_reader :converter, :due, :with_tokens # :nodoc:
 
     private
 
@@ -367,16 +381,18 @@ module Aside
       end
     end
 
-    # Makes what two scanners must not share.
+    # Makes what two scanners must not share. @events is too large to be embedded and moved, so @array may lead to it.
     def make_room
       @lock = Lock.new
       @events = Native.buffer(CAPACITY * Native::EVENT_SIZE)
-      @fed = Native.buffer(Native::FED_SIZE)
+      @array = [Native::EVENT_ARRAY_SIZE, @events, Native::EVENT_SIZE, CAPACITY, 0, 0, 0, nil, 0, nil, 0]
+               .pack(Native::EVENT_ARRAY_PACK)
     end
 
-    # Notes the offset, and returns the address for @open.
+    # Notes the offset, and returns the address for @open. In a stream with tokens the offset is not noted, because an event
+    # must then say how many tokens were before it.
     def stand
-      @offset = Native.aside_scanner_offset(@address)
+      @offset = @with_tokens ? nil : Native.aside_scanner_offset(@address)
       @address
     end
 
@@ -407,14 +423,12 @@ module Aside
     def settle(chunk, ending: nil, tokens: nil)
       while true
         status = if ending
-                   Native.public_send(ending, address, @events, CAPACITY, Native::EVENT_SIZE, @fed)
+                   Native.public_send(ending, address, @array)
                  elsif tokens
                    list = tokens.pack("L*")
-                   Native.aside_scanner_feed_tokens_into(address, chunk, chunk.bytesize, list, tokens.size / 2,
-                                                         @events, CAPACITY, Native::EVENT_SIZE, @fed)
+                   Native.aside_scanner_feed_tokens_into(address, chunk, chunk.bytesize, list, tokens.size / 2, @array)
                  else
-                   Native.aside_scanner_feed_into(address, chunk, chunk.bytesize,
-                                                  @events, CAPACITY, Native::EVENT_SIZE, @fed)
+                   Native.aside_scanner_feed_into(address, chunk, chunk.bytesize, @array)
                  end
         Error.check(status) if status.negative?
         take(chunk)
@@ -422,7 +436,7 @@ module Aside
 
         next if ending
 
-        consumed = @fed.unpack1(Native::FED_CONSUMED)
+        consumed = @array.unpack1(Native::EVENT_ARRAY_CONSUMED)
         chunk = chunk.byteslice(consumed, chunk.bytesize)
         tokens &&= remaining_tokens(tokens, consumed)
       end
@@ -442,12 +456,12 @@ module Aside
 
     # Turns the event array into pending events.
     def take(chunk)
-      count, start = @fed.unpack(Native::FED)
+      count, start = @array.unpack(Native::EVENT_ARRAY_COUNT_OFFSET)
       return if count.zero?
 
       # Most feeds are one piece of text and nothing else.
-      if count == 1
-        kind, channel, offset, len = @events.unpack(Native::EVENT)
+      if count == 1 && !@with_tokens
+        kind, channel, offset, len = @events.unpack(Native::EVENT_TEXT)
         if kind == TEXT && offset >= start
           return @due << Event.new(CHANNELS[channel], offset, chunk.byteslice(offset - start, len), nil)
         end
@@ -458,52 +472,59 @@ module Aside
         kind, channel, offset, len = fields[index * EVENT_FIELDS, EVENT_FIELDS]
         kind = KINDS[kind] or next
         raw = offset >= start ? chunk.byteslice(offset - start, len) : held_back(chunk, start - offset, len)
-        @due << event(kind, CHANNELS[channel], offset, raw, index * Native::EVENT_SIZE)
+        at = index * Native::EVENT_SIZE
+        said = said(kind, raw, at) if kind != :text || @with_tokens
+        said[:tokens], said[:first_token] = @events.unpack("@#{at + TOKENS_AT}#{Native::EVENT_TOKENS}") if @with_tokens
+        @due << Event.new(CHANNELS[channel], offset, raw, said)
       end
     end
 
     # Returns the bytes of an event that begins +back+ bytes before the chunk.
     def held_back(chunk, back, len)
-      at, held = @fed.unpack(Native::FED_HELD)
+      at, held = @array.unpack(Native::EVENT_ARRAY_HELD)
       return Native.text(at + held - back, len) if len <= back
 
       Native.text(at + held - back, back) << chunk.byteslice(0, len - back)
     end
 
-    # Makes an event; +at+ is its place in the array.
-    def event(kind, channel, offset, raw, at)
+    # Returns the other values of an event; +at+ is its place in the array.
+    def said(kind, raw, at)
       case kind
       when :open, :call
-        rule, tag, call = @events.unpack("@#{at + Native::EVENT_RULE_AT}#{Native::EVENT_RULE_TAG}")
-        Event.new(channel, offset, raw, { kind: kind, rule: rule, tag: tag, call: (call if kind == :call) })
+        rule, tag, call = @events.unpack("@#{at + RULE_AT}#{Native::EVENT_RULE_TAG_CALL}")
+        { kind: kind, rule: rule, tag: tag, call: (call if kind == :call) }
       when :close
-        Event.new(channel, offset, raw, { kind: kind, cause: cause(at) })
+        { kind: kind, cause: cause(at) }
       when :call_end
-        call = @events.unpack1("@#{at + Native::EVENT_ATTRIBUTE_AT}L")
-        Event.new(channel, offset, raw, { kind: kind, cause: cause(at), call: call })
+        { kind: kind, cause: cause(at), call: @events.unpack1("@#{at + CALL_AT}L") }
       when :call_name
-        name_at, _, name_len = @events.unpack("@#{at + Native::EVENT_ATTRIBUTE_AT}#{Native::EVENT_ATTRIBUTE}")
-        name = name_len.zero? ? raw : Native.text(name_at + @fed.unpack1(Native::FED_ATTRIBUTES), name_len)
-        Event.new(channel, offset, raw, { kind: kind, name: name })
+        name_at, _, name_len = @events.unpack("@#{at + NAME_AT}#{Native::EVENT_NAME_VALUE}")
+        { kind: kind, name: name_len.zero? ? raw : Native.text(attributes_at + name_at, name_len) }
       when :attribute
-        name_at, name_len, value_len = @events.unpack("@#{at + Native::EVENT_ATTRIBUTE_AT}#{Native::EVENT_ATTRIBUTE}")
-        name_at += @fed.unpack1(Native::FED_ATTRIBUTES)
-        name = Native.text(name_at, name_len)
-        value = Native.text(name_at + name_len, value_len)
-        Event.new(channel, offset, "", { kind: kind, name: name, value: value })
+        name_at, name_len, value_len = @events.unpack("@#{at + NAME_AT}#{Native::EVENT_NAME_VALUE}")
+        name_at += attributes_at
+        { kind: kind, name: Native.text(name_at, name_len), value: Native.text(name_at + name_len, value_len) }
       else
-        Event.new(channel, offset, raw, { kind: kind })
+        { kind: kind }
       end
     end
 
     # Returns the cause of the event at this place in the array.
     def cause(at)
-      CAUSES[@events.unpack1("@#{at + Native::EVENT_CAUSE_AT}L")]
+      CAUSES[@events.unpack1("@#{at + CAUSE_AT}L")]
     end
 
-    def attributes(at, count)
-      all = Native.text(at, count * Native::ATTRIBUTE_SIZE).unpack(Native::ATTRIBUTE * count)
-      all.each_slice(4).with_object({}) do |(name, name_len, value, value_len), attributes|
+    # Returns where the texts of attributes begin.
+    def attributes_at
+      @array.unpack1(Native::EVENT_ARRAY_ATTRIBUTES)
+    end
+
+    # Returns the attributes of the thought that was taken last.
+    def attributes(count)
+      count.times.with_object({}) do |index, attributes|
+        name, name_len, value, value_len = Native.filled(Native::ATTRIBUTE_SIZE, Native::ATTRIBUTE_UNPACK) do |out|
+          Error.check(Native.aside_scanner_thought_attribute(address, index, out))
+        end
         name = Native.text(name, name_len).scrub.freeze
         attributes[name] ||= Native.text(value, value_len).scrub.freeze
       end

@@ -32,7 +32,7 @@ module Aside
     # Feeds the next bytes, and returns what they decide, often nothing. Raises OrderError after #finish.
     def feed(bytes)
       bytes = Native.fixed(Native.string(bytes))
-      call { |at, len| Native.aside_tool_stream_feed(address, bytes, bytes.bytesize, at, len) }
+      call { Native.borrowed { |out| Native.aside_tool_stream_feed(address, bytes, bytes.bytesize, out) } }
     end
 
     # Sets the exit code of the command, an Integer, which is known when the command has ended: after the last byte, before
@@ -48,11 +48,10 @@ module Aside
 
     # Ends the output, and returns the rest of the result. #report is set after it. Raises OrderError if called again.
     def finish
-      out = Native.buffer(8)
-      call do |at, len|
-        Native.aside_tool_stream_finish(address, at, len, out).tap do |status|
-          @done = out.unpack1("J") if status == Native::OK
-        end
+      call do
+        rest = Native.borrowed { |out| Native.aside_tool_stream_finish(address, out) }
+        @done = Error.check_address(Native.aside_tool_stream_report(address))
+        rest
       end
     end
 
@@ -69,12 +68,12 @@ module Aside
       @tool_id
     end
 
-    def call(&block)
+    def call
       raise FrozenError.new("can't modify a frozen #{self.class}", receiver: self) if frozen?
 
       exclusively do
         Host::Call.within(@hosts) do |call|
-          text = Native.borrowed(&block)
+          text = yield
           @failed.concat(call.failed)
           @report ||= Report.new(@done, @tool_id, @failed) if @done
           text

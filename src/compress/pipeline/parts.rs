@@ -1,9 +1,7 @@
-//! What goes into a call of the compressor, and what comes out: a tool call, the parts of its result, and what becomes
-//! of each.
+//! The parts of a tool's result as they go into a compressor and as they come out, and what becomes of each.
 
 use super::report::Report;
 use crate::compress::{
-    called::input::Input,
     lines::protect::Format,
     text::{
         banner::has_banner,
@@ -11,47 +9,14 @@ use crate::compress::{
     },
 };
 
-/// A tool call whose result is to be compressed.
-///
-/// ```
-/// use aside::compress::{Call, Input};
-///
-/// let input = Input::of_command("git status");
-/// let call = Call::new("bash", &input).now(1_700_000_000);
-/// assert_eq!((call.tool_id, call.now), ("bash", 1_700_000_000));
-/// ```
-#[derive(Debug, Clone, Copy)]
-#[must_use = "a call changes nothing until it is compressed"]
-#[non_exhaustive]
-pub struct Call<'a> {
-    /// The tool.
-    pub tool_id: &'a str,
-    /// What it was called with.
-    pub input: &'a Input,
-    /// The time in seconds since 1970, for caches. The library has no clock of its own.
-    pub now: u64,
-}
-
-impl<'a> Call<'a> {
-    /// Returns a call at the time 0, for hosts without caches.
-    pub fn new(tool_id: &'a str, input: &'a Input) -> Call<'a> {
-        Call { tool_id, input, now: 0 }
-    }
-
-    /// Sets the time, in seconds since 1970.
-    pub fn now(self, now: u64) -> Call<'a> {
-        Call { now, ..self }
-    }
-}
-
 /// A part of a tool's result. The compressor sees only its text; whatever else belongs to it stays with the host.
 ///
 /// ```
-/// use aside::compress::{Call, Compressor, Input, Outcome, Part, Registry};
+/// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry};
 ///
-/// let compressor = Compressor::new(Registry::new());
+/// let compressor = Compressor::new(&Registry::new());
 /// let parts = [Part::Text(b"short"), Part::Other];
-/// let result = compressor.compress(&Call::new("bash", &Input::of_command("ls")), &parts);
+/// let result = compressor.compress(&Invocation::new("bash", &Input::of_command("ls")), &parts);
 /// assert_eq!(result.parts, [Outcome::Same, Outcome::Same]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,11 +30,11 @@ pub enum Part<'a> {
 /// What becomes of a part.
 ///
 /// ```
-/// use aside::compress::{Call, Compressor, Input, Outcome, Part, Registry};
+/// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry};
 ///
 /// let log = "the same line\n".repeat(100);
-/// let compressor = Compressor::new(Registry::new());
-/// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+/// let compressor = Compressor::new(&Registry::new());
+/// let result = compressor.compress(&Invocation::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
 /// let shown = match &result.parts[0] {
 ///     Outcome::Same => log.as_bytes(),
 ///     Outcome::Text(text) => text,
@@ -90,11 +55,11 @@ pub enum Outcome {
 /// The result of a call.
 ///
 /// ```
-/// use aside::compress::{Call, Compressor, Input, Part, Registry};
+/// use aside::compress::{Compressor, Input, Invocation, Part, Registry};
 ///
-/// let compressor = Compressor::new(Registry::new());
+/// let compressor = Compressor::new(&Registry::new());
 /// let log = "the same line\n".repeat(100);
-/// let result = compressor.compress(&Call::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+/// let result = compressor.compress(&Invocation::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
 /// assert_eq!((result.parts.len(), result.report.before), (1, 1400));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

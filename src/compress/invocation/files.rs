@@ -1,7 +1,7 @@
 //! Whether a command line shows what is in files, or searches. What a program reads from a file may repeat itself for a
 //! reason, and what a search finds was asked for, so a filter must know before it leaves lines out.
 
-use super::{command::Invocation, input::Input};
+use super::{command::Command, input::Input};
 
 /// Programs that print files.
 const READERS: [&str; 13] =
@@ -16,34 +16,34 @@ const WORDS: [&str; 3] = ["log", "logs", "grep"];
 
 /// Whether any program whose output is seen shows what is in files.
 pub fn shows_files(input: &Input) -> bool {
-    input.invocations().iter().any(|run| run.prints() && reads_files(run))
+    input.commands().iter().any(|run| run.prints() && reads_files(run))
 }
 
 /// Whether the programs whose output is seen are known, and none of them shows what is in files or logs, or searches.
 pub fn only_runs(input: &Input) -> bool {
-    let mut printing = input.invocations().iter().filter(|run| run.prints()).peekable();
+    let mut printing = input.commands().iter().filter(|run| run.prints()).peekable();
     printing.peek().is_some() && !printing.any(|run| reads_files(run) || searches(run))
 }
 
 /// Whether any program whose output is seen shows what is in files or logs, or searches.
 pub fn reads_or_searches(input: &Input) -> bool {
-    input.invocations().iter().any(|run| run.prints() && (reads_files(run) || searches(run)))
+    input.commands().iter().any(|run| run.prints() && (reads_files(run) || searches(run)))
 }
 
 /// Whether the output of any program that is seen went through `head`, `grep` and the like, so it may be only a part.
 pub fn is_piped(input: &Input) -> bool {
-    input.invocations().iter().any(|run| run.prints() && run.is_piped())
+    input.commands().iter().any(|run| run.prints() && run.is_piped())
 }
 
-fn searches(run: &Invocation) -> bool {
-    SEARCHERS.contains(&run.command())
-        || LOGS.contains(&run.command())
+fn searches(run: &Command) -> bool {
+    SEARCHERS.contains(&run.name())
+        || LOGS.contains(&run.name())
         || run.words().iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
-fn reads_files(run: &Invocation) -> bool {
+fn reads_files(run: &Command) -> bool {
     let is_reader = |name: &str| READERS.contains(&name);
-    match run.command() {
+    match run.name() {
         // find -exec cat {} +
         "find" => run.words().windows(2).any(|pair| pair[0].starts_with("-exec") && is_reader(&pair[1])),
         // git show HEAD:file

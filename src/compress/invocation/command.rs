@@ -9,31 +9,31 @@ use super::shell::{Joint, split};
 /// How deep `bash -c "bash -c …"` is followed.
 const DEEPEST: usize = 8;
 
-/// A program that a command line runs.
+/// A command of a command line: a program and its arguments.
 ///
 /// ```
-/// use aside::compress::Invocation;
+/// use aside::compress::Command;
 ///
-/// let run = Invocation::parse("cd app && sudo -u bob git -C lib diff --stat | head -20").unwrap();
-/// assert_eq!((run.command(), run.subcommand()), ("git", Some("diff")));
+/// let run = Command::parse("cd app && sudo -u bob git -C lib diff --stat | head -20").unwrap();
+/// assert_eq!((run.name(), run.subcommand()), ("git", Some("diff")));
 /// assert!(run.has_flag("--stat") && run.is_piped());
-/// assert!(Invocation::parse("ls -l && cat notes").is_none());
+/// assert!(Command::parse("ls -l && cat notes").is_none());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Invocation {
-    command: String,
+pub struct Command {
+    name: String,
     subcommand: Option<String>,
     words: Vec<String>,
     prints: bool,
     piped: bool,
 }
 
-impl Invocation {
+impl Command {
     /// Returns the one program whose output is seen. Returns `None` if more than one prints, or none does.
     #[doc(alias = "aside_command_line_parse")]
     #[must_use]
-    pub fn parse(line: &str) -> Option<Invocation> {
-        let mut all = Invocation::all(line)?;
+    pub fn parse(line: &str) -> Option<Command> {
+        let mut all = Command::all(line)?;
         only_printing(&all).map(|at| all.swap_remove(at))
     }
 
@@ -41,16 +41,16 @@ impl Invocation {
     /// lines that are not followed: those with `case`, and those with shells in shells more than eight deep.
     ///
     /// ```
-    /// use aside::compress::Invocation;
+    /// use aside::compress::Command;
     ///
-    /// let runs = Invocation::all("cd app && A=1 cargo +nightly test | tail -5").unwrap();
-    /// let seen: Vec<_> = runs.iter().map(|run| (run.command(), run.subcommand(), run.prints())).collect();
+    /// let runs = Command::all("cd app && A=1 cargo +nightly test | tail -5").unwrap();
+    /// let seen: Vec<_> = runs.iter().map(|run| (run.name(), run.subcommand(), run.prints())).collect();
     /// assert_eq!(seen, [("cd", Some("app"), false), ("cargo", Some("test"), true), ("tail", None, false)]);
     /// ```
     #[doc(alias = "aside_command_line_parse")]
-    #[doc(alias = "aside_command_line_commands")]
+    #[doc(alias = "aside_command_line_command")]
     #[must_use]
-    pub fn all(line: &str) -> Option<Vec<Invocation>> {
+    pub fn all(line: &str) -> Option<Vec<Command>> {
         let mut all = Vec::new();
         collect(line, Shown { prints: true, piped: false }, DEEPEST, &mut all)?;
         Some(all)
@@ -58,8 +58,8 @@ impl Invocation {
 
     /// Returns the program's name without its folder: `git`, `pytest` for `python -m pytest`, `gradle` for `./gradlew`.
     #[must_use]
-    pub fn command(&self) -> &str {
-        &self.command
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Returns the first argument that is neither an option nor an option's value, such as `diff` of `git -C dir diff`.
@@ -103,7 +103,7 @@ impl Invocation {
 }
 
 /// Returns the index of the program that prints. Returns `None` if several print, or none does.
-pub(super) fn only_printing(runs: &[Invocation]) -> Option<usize> {
+pub(super) fn only_printing(runs: &[Command]) -> Option<usize> {
     let mut printing = (0..runs.len()).filter(|&at| runs[at].prints());
     let only = printing.next()?;
     printing.next().is_none().then_some(only)
@@ -133,7 +133,7 @@ const KEYWORDS: [&str; 13] =
 const PASSING: [&str; 8] = ["head", "tail", "tee", "cat", "grep", "egrep", "fgrep", "less"];
 
 /// Adds the programs of a line. `shown` says what becomes of the line's output.
-fn collect(line: &str, shown: Shown, depth: usize, all: &mut Vec<Invocation>) -> Option<()> {
+fn collect(line: &str, shown: Shown, depth: usize, all: &mut Vec<Command>) -> Option<()> {
     let depth = depth.checked_sub(1)?;
     let commands = split(line)?;
     let mut rest = &commands[..];
@@ -355,7 +355,7 @@ fn valued_options(command: &str) -> &'static [&'static str] {
 }
 
 /// Finds the usual names of a command's program and subcommand.
-fn resolve(words: Vec<String>, shown: Shown) -> Invocation {
+fn resolve(words: Vec<String>, shown: Shown) -> Command {
     let mut words = words.into_iter();
     let mut command = plain(name(&words.next().unwrap_or_default()));
     let mut words: Vec<String> = words.collect();
@@ -386,7 +386,7 @@ fn resolve(words: Vec<String>, shown: Shown) -> Invocation {
         subcommand = words.get(at).or(subcommand);
     }
     let subcommand = subcommand.cloned();
-    Invocation { command, subcommand, words, prints: shown.prints, piped: shown.piped }
+    Command { name: command, subcommand, words, prints: shown.prints, piped: shown.piped }
 }
 
 /// Returns a program's usual name: without its version, and for a wrapper script of a project the name of the tool.

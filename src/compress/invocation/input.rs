@@ -5,7 +5,7 @@ use std::{fmt, sync::OnceLock};
 
 use serde_json::Value;
 
-use super::command::{Invocation, only_printing};
+use super::command::{Command, only_printing};
 
 /// The input of a tool call. A terminal tool's input has `command`, and may have `cwd` and `exit_code`; another tool's
 /// may be any JSON value.
@@ -16,7 +16,7 @@ use super::command::{Invocation, only_printing};
 /// let input = Input::from_json(r#"{"command": "cargo test", "exit_code": 101}"#)?;
 /// assert_eq!(input.command(), Some("cargo test"));
 /// assert_eq!(input.exit_code(), Some(101));
-/// assert_eq!(input.invocation().unwrap().subcommand(), Some("test"));
+/// assert_eq!(input.printing_command().unwrap().subcommand(), Some("test"));
 /// # Ok::<(), aside::compress::InputError>(())
 /// ```
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Input {
     value: Value,
     json: String,
     exit_code: Option<i64>,
-    invocations: OnceLock<Vec<Invocation>>,
+    commands: OnceLock<Vec<Command>>,
 }
 
 /// The error of an input that is not JSON.
@@ -63,7 +63,7 @@ impl Input {
 
     fn new(value: Value) -> Input {
         let exit_code = value.get("exit_code").and_then(Value::as_i64);
-        Input { json: value.to_string(), value, exit_code, invocations: OnceLock::new() }
+        Input { json: value.to_string(), value, exit_code, commands: OnceLock::new() }
     }
 
     /// Returns the input as JSON, without white space and with sorted keys, so that equal inputs have equal text.
@@ -71,7 +71,7 @@ impl Input {
         &self.json
     }
 
-    /// Returns the command line, if there is one.
+    /// Returns the command line, which the input has as `command`, if there is one.
     pub fn command(&self) -> Option<&str> {
         self.value.get("command")?.as_str()
     }
@@ -91,15 +91,15 @@ impl Input {
         self.exit_code = Some(code);
     }
 
-    /// Returns the program that printed the output, as [`Invocation::parse`] does for the command line.
-    pub fn invocation(&self) -> Option<&Invocation> {
-        let all = self.invocations();
+    /// Returns the command that printed the output, as [`Command::parse`] finds it in the command line.
+    pub fn printing_command(&self) -> Option<&Command> {
+        let all = self.commands();
         only_printing(all).map(|at| &all[at])
     }
 
-    /// Returns every program of the command line.
-    pub(super) fn invocations(&self) -> &[Invocation] {
-        let parse = || self.command().and_then(Invocation::all).unwrap_or_default();
-        self.invocations.get_or_init(parse)
+    /// Returns every command of the command line.
+    pub(super) fn commands(&self) -> &[Command] {
+        let parse = || self.command().and_then(Command::all).unwrap_or_default();
+        self.commands.get_or_init(parse)
     }
 }

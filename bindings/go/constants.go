@@ -1,0 +1,290 @@
+// Code generated from src/ffi by tests/header. DO NOT EDIT.
+
+package aside
+
+// Kind is what an event reports.
+type Kind uint32
+
+const (
+	// KindOpen: A span begins. The bytes are its opening marker; there are none if the stream starts inside the span.
+	KindOpen Kind = 1
+	// KindAttribute: An attribute of the marker that has just opened a span. It has no bytes of the stream.
+	KindAttribute Kind = 2
+	// KindText: Text of the channel. It is never empty, and never cuts a character of valid UTF-8.
+	KindText Kind = 3
+	// KindFraming: Bytes that belong to no text, such as the newline that a family puts around its markers.
+	KindFraming Kind = 4
+	// KindClose: A span ends. The bytes are its closing marker; there are none if it ends without one.
+	KindClose Kind = 5
+	// KindReclassify: All content so far was thinking: a closer of the thinking has come without an opener before it, in
+	// a dialect with stray_close = "reclassify". It has no bytes of the stream, and comes at most once in it.
+	KindReclassify Kind = 6
+	// KindBudget: The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters.
+	// It comes once for each span or stream, as options.BudgetScope says.
+	KindBudget Kind = 7
+	// KindCall: A tool call begins. This and the kinds after it come only with options.Calls, from dialects that say how
+	// calls are written. The bytes are what begins the call, if the opener of its span was not that.
+	KindCall Kind = 8
+	// KindCallName: The name of the call, whole. If it has no bytes, the name is the value of a header's field.
+	KindCallName Kind = 9
+	// KindCallID: An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name
+	// between them.
+	KindCallID Kind = 10
+	// KindCallKey: A key of the arguments, whole. Arguments that are JSON have none.
+	KindCallKey Kind = 11
+	// KindCallType: The word that says of which type the next value is, whole.
+	KindCallType Kind = 12
+	// KindCallValue: A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no
+	// character.
+	KindCallValue Kind = 13
+	// KindCallValueEnd: The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
+	KindCallValueEnd Kind = 14
+	// KindCallEnd: The call ends. The bytes are its last marker, if it has one.
+	KindCallEnd Kind = 15
+)
+
+// String returns the name, such as "open", or the number of an unknown Kind.
+func (k Kind) String() string {
+	return name(uint32(k), "", "open", "attribute", "text", "framing", "close", "reclassify", "budget", "call",
+		"call_name", "call_id", "call_key", "call_type", "call_value", "call_value_end", "call_end")
+}
+
+// Channel is what a stretch of a stream is meant for.
+type Channel uint32
+
+const (
+	// ChannelContent: What the reader is meant to see.
+	ChannelContent Channel = 0
+	// ChannelThinking: What the model thinks. Some interfaces call it reasoning or reasoning_content.
+	ChannelThinking Channel = 1
+	// ChannelNarration: What the model says about what it is doing.
+	ChannelNarration Channel = 2
+	// ChannelTool: Tool calls.
+	ChannelTool Channel = 3
+)
+
+// String returns the name, such as "content", or the number of an unknown Channel.
+func (c Channel) String() string {
+	return name(uint32(c), "content", "thinking", "narration", "tool")
+}
+
+// Cause is why a span or a call ended.
+type Cause uint32
+
+const (
+	// CauseMarker: The closing marker came.
+	CauseMarker Cause = 0
+	// CauseImplied: Something else came that ends such a span.
+	CauseImplied Cause = 1
+	// CauseEndOfStream: The stream ended inside the span.
+	CauseEndOfStream Cause = 2
+	// CauseForced: ForceClose ended it.
+	CauseForced Cause = 3
+	// CauseMalformed: The text of a tool call broke its grammar. No span ends with this cause.
+	CauseMalformed Cause = 4
+)
+
+// String returns the name, such as "marker", or the number of an unknown Cause.
+func (c Cause) String() string {
+	return name(uint32(c), "marker", "implied", "end_of_stream", "forced", "malformed")
+}
+
+// Start is where a stream starts.
+type Start uint32
+
+const (
+	// StartDefault: As the dialect says.
+	StartDefault Start = 0
+	// StartContent: No span is open.
+	StartContent Start = 1
+	// StartThinking: The stream begins inside a thinking span, whose opener was in the prompt.
+	StartThinking Start = 2
+	// StartNarration: The stream begins inside a narration span.
+	StartNarration Start = 3
+	// StartTool: The stream begins inside a tool span.
+	StartTool Start = 4
+	// StartHeader: The stream begins inside a channel header, of a dialect that has headers.
+	StartHeader Start = 5
+)
+
+// String returns the name, such as "default", or the number of an unknown Start.
+func (s Start) String() string {
+	return name(uint32(s), "default", "content", "thinking", "narration", "tool", "header")
+}
+
+// CallsInThinking is what becomes of a tool call that begins inside the thinking.
+type CallsInThinking uint32
+
+const (
+	// CallsInThinkingDialect: As the dialect says: the call ends the thinking, interrupts it, or is text of it.
+	CallsInThinkingDialect CallsInThinking = 0
+	// CallsInThinkingNever: Every tool opener in the thinking is text.
+	CallsInThinkingNever CallsInThinking = 1
+)
+
+// String returns the name, such as "dialect", or the number of an unknown CallsInThinking.
+func (c CallsInThinking) String() string {
+	return name(uint32(c), "dialect", "never")
+}
+
+// StrayClose is what becomes of a closer of the thinking that has no opener and comes after content.
+type StrayClose uint32
+
+const (
+	// StrayCloseDialect: As the dialect says.
+	StrayCloseDialect StrayClose = 0
+	// StrayCloseText: A closer of the thinking in the content, after other text, is text: for a host that is sure that
+	// its model does not think.
+	StrayCloseText StrayClose = 1
+)
+
+// String returns the name, such as "dialect", or the number of an unknown StrayClose.
+func (s StrayClose) String() string {
+	return name(uint32(s), "dialect", "text")
+}
+
+// BudgetUnit is what a budget counts.
+type BudgetUnit uint32
+
+const (
+	// BudgetUnitBytes: Bytes.
+	BudgetUnitBytes BudgetUnit = 0
+	// BudgetUnitCharacters: Characters.
+	BudgetUnitCharacters BudgetUnit = 1
+)
+
+// String returns the name, such as "bytes", or the number of an unknown BudgetUnit.
+func (b BudgetUnit) String() string {
+	return name(uint32(b), "bytes", "characters")
+}
+
+// BudgetScope is what a budget applies to.
+type BudgetScope uint32
+
+const (
+	// BudgetScopeSpan: Each thinking span has the whole budget.
+	BudgetScopeSpan BudgetScope = 0
+	// BudgetScopeStream: All thinking of the stream shares it.
+	BudgetScopeStream BudgetScope = 1
+)
+
+// String returns the name, such as "span", or the number of an unknown BudgetScope.
+func (b BudgetScope) String() string {
+	return name(uint32(b), "span", "stream")
+}
+
+// Markers is what a join does if a part contains a marker.
+type Markers uint32
+
+const (
+	// MarkersRefuse: The call fails with ErrJoin.
+	MarkersRefuse Markers = 0
+	// MarkersEscape: The call breaks the markers, as Escape does.
+	MarkersEscape Markers = 1
+)
+
+// String returns the name, such as "refuse", or the number of an unknown Markers.
+func (m Markers) String() string {
+	return name(uint32(m), "refuse", "escape")
+}
+
+// Field is the name of the field for the thinking.
+type Field uint32
+
+const (
+	// FieldReasoningContent: reasoning_content.
+	FieldReasoningContent Field = 0
+	// FieldReasoning: reasoning.
+	FieldReasoning Field = 1
+	// FieldThinking: thinking.
+	FieldThinking Field = 2
+)
+
+// String returns the name, such as "reasoning_content", or the number of an unknown Field.
+func (f Field) String() string {
+	return name(uint32(f), "reasoning_content", "reasoning", "thinking")
+}
+
+// Body is what comes into a rewriter.
+type Body uint32
+
+const (
+	// BodyUnknown: The first byte that is not white space decides. JSON begins with {, an event stream never does.
+	BodyUnknown Body = 0
+	// BodyEvents: An event stream, text/event-stream.
+	BodyEvents Body = 1
+	// BodyJSON: One JSON object, application/json.
+	BodyJSON Body = 2
+	// BodyLines: JSON objects, each on a separate line, application/x-ndjson: Ollama's streams.
+	BodyLines Body = 3
+)
+
+// String returns the name, such as "unknown", or the number of an unknown Body.
+func (b Body) String() string {
+	return name(uint32(b), "unknown", "events", "json", "lines")
+}
+
+// Formats is a set of formats of answers, each with the end of its path.
+type Formats uint32
+
+const (
+	// FormatChat: Chat completions of OpenAI, /chat/completions.
+	FormatChat Formats = 1
+	// FormatCompletions: Completions of OpenAI, /completions.
+	FormatCompletions Formats = 2
+	// FormatResponses: OpenAI Responses, /responses.
+	FormatResponses Formats = 4
+	// FormatMessages: Anthropic Messages, /messages.
+	FormatMessages Formats = 8
+	// FormatOllama: Ollama's own, /api/chat and /api/generate.
+	FormatOllama Formats = 16
+	// FormatAll: All of them, those that later versions add included: all bits that an int has. No other value with a
+	// bit of no format is accepted.
+	FormatAll Formats = 2147483647
+)
+
+// ResponsesAs is what the thinking becomes in the items of OpenAI Responses.
+type ResponsesAs uint32
+
+const (
+	// ResponsesAsReasoningText: The content of a reasoning item, as reasoning_text: right for clients that send items
+	// back.
+	ResponsesAsReasoningText ResponsesAs = 0
+	// ResponsesAsSummary: Its summary, as summary_text: for clients that show only that.
+	ResponsesAsSummary ResponsesAs = 1
+)
+
+// String returns the name, such as "reasoning_text", or the number of an unknown ResponsesAs.
+func (r ResponsesAs) String() string {
+	return name(uint32(r), "reasoning_text", "summary")
+}
+
+// Hint is what a host does with a request.
+type Hint uint32
+
+const (
+	// HintIdentity: Send Accept-Encoding: identity to the server: no compressed answer can be read.
+	HintIdentity Hint = 1
+)
+
+// String returns the name, such as "identity", or the number of an unknown Hint.
+func (h Hint) String() string {
+	return name(uint32(h), "", "identity")
+}
+
+// Change is what became of a stretch.
+type Change uint32
+
+const (
+	// ChangeKept: It is in the result, byte for byte.
+	ChangeKept Change = 0
+	// ChangeReplaced: Other bytes stand for it.
+	ChangeReplaced Change = 1
+	// ChangeLeftOut: It is not in the result; a marker line may stand for it.
+	ChangeLeftOut Change = 2
+)
+
+// String returns the name, such as "kept", or the number of an unknown Change.
+func (c Change) String() string {
+	return name(uint32(c), "kept", "replaced", "left_out")
+}

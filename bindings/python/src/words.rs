@@ -1,0 +1,77 @@
+//! Arguments that are words: which words there are, and what each stands for in the crate. The stub has the same words, which
+//! `tests/test_words.py` holds to these.
+
+use aside::sse::{Body, Field, Formats, ResponsesAs};
+use aside::{CallsInThinking, Markers, StrayClose};
+use pyo3::Borrowed;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::errors;
+
+/// The words of an argument, and what they stand for.
+pub type Words<T> = [(&'static str, T)];
+
+pub const CALLS_IN_THINKING: &Words<CallsInThinking> =
+    &[("dialect", CallsInThinking::Dialect), ("never", CallsInThinking::Never)];
+
+pub const STRAY_CLOSE: &Words<StrayClose> = &[("dialect", StrayClose::Dialect), ("text", StrayClose::Text)];
+
+pub const MARKERS: &Words<Markers> = &[("refuse", Markers::Refuse), ("escape", Markers::Escape)];
+
+pub const FIELDS: &Words<Field> =
+    &[("reasoning_content", Field::ReasoningContent), ("reasoning", Field::Reasoning), ("thinking", Field::Thinking)];
+
+pub const BODIES: &Words<Body> =
+    &[("unknown", Body::Unknown), ("events", Body::Events), ("json", Body::Json), ("lines", Body::Lines)];
+
+pub const RESPONSES_AS: &Words<ResponsesAs> =
+    &[("reasoning_text", ResponsesAs::ReasoningText), ("summary", ResponsesAs::Summary)];
+
+const FORMATS: &Words<Formats> = &[
+    ("chat", Formats::CHAT),
+    ("completions", Formats::COMPLETIONS),
+    ("responses", Formats::RESPONSES),
+    ("messages", Formats::MESSAGES),
+    ("ollama", Formats::OLLAMA),
+    ("all", Formats::ALL),
+];
+
+/// Returns what a word stands for, or an error that lists the words of this argument.
+pub fn find<T: Copy>(argument: &str, word: &str, words: &Words<T>) -> PyResult<T> {
+    words.iter().find(|(known, _)| *known == word).map(|&(_, value)| value).ok_or_else(|| {
+        let known: Vec<_> = words.iter().map(|(known, _)| format!("{known:?}")).collect();
+        let (last, others) = known.split_last().expect("an argument has words");
+        errors::value(format!("{argument}={word:?} is unknown: write {} or {last}", others.join(", ")))
+    })
+}
+
+/// The argument `formats`: a word, or several.
+pub enum FormatWords {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl FromPyObject<'_, '_> for FormatWords {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, '_, PyAny>) -> PyResult<FormatWords> {
+        if let Ok(word) = value.cast::<PyString>() {
+            return Ok(FormatWords::One(word.to_str()?.to_owned()));
+        }
+        let words = value.extract().map_err(|_| errors::wrong_type("formats are a word or a list of words", &value))?;
+        Ok(FormatWords::Several(words))
+    }
+}
+
+/// Returns the formats of these words: all, if the argument is left out.
+pub fn formats(words: Option<&FormatWords>) -> PyResult<Formats> {
+    let words = match words {
+        None => return Ok(Formats::default()),
+        Some(FormatWords::One(word)) => std::slice::from_ref(word),
+        Some(FormatWords::Several(words)) => words,
+    };
+    let formats = words.iter().map(|word| find("formats", word, FORMATS)).collect::<PyResult<Vec<_>>>()?;
+    let formats = formats.into_iter().reduce(|all, format| all | format);
+    formats.ok_or_else(|| errors::value("formats is empty: name at least one, or leave it out for all"))
+}

@@ -1,0 +1,302 @@
+# frozen_string_literal: true
+
+# Generated from src/ffi by tests/header: do not edit.
+
+module Aside
+  module Native # :nodoc:
+    # The values of a status.
+    OK = 0
+    STOPPED = 1
+    MORE = 2
+    NONE = 3
+    ERROR_NULL = -1001
+    ERROR_LENGTH = -1002
+    ERROR_UNKNOWN = -1003
+    ERROR_DIALECT = -1004
+    ERROR_OPTION = -1005
+    ERROR_SIZE = -1006
+    ERROR_BUSY = -1007
+    ERROR_ORDER = -1008
+    ERROR_MEMORY = -1009
+    ERROR_RANGE = -1010
+    ERROR_PANIC = -1011
+    ERROR_JOIN = -1012
+    ERROR_FILTER = -1013
+    ERROR_ORIGINAL = -1014
+    ERROR_AMBIGUOUS = -1015
+
+    # What an event reports.
+    KIND = [nil, :open, :attribute, :text, :framing, :close, :reclassify, :budget, :call, :call_name, :call_id,
+            :call_key, :call_type, :call_value, :call_value_end, :call_end].freeze
+
+    # What a stretch of a stream is meant for.
+    CHANNEL = %i[content thinking narration tool].freeze
+
+    # Why a span or a call ended.
+    CAUSE = %i[marker implied end_of_stream forced malformed].freeze
+
+    # Where a stream starts.
+    START = { nil => 0, content: 1, thinking: 2, narration: 3, tool: 4, header: 5 }.freeze
+
+    # What becomes of a tool call that begins inside the thinking.
+    CALLS_IN_THINKING = { dialect: 0, never: 1 }.freeze
+
+    # What becomes of a closer of the thinking that has no opener and comes after content.
+    STRAY_CLOSE = { dialect: 0, text: 1 }.freeze
+
+    # What a budget counts.
+    BUDGET_UNIT = { bytes: 0, characters: 1 }.freeze
+
+    # What a budget applies to.
+    BUDGET_SCOPE = { span: 0, stream: 1 }.freeze
+
+    # What a join does if a part contains a marker.
+    MARKERS = { refuse: 0, escape: 1 }.freeze
+
+    # The name of the field for the thinking.
+    FIELD = { reasoning_content: 0, reasoning: 1, thinking: 2 }.freeze
+
+    # What comes into a rewriter.
+    BODY = { unknown: 0, events: 1, json: 2, lines: 3 }.freeze
+
+    # A set of formats of answers, each with the end of its path.
+    FORMATS = { chat: 1, completions: 2, responses: 4, messages: 8, ollama: 16, all: 2_147_483_647 }.freeze
+
+    # What the thinking becomes in the items of OpenAI Responses.
+    RESPONSES_AS = { reasoning_text: 0, summary: 1 }.freeze
+
+    # What a host does with a request.
+    HINT = { identity: 1 }.freeze
+
+    # What became of a stretch.
+    CHANGE = %i[kept replaced left_out].freeze
+
+    NOT_TEXT = -1
+    ABI_VERSION = 1
+    NO_FILTER = -1
+
+    # Each struct's size and the offsets of its fields; the format that packs it, in which a text or an array is a String, or nil;
+    # and the one that unpacks it without its size and what is reserved, in which they are addresses.
+
+    BYTES_SIZE = 16
+    BYTES_AT = { at: 0, len: 8 }.freeze
+    BYTES_PACK = "pJ"
+    BYTES_UNPACK = "J2"
+
+    CALL_WRITER_OPTIONS_SIZE = 56
+    CALL_WRITER_OPTIONS_AT = { size: 0, tools: 8, id_prefix: 24, max_held: 40, max_tools: 48 }.freeze
+    CALL_WRITER_OPTIONS_PACK = "JpJpJQ2"
+
+    CALL_DELTA_SIZE = 104
+    CALL_DELTA_AT = { size: 0, call: 8, index: 16, id: 24, name: 40, arguments: 56, late_id: 72, is_first: 88,
+                      is_last: 92, cause: 96, is_whole: 100 }.freeze
+    CALL_DELTA_UNPACK = "x8Q2J8L4"
+
+    TEMPLATE_MATCH_SIZE = 40
+    TEMPLATE_MATCH_AT = { size: 0, dialects: 8, capacity: 16, count: 24, start: 32, reserved: 36 }.freeze
+    TEMPLATE_MATCH_PACK = "JpJ2L2"
+    TEMPLATE_MATCH_UNPACK = "x8J3Lx4"
+
+    EXCHANGE_SIZE = 80
+    EXCHANGE_AT = { size: 0, status: 8, formats: 12, method: 16, path: 32, content_type: 48, content_encoding: 64 }.freeze
+    EXCHANGE_PACK = "JL2pJpJpJpJ"
+
+    REWRITER_OPTIONS_SIZE = 96
+    REWRITER_OPTIONS_AT = { size: 0, start: 8, field: 12, body: 16, off: 20, max_event: 24, stray_close: 32, calls: 36,
+                            tools: 40, max_held: 56, calls_in_thinking: 64, formats: 68, responses_as: 72, repair: 76,
+                            promote_empty: 80, merge: 84, max_tools: 88 }.freeze
+    REWRITER_OPTIONS_PACK = "JL4QL2pJQL6Q"
+
+    REWRITER_STATS_SIZE = 112
+    REWRITER_STATS_AT = { size: 0, events: 8, changed: 16, added: 24, repaired: 32, too_long: 40, unread: 48,
+                          unpromoted: 56, truncated: 64, thinking_bytes: 72, content_bytes: 80, held: 88,
+                          split_by_server: 96, encoded: 104, reserved: 108 }.freeze
+    REWRITER_STATS_UNPACK = "x8Q12Lx4"
+
+    JOIN_CALL_SIZE = 48
+    JOIN_CALL_AT = { name: 0, arguments: 16, id: 32 }.freeze
+    JOIN_CALL_PACK = "pJpJpJ"
+
+    JOIN_OPTIONS_SIZE = 72
+    JOIN_OPTIONS_AT = { size: 0, thinking: 8, content: 24, calls: 40, call_count: 48, call_size: 56, start: 64,
+                        markers: 68 }.freeze
+    JOIN_OPTIONS_PACK = "JpJpJpJ2L2"
+
+    COMMAND_SIZE = 64
+    COMMAND_AT = { size: 0, name: 8, subcommand: 24, words: 40, word_count: 48, prints: 56, piped: 60 }.freeze
+    COMMAND_UNPACK = "x8J6L2"
+
+    FILTER_SIZE = 72
+    FILTER_AT = { size: 0, id: 8, tool_ids: 24, tool_id_count: 32, matches: 40, apply: 48, release: 56, user: 64 }.freeze
+    FILTER_PACK = "JpJpJ5"
+
+    CACHE_SIZE = 80
+    CACHE_AT = { size: 0, id: 8, tool_ids: 24, tool_id_count: 32, observe: 40, lookup: 48, record: 56, release: 64,
+                 user: 72 }.freeze
+    CACHE_PACK = "JpJpJ6"
+
+    COMPRESSOR_OPTIONS_SIZE = 40
+    COMPRESSOR_OPTIONS_AT = { size: 0, budget: 8, switch_off: 16, memory: 32 }.freeze
+    COMPRESSOR_OPTIONS_PACK = "JQpJQ"
+
+    INVOCATION_SIZE = 48
+    INVOCATION_AT = { size: 0, tool_id: 8, input: 24, now: 40 }.freeze
+    INVOCATION_PACK = "JpJpJQ"
+    INVOCATION_UNPACK = "x8J4Q"
+
+    STRETCH_SIZE = 40
+    STRETCH_AT = { size: 0, start: 8, len: 16, hash: 24, change: 32, filter: 36 }.freeze
+    STRETCH_UNPACK = "x8Q3Ll"
+
+    PART_REPORT_SIZE = 40
+    PART_REPORT_AT = { size: 0, part: 8, len: 16, hash: 24, stretch_count: 32 }.freeze
+    PART_REPORT_UNPACK = "x8JQ2J"
+
+    FAILED_SIZE = 40
+    FAILED_AT = { size: 0, id: 8, reason: 24 }.freeze
+    FAILED_UNPACK = "x8J4"
+
+    REPORT_SIZE = 96
+    REPORT_AT = { size: 0, before: 8, after: 16, before_units: 24, after_units: 32, filters: 40, filter_count: 48,
+                  failed_count: 56, part_count: 64, hit: 72, cut_protected: 88, unexplained: 92 }.freeze
+    REPORT_UNPACK = "x8Q4J6L2"
+
+    EVENT_ARRAY_SIZE = 88
+    EVENT_ARRAY_AT = { size: 0, events: 8, event_size: 16, capacity: 24, count: 32, consumed: 40, offset: 48, held: 56,
+                       attributes: 72 }.freeze
+    EVENT_ARRAY_PACK = "JpJ4QpJpJ"
+    EVENT_ARRAY_UNPACK = "x8J5QJ4"
+    EVENT_ARRAY_COUNT_OFFSET = "@32J@48Q"
+    EVENT_ARRAY_CONSUMED = "@40J"
+    EVENT_ARRAY_HELD = "@56J2"
+    EVENT_ARRAY_ATTRIBUTES = "@72J2"
+
+    EVENT_SIZE = 80
+    EVENT_AT = { kind: 0, channel: 4, cause: 8, rule: 12, offset: 16, len: 24, tag: 32, text_at: 36, name_len: 40,
+                 value_len: 44, raw_name_at: 48, raw_name_len: 52, raw_value_at: 56, raw_value_len: 60, call: 64,
+                 tokens: 68, first_token: 72 }.freeze
+    EVENT_PACK = "L4Q2L10Q"
+    EVENT_UNPACK = "L4Q2L10Q"
+    EVENT_TEXT = "L2x8Q2x48"
+    EVENT_RULE_TAG_CALL = "Lx16Lx28L"
+    EVENT_NAME_VALUE = "L3"
+    EVENT_TOKENS = "LQ"
+
+    SCANNER_OPTIONS_SIZE = 56
+    SCANNER_OPTIONS_AT = { size: 0, start: 8, stray_close: 12, collect: 16, budget: 24, has_budget: 32, budget_unit: 36,
+                           budget_scope: 40, calls: 44, calls_in_thinking: 48, reserved: 52 }.freeze
+    SCANNER_OPTIONS_PACK = "JL2Q2L6"
+
+    COUNTS_SIZE = 48
+    COUNTS_AT = { size: 0, bytes: 8, characters: 16, spans: 24, tokens: 32, lost_thoughts: 40 }.freeze
+    COUNTS_UNPACK = "x8Q5"
+
+    THOUGHT_SIZE = 80
+    THOUGHT_AT = { size: 0, text: 8, offset: 24, cause: 32, truncated: 36, has_thought_type: 40, has_confidence: 44,
+                   thought_type: 48, confidence: 64, attribute_count: 72 }.freeze
+    THOUGHT_UNPACK = "x8J2QL4J2dJ"
+
+    ATTRIBUTE_SIZE = 40
+    ATTRIBUTE_AT = { size: 0, name: 8, value: 24 }.freeze
+    ATTRIBUTE_UNPACK = "x8J4"
+
+    TOKEN_SIZE = 8
+    TOKEN_AT = { len: 0, special: 4 }.freeze
+    TOKEN_PACK = "L2"
+
+    # The parameters and the result of each function without a callback.
+    FUNCTIONS = {
+      aside_free: [[:address], :void],
+      aside_call_writer_new: [%i[address buffer_in], :address],
+      aside_call_writer_free: [[:address], :void],
+      aside_call_writer_feed: [%i[address buffer_in size_t buffer_in buffer_inout], :int32],
+      aside_call_writer_reset: [[:address], :int32],
+      aside_dialect_find: [%i[buffer_in size_t], :address],
+      aside_dialect_find_for_model: [%i[buffer_in size_t], :address],
+      aside_dialect_find_for_template: [%i[buffer_in size_t buffer_inout], :address],
+      aside_dialect_load: [%i[buffer_in size_t], :address],
+      aside_dialect_preload: [%i[buffer_in size_t], :int32],
+      aside_dialect_free: [[:address], :void],
+      aside_dialect_name: [%i[address buffer_inout], :address],
+      aside_dialect_family: [%i[address uint32 buffer_inout], :address],
+      aside_dialect_opener: [%i[address uint32 uint32 buffer_inout], :address],
+      aside_dialect_max_hold: [[:address], :size_t],
+      aside_dialect_start: [[:address], :uint32],
+      aside_dialect_name_at: [%i[size_t buffer_inout], :address],
+      aside_rewriter_wants: [%i[buffer_in buffer_inout], :int32],
+      aside_request_hint: [%i[buffer_in buffer_inout], :int32],
+      aside_request_model: [%i[buffer_in size_t buffer_inout size_t buffer_inout], :int32],
+      aside_rewriter_new: [%i[address buffer_in], :address],
+      aside_rewriter_free: [[:address], :void],
+      aside_rewriter_use_dialect: [%i[address address uint32], :int32],
+      aside_rewriter_use_tools: [%i[address buffer_in size_t], :int32],
+      aside_rewriter_start_from_prompt: [%i[address buffer_in size_t buffer_inout], :int32],
+      aside_rewriter_feed: [%i[address buffer_in size_t buffer_inout], :int32],
+      aside_rewriter_finish: [%i[address buffer_inout], :int32],
+      aside_rewriter_reset: [[:address], :int32],
+      aside_rewriter_get_stats: [%i[address buffer_inout], :int32],
+      aside_strip: [%i[address buffer_in size_t buffer_inout], :address],
+      aside_join: [%i[address buffer_in buffer_inout], :address],
+      aside_escape: [%i[address buffer_in size_t buffer_inout], :address],
+      aside_last_error: [[], :string],
+      aside_last_status: [[], :int32],
+      aside_status_text: [[:int32], :string],
+      aside_version: [[], :string],
+      aside_abi_version: [[], :uint32],
+      aside_unstable_version: [[], :uint32],
+      aside_command_line_parse: [%i[buffer_in size_t], :address],
+      aside_command_line_command: [%i[address size_t buffer_inout], :int32],
+      aside_command_line_free: [[:address], :void],
+      aside_compressor_new: [%i[address buffer_in], :address],
+      aside_compressor_free: [[:address], :void],
+      aside_compress: [%i[address buffer_in buffer_in size_t], :address],
+      aside_compressed_part: [%i[address size_t buffer_inout], :int32],
+      aside_compressed_report: [%i[address buffer_inout], :int32],
+      aside_compressed_failed: [%i[address size_t buffer_inout], :int32],
+      aside_compressed_part_report: [%i[address size_t buffer_inout], :int32],
+      aside_compressed_stretch: [%i[address size_t size_t buffer_inout], :int32],
+      aside_compressed_slice: [%i[address size_t buffer_in size_t uint64 uint64 buffer_inout], :int32],
+      aside_compressed_free: [[:address], :void],
+      aside_min_compressible: [[], :size_t],
+      aside_min_budget: [[], :size_t],
+      aside_is_protected: [%i[buffer_in size_t], :int32],
+      aside_format_banner: [%i[buffer_in size_t uint64 uint64 buffer_inout], :address],
+      aside_reply_write: [%i[address buffer_in size_t], :int32],
+      aside_registry_new: [[:uint32], :address],
+      aside_registry_free: [[:address], :void],
+      aside_registry_add_toml: [%i[address buffer_in size_t], :int32],
+      aside_registry_add_filter: [%i[address buffer_in], :int32],
+      aside_registry_add_cache: [%i[address buffer_in], :int32],
+      aside_registry_add_last_run: [%i[address size_t], :int32],
+      aside_registry_minify_json: [[:address], :int32],
+      aside_registry_remove: [%i[address buffer_in size_t], :int32],
+      aside_filter_check: [%i[buffer_in size_t], :int32],
+      aside_tool_stream_new: [%i[address buffer_in size_t], :address],
+      aside_tool_stream_free: [[:address], :void],
+      aside_tool_stream_feed: [%i[address buffer_in size_t buffer_inout], :int32],
+      aside_tool_stream_set_exit_code: [%i[address int64], :int32],
+      aside_tool_stream_finish: [%i[address buffer_inout], :int32],
+      aside_tool_stream_report: [[:address], :address],
+      aside_scanner_feed_into: [%i[address buffer_in size_t buffer_inout], :int32],
+      aside_scanner_finish_into: [%i[address buffer_inout], :int32],
+      aside_scanner_flush_into: [%i[address buffer_inout], :int32],
+      aside_scanner_feed_tokens_into: [%i[address buffer_in size_t buffer_in size_t buffer_inout], :int32],
+      aside_scanner_force_close_into: [%i[address buffer_inout], :int32],
+      aside_scanner_new: [%i[address buffer_in], :address],
+      aside_scanner_clone: [[:address], :address],
+      aside_scanner_free: [[:address], :void],
+      aside_scanner_start_from_prompt: [%i[address buffer_in size_t buffer_inout], :int32],
+      aside_scanner_reset: [[:address], :int32],
+      aside_scanner_consumed: [[:address], :size_t],
+      aside_scanner_held: [[:address], :size_t],
+      aside_scanner_max_hold: [[:address], :size_t],
+      aside_scanner_offset: [[:address], :uint64],
+      aside_scanner_counts: [%i[address uint32 buffer_inout], :int32],
+      aside_scanner_feed_text: [%i[address buffer_in size_t], :int32],
+      aside_scanner_quiet: [%i[address buffer_inout], :int32],
+      aside_scanner_skip: [%i[address uint64], :int32],
+      aside_scanner_take_thought: [%i[address buffer_inout], :int32],
+      aside_scanner_thought_attribute: [%i[address size_t buffer_inout], :int32]
+    }.freeze
+  end
+end

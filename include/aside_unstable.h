@@ -1,0 +1,373 @@
+/* aside_unstable.h - what may still change
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ * Generated from src/ffi: do not edit. Link with -laside.
+ *
+ * The functions and structs of this header may change or go in any version of the library, also where `ASIDE_ABI_VERSION`
+ * stays. A program that uses one compares `aside_unstable_version()` with the number that it was written for, and does
+ * without them if the two differ. What holds for aside.h and aside_compress.h holds here: texts, statuses, messages,
+ * structs that begin with their size.
+ */
+
+#ifndef ASIDE_UNSTABLE_H
+#define ASIDE_UNSTABLE_H
+
+#include "aside_compress.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ========================================================================== *
+ * The version of this header
+ * ========================================================================== */
+
+/**
+ * Returns the version of what `aside_unstable.h` declares. It grows with each change there that a program could notice.
+ * The version that this header describes is 1.
+ */
+uint32_t aside_unstable_version(void);
+
+/* ========================================================================== *
+ * Scanners: chunks that need no feed
+ *
+ * Threads: one at a time for one scanner.
+ * ========================================================================== */
+
+/**
+ * Returns which bytes change nothing where the stream now is, so that a host for which calls are expensive need not
+ * call for each token. A chunk that consists only of these bytes, all of them ASCII, is text of one channel, and
+ * leaves the state as it was. The host may skip such chunks, as many as come, and adds up their lengths; each of them
+ * would be one event `ASIDE_KIND_TEXT` with all its bytes. It feeds the first chunk with another byte, and asks again: any
+ * feed may change the bytes.
+ *
+ * `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know
+ * of skipped chunks until `aside_scanner_skip()` has told it their total length.
+ *
+ * Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` if every
+ * chunk has to be fed, and nothing is written: before the first byte, with bytes held back or events pending, with a
+ * budget for this channel, in text that is collected, after tokens were fed, and if something is wrong.
+ *
+ * Memory: none is allocated.
+ */
+int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes);
+
+/**
+ * Tells the scanner that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts go on as if
+ * they had been fed. Call it before any other call for this scanner, except for `aside_scanner_feed_text()` and
+ * `aside_scanner_quiet()`, and for those that return what is held and take thoughts.
+ *
+ * Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` if no such chunk can have been skipped, and for
+ * more bytes than any stream has; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+ * After an error nothing has changed. Only the host knows whether the bytes were in the set, and were reported as text
+ * of that channel.
+ *
+ * Memory: none is allocated.
+ */
+aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len);
+
+/* ========================================================================== *
+ * Registries: caches, and more filters
+ *
+ * Threads: one at a time for one registry. The callbacks run in the threads that compress.
+ * ========================================================================== */
+
+/**
+ * Sees every invocation of a cache's tools, before any cache looks it up. Return 0; below 0 for a failure, with its reason
+ * in `reply`.
+ */
+typedef int32_t (*aside_observe_fn)(void *user, const struct aside_invocation *invocation, struct aside_reply *reply);
+
+/**
+ * Looks up the recorded result of an invocation. Return 1 with its raw text in `reply` and its time in `*timestamp`, in
+ * seconds since 1970; 0 if there is none; below 0 for a failure, with its reason in `reply`.
+ */
+typedef int32_t (*aside_lookup_fn)(void *user,
+                                   const struct aside_invocation *invocation,
+                                   struct aside_reply *reply,
+                                   uint64_t *timestamp);
+
+/**
+ * Records the result of an invocation: its raw text parts, joined with line feeds. Return 0; below 0 for a failure, with
+ * its reason in `reply`.
+ */
+typedef int32_t (*aside_record_fn)(void *user,
+                                   const struct aside_invocation *invocation,
+                                   const char *text,
+                                   size_t text_len,
+                                   struct aside_reply *reply);
+
+/**
+ * A cache of the host: it remembers results. It is trusted only if the fresh text is the recorded one. Set all of it
+ * to zero, then `size`; later versions may add fields at the end. What `aside_filter` says of callbacks holds for these
+ * too.
+ */
+typedef struct aside_cache {
+    /** `sizeof(aside_cache)` of the caller's header. */
+    size_t size;
+    /** Its name in reports, as for a filter. */
+    struct aside_bytes id;
+    /** Ids of the tools whose results it is for. */
+    const struct aside_bytes *tool_ids;
+    /** How many there are. 0: all tools. */
+    size_t tool_id_count;
+    /** Sees every invocation. May be NULL. */
+    aside_observe_fn observe;
+    /** Returns a recorded result. Not NULL. */
+    aside_lookup_fn lookup;
+    /** Records one. Not NULL. */
+    aside_record_fn record;
+    /** May be NULL. */
+    aside_release_fn release;
+    /** Passed to each callback. */
+    void *user;
+} aside_cache;
+
+/**
+ * Adds a cache of the host. It replaces one of the same id. What is used after the call, and what is returned: as for
+ * `aside_registry_add_filter()`.
+ */
+aside_status aside_registry_add_cache(struct aside_registry *registry, const struct aside_cache *cache);
+
+/**
+ * Adds the library's own cache, `last-run`: the last result of each invocation, in at most `size` bytes. An entry counts
+ * its tool id, input and text, and 256 bytes more. The entries that were recorded first are dropped for new ones.
+ *
+ * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+ */
+aside_status aside_registry_add_last_run(struct aside_registry *registry, size_t size);
+
+/**
+ * Adds the filter `minify-json`, the only one for text that is protected.
+ *
+ * Returns as `aside_registry_add_last_run()`.
+ */
+aside_status aside_registry_minify_json(struct aside_registry *registry);
+
+/**
+ * Removes the filter or cache of this id.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_NONE` if there is none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION`,
+ * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+ */
+aside_status aside_registry_remove(struct aside_registry *registry, const char *id, size_t len);
+
+/**
+ * Reads a filter file and runs its own tests, of which it must have one of each kind.
+ *
+ * Returns as `aside_registry_add_toml()`.
+ *
+ * Threads: any thread may call this at any time.
+ */
+aside_status aside_filter_check(const char *toml, size_t len);
+
+/* ========================================================================== *
+ * Reports in full: what became of each byte
+ *
+ * Threads: any thread may call these functions at any time, with the same result too.
+ * ========================================================================== */
+
+/**
+ * A filter or cache that failed and was skipped, from `aside_compressed_failed()`. Set `size` before the call. The texts
+ * are memory of the `aside_compressed`, valid as long as that is.
+ */
+typedef struct aside_failed {
+    /** `sizeof(aside_failed)` of the caller's header. */
+    size_t size;
+    /** Its id. */
+    struct aside_bytes id;
+    /** What went wrong. */
+    struct aside_bytes reason;
+} aside_failed;
+
+/**
+ * Fills `*failed` with the filter or cache number `index` of those that failed: `failed_count` of the report. Set
+ * `failed->size` before.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_RANGE` past the last one; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
+ */
+aside_status aside_compressed_failed(const struct aside_compressed *compressed, size_t index, struct aside_failed *failed);
+
+/** What became of a text part that filters changed, from `aside_compressed_part_report()`. Set `size` before the call. */
+typedef struct aside_part_report {
+    /** `sizeof(aside_part_report)` of the caller's header. */
+    size_t size;
+    /** The part's index in the result that came in. */
+    size_t part;
+    /** Bytes of the original. */
+    uint64_t len;
+    /** XXH3 (64 bits, seed 0) of the original. */
+    uint64_t hash;
+    /** How many stretches the original has: `aside_compressed_stretch()`. */
+    size_t stretch_count;
+} aside_part_report;
+
+/**
+ * Fills `*report` with what became of the part number `index` of those that filters changed: `part_count` of the report.
+ * Set `report->size` before.
+ *
+ * Returns as `aside_compressed_failed()`.
+ */
+aside_status aside_compressed_part_report(const struct aside_compressed *compressed,
+                                          size_t index,
+                                          struct aside_part_report *report);
+
+/** No filter: the stretch was kept. */
+enum { ASIDE_NO_FILTER = -1 };
+
+/** What became of a stretch: the values of `aside_change`. */
+enum {
+    /** It is in the result, byte for byte. */
+    ASIDE_CHANGE_KEPT = 0,
+    /** Other bytes stand for it. */
+    ASIDE_CHANGE_REPLACED = 1,
+    /** It is not in the result; a marker line may stand for it. */
+    ASIDE_CHANGE_LEFT_OUT = 2,
+};
+
+/** An `ASIDE_CHANGE_` value. */
+typedef uint32_t aside_change;
+
+/**
+ * A stretch of an original, from `aside_compressed_stretch()`. All of them, joined in order, are the original. Set `size`
+ * before the call.
+ */
+typedef struct aside_stretch {
+    /** `sizeof(aside_stretch)` of the caller's header. */
+    size_t size;
+    /** Its offset in the original, in bytes. */
+    uint64_t start;
+    /** Its length in bytes. */
+    uint64_t len;
+    /** XXH3 (64 bits, seed 0) of its bytes. */
+    uint64_t hash;
+    /** What became of it: an `ASIDE_CHANGE_` value. */
+    aside_change change;
+    /** The filter that changed it: an index into `filters` of the report. `ASIDE_NO_FILTER` if it was kept. */
+    int32_t filter;
+} aside_stretch;
+
+/**
+ * Fills `*stretch` with the stretch number `index` of a part's original. `part_index` is the index that
+ * `aside_compressed_part_report()` takes. Set `stretch->size` before.
+ *
+ * Returns as `aside_compressed_failed()`.
+ */
+aside_status aside_compressed_stretch(const struct aside_compressed *compressed,
+                                      size_t part_index,
+                                      size_t index,
+                                      struct aside_stretch *stretch);
+
+/**
+ * Finds `len` bytes at `start` of a part's original, to show what was left out. `original` is the text of the part number
+ * `part` as it came in (`part` of its `aside_part_report`): `original_len` bytes. `*out` becomes a range of it.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if this is another text, or no filter changed that part;
+ * `ASIDE_ERROR_RANGE`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`.
+ */
+aside_status aside_compressed_slice(const struct aside_compressed *compressed,
+                                    size_t part,
+                                    const char *original,
+                                    size_t original_len,
+                                    uint64_t start,
+                                    uint64_t len,
+                                    struct aside_bytes *out);
+
+/* ========================================================================== *
+ * Parts of the compressor, for hosts that choose for themselves
+ *
+ * Threads: any thread may call these functions at any time, with the same command line too.
+ * ========================================================================== */
+
+/**
+ * Returns the smallest length, in bytes, of a text that may be changed: shorter ones never are. A longer text may have
+ * fewer UTF-16 code units than this, and then it is not changed either.
+ */
+size_t aside_min_compressible(void);
+
+/** Returns the smallest budget of a compressor, in bytes. */
+size_t aside_min_budget(void);
+
+/**
+ * Returns whether a text is of a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
+ * read.
+ */
+int32_t aside_is_protected(const char *text, size_t len);
+
+/**
+ * Returns the first line of a compressed text, without a line end: by which filters, from how many UTF-16 code units to
+ * how many.
+ *
+ * The text has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
+ * `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (an id that is not
+ * UTF-8), `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
+ */
+char *aside_format_banner(const struct aside_bytes *filter_ids,
+                          size_t count,
+                          uint64_t before,
+                          uint64_t after,
+                          size_t *out_len);
+
+/**
+ * The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
+ * `aside_command_line_free()`.
+ */
+typedef struct aside_command_line aside_command_line;
+
+/**
+ * A command of a command line, from `aside_command_line_command()`. Set `size` before the call. Its texts are UTF-8, and
+ * memory of the line, valid as long as that is.
+ */
+typedef struct aside_command {
+    /** `sizeof(aside_command)` of the caller's header. */
+    size_t size;
+    /** The program, without its folder and version: `git`; `pytest` of `python -m pytest`, `gradle` of `./gradlew`. */
+    struct aside_bytes name;
+    /**
+     * The first argument that is neither an option nor an option's value: `diff` of `git -C dir diff`; the script of
+     * `npm run`. Empty if there is none.
+     */
+    struct aside_bytes subcommand;
+    /** All words after the program, without their quotes. */
+    const struct aside_bytes *words;
+    /** How many there are. */
+    size_t word_count;
+    /**
+     * 1 if its output is seen. 0 for `cd` and the like, and if it goes to a file or into a program that writes
+     * something else.
+     */
+    uint32_t prints;
+    /** 1 if its output goes through `head`, `grep` and the like, so that it may be only a part. Otherwise 0. */
+    uint32_t piped;
+} aside_command;
+
+/**
+ * Parses a command line as a shell would, for hosts that choose filters by it as the library does. Nothing is run.
+ * `line` has `len` bytes of UTF-8.
+ *
+ * Returns the commands, which the caller owns: `aside_command_line_free()`. NULL if that fails; `aside_last_status()`
+ * is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (not UTF-8) or `ASIDE_ERROR_MEMORY`.
+ */
+struct aside_command_line *aside_command_line_parse(const char *line, size_t len);
+
+/**
+ * Fills `*command` with the command number `index` of a line, from 0 in their order; for a shell with `-c` they are those
+ * that it runs. Set `command->size` before. Wrappers (`sudo`, `timeout`, `npx` …), assignments and redirections are not
+ * among them. There are none if the line is better left alone: with `case`, or with shells in shells more than eight deep.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_NONE` past the last command; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
+ */
+aside_status aside_command_line_command(const struct aside_command_line *line, size_t index, struct aside_command *command);
+
+/**
+ * Frees a command line and its commands. Does nothing for NULL.
+ *
+ * Threads: no other thread may be using it.
+ */
+void aside_command_line_free(struct aside_command_line *line);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* ASIDE_UNSTABLE_H */

@@ -1,0 +1,92 @@
+uint32_t aside_unstable_version(void);
+int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes);
+aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len);
+typedef int32_t (*aside_observe_fn)(void *user, const struct aside_invocation *invocation, struct aside_reply *reply);
+typedef int32_t (*aside_lookup_fn)(void *user,
+                                   const struct aside_invocation *invocation,
+                                   struct aside_reply *reply,
+                                   uint64_t *timestamp);
+typedef int32_t (*aside_record_fn)(void *user,
+                                   const struct aside_invocation *invocation,
+                                   const char *text,
+                                   size_t text_len,
+                                   struct aside_reply *reply);
+typedef struct aside_cache {
+    size_t size;
+    struct aside_bytes id;
+    const struct aside_bytes *tool_ids;
+    size_t tool_id_count;
+    aside_observe_fn observe;
+    aside_lookup_fn lookup;
+    aside_record_fn record;
+    aside_release_fn release;
+    void *user;
+} aside_cache;
+aside_status aside_registry_add_cache(struct aside_registry *registry, const struct aside_cache *cache);
+aside_status aside_registry_add_last_run(struct aside_registry *registry, size_t size);
+aside_status aside_registry_minify_json(struct aside_registry *registry);
+aside_status aside_registry_remove(struct aside_registry *registry, const char *id, size_t len);
+aside_status aside_filter_check(const char *toml, size_t len);
+typedef struct aside_failed {
+    size_t size;
+    struct aside_bytes id;
+    struct aside_bytes reason;
+} aside_failed;
+aside_status aside_compressed_failed(const struct aside_compressed *compressed, size_t index, struct aside_failed *failed);
+typedef struct aside_part_report {
+    size_t size;
+    size_t part;
+    uint64_t len;
+    uint64_t hash;
+    size_t stretch_count;
+} aside_part_report;
+aside_status aside_compressed_part_report(const struct aside_compressed *compressed,
+                                          size_t index,
+                                          struct aside_part_report *report);
+enum { ASIDE_NO_FILTER = -1 };
+enum {
+    ASIDE_CHANGE_KEPT = 0,
+    ASIDE_CHANGE_REPLACED = 1,
+    ASIDE_CHANGE_LEFT_OUT = 2,
+};
+typedef uint32_t aside_change;
+typedef struct aside_stretch {
+    size_t size;
+    uint64_t start;
+    uint64_t len;
+    uint64_t hash;
+    aside_change change;
+    int32_t filter;
+} aside_stretch;
+aside_status aside_compressed_stretch(const struct aside_compressed *compressed,
+                                      size_t part_index,
+                                      size_t index,
+                                      struct aside_stretch *stretch);
+aside_status aside_compressed_slice(const struct aside_compressed *compressed,
+                                    size_t part,
+                                    const char *original,
+                                    size_t original_len,
+                                    uint64_t start,
+                                    uint64_t len,
+                                    struct aside_bytes *out);
+size_t aside_min_compressible(void);
+size_t aside_min_budget(void);
+int32_t aside_is_protected(const char *text, size_t len);
+char *aside_format_banner(const struct aside_bytes *filter_ids,
+                          size_t count,
+                          uint64_t before,
+                          uint64_t after,
+                          size_t *out_len);
+typedef struct aside_command_line aside_command_line;
+typedef struct aside_command {
+    size_t size;
+    struct aside_bytes name;
+    struct aside_bytes subcommand;
+    const struct aside_bytes *words;
+    size_t word_count;
+    uint32_t prints;
+    uint32_t piped;
+} aside_command;
+struct aside_command_line *aside_command_line_parse(const char *line, size_t len);
+aside_status aside_command_line_command(const struct aside_command_line *line, size_t index, struct aside_command *command);
+void aside_command_line_free(struct aside_command_line *line);

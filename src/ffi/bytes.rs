@@ -1,0 +1,85 @@
+//! Texts that cross the boundary: borrowed ones as a pair of address and length, made ones as memory that the caller frees.
+//! Memory from here must be freed here: on some systems the host's `free()` belongs to another heap.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use libc::{c_char, size_t};
+use safer_ffi::prelude::*;
+
+use super::constants::*;
+use super::memory::{as_c_ptr, layout};
+use super::status::{fail, fail_null, guard};
+
+/// A range of bytes. In what the library fills, `at` is never NULL and has no NUL after the last byte; in what a caller
+/// passes, `at` may be NULL if `len` is 0. This struct never changes.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_bytes {
+    /// The first byte.
+    pub at: *const c_char,
+    /// How many there are.
+    pub len: size_t,
+}
+
+// It never changes; C checks the same in tests/c/layout.c.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    layout!(aside_bytes 16: at 0, len 8);
+};
+
+impl aside_bytes {
+    /// Returns borrowed bytes for C.
+    #[inline]
+    pub(super) fn lend(bytes: &[u8]) -> aside_bytes {
+        aside_bytes { at: as_c_ptr(bytes), len: bytes.len() }
+    }
+}
+
+/// Frees memory that a function of this library returned for `aside_free()`, such as `aside_strip()`. Does nothing for
+/// NULL. Free no such memory with `free()`: the library may have a heap of its own.
+///
+/// Threads: any thread may call this at any time.
+#[ffi_export]
+pub unsafe extern "C" fn aside_free(memory: *mut c_void) {
+    guard(
+        |_| (),
+        || {
+            // SAFETY: the caller promises NULL or memory from `return_text`, which `malloc` has made.
+            unsafe { libc::free(memory) }
+        },
+    )
+}
+
+/// Returns to C the text that `body` makes, with a NUL after it, in memory that `aside_free` takes back; NULL if it fails.
+///
+/// # Safety
+/// `len` is NULL or may be written.
+pub(super) unsafe fn return_text(
+    len: *mut size_t,
+    body: impl FnOnce() -> Result<Vec<u8>, aside_status>,
+) -> *mut c_char {
+    guard(
+        |_| ptr::null_mut(),
+        || {
+            if len.is_null() {
+                fail_null("out_len");
+                return ptr::null_mut();
+            }
+            let Ok(text) = body() else { return ptr::null_mut() };
+            // SAFETY: malloc returns NULL or room for the bytes and a NUL; the caller promises that the length may be written.
+            unsafe {
+                let copy = libc::malloc(text.len() + 1).cast::<u8>();
+                if copy.is_null() {
+                    fail(ASIDE_ERROR_MEMORY);
+                    return ptr::null_mut();
+                }
+                ptr::copy_nonoverlapping(text.as_ptr(), copy, text.len());
+                copy.add(text.len()).write(0);
+                len.write_unaligned(text.len());
+                copy.cast()
+            }
+        },
+    )
+}

@@ -1,0 +1,13 @@
+/* The library says which one it is. */
+#include "check.h"
+#include <aside_unstable.h>
+
+int main(void)
+{
+    CHECK(strcmp(aside_version(), ASIDE_VERSION) == 0);
+    ASIDE_VERSION_SYMBOL();
+    aside_version_0_1_0();
+    CHECK(aside_abi_version() == ASIDE_ABI_VERSION);
+    CHECK(aside_unstable_version() == 1);
+    return 0;
+}

@@ -1,0 +1,41 @@
+//! Names and comments of the interface in the words of another language.
+
+/// `call_name` as `CallName`; `initials` are words that are all capitals.
+pub fn camel(name: &str, initials: &[&str]) -> String {
+    let word = |word: &str| {
+        let capitals = word.to_ascii_uppercase();
+        if initials.contains(&&*capitals) {
+            return capitals;
+        }
+        let first = capitals.chars().next().map(String::from).unwrap_or_default();
+        first + word.get(1..).unwrap_or_default()
+    };
+    name.split('_').map(word).collect()
+}
+
+/// Replaces what is in backticks by what `word` returns for it; if that is None, it stays as it is.
+pub fn translated(text: &str, word: impl Fn(&str) -> Option<String>) -> String {
+    let part = |(index, part): (usize, &str)| match index % 2 {
+        0 => part.to_owned(),
+        _ => word(part).unwrap_or_else(|| format!("`{part}`")),
+    };
+    text.split('`').enumerate().map(part).collect()
+}
+
+/// The lines of a text, none of which has more bytes unless it is one word.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= width => *line += &format!(" {word}"),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// A text whose first letter is small.
+pub fn uncapitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
+}
