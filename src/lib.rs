@@ -46,7 +46,7 @@
 //! | feed the model's own tokens | [`Scanner::feed_tokens`] |
 //! | stop between two events | [`Scanner::events`] |
 //! | get the answer out of a whole text | [`Dialect::strip`] |
-//! | write thinking, content and calls with their markers | [`Dialect::join`], [`Dialect::join_with_calls`] |
+//! | write thinking, content and calls with their markers | [`Dialect::join`], [`JoinOptions::calls`] |
 //! | keep markers out of a prompt | [`Dialect::escape`] |
 //! | correct an OpenAI-style answer between server and client | [`sse::Rewriter`] |
 #![cfg_attr(feature = "compress", doc = "| shorten what tools print before a model reads it | [`compress`] |")]

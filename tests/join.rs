@@ -10,7 +10,7 @@ use support::Pair;
 /// The starts that a text is joined from.
 const STARTS: [&str; 3] = ["content", "thinking", "header"];
 
-fn options(start: Option<&str>, markers: Markers) -> JoinOptions {
+fn options(start: Option<&str>, markers: Markers) -> JoinOptions<'static> {
     JoinOptions::new().start(start.map(|start| start.parse::<Start>().unwrap())).markers(markers)
 }
 

@@ -197,13 +197,13 @@ fn join(
     thinking: &[u8],
     content: &[u8],
     calls: &[Call],
-    options: &JoinOptions,
+    options: &JoinOptions<'_>,
 ) -> Result<Vec<u8>, JoinError> {
     let arguments: Vec<String> = calls.iter().map(|call| call.arguments.to_string()).collect();
     let calls: Vec<JoinCall<'_>> = std::iter::zip(calls, &arguments)
         .map(|(call, arguments)| JoinCall::new(&call.name, arguments).id(call.id.as_deref()))
         .collect();
-    dialect.join_with_calls(thinking, content, &calls, options)
+    dialect.join(thinking, content, &options.calls(&calls))
 }
 
 /// Whether a string in a value has one of these words, or could together with what is written after it.
@@ -339,7 +339,7 @@ fn calls_stand_after_thinking_and_content() {
 #[test]
 fn calls_that_have_no_opener_are_not_written() {
     let pythonic = Dialect::find("pythonic").unwrap();
-    let refused = pythonic.join_with_calls("", "", &[JoinCall::new("f", "{}")], &JoinOptions::new());
+    let refused = pythonic.join("", "", &JoinOptions::new().calls(&[JoinCall::new("f", "{}")]));
     assert_eq!(refused, Err(JoinError::NotWritten(Channel::Tool)));
 }
 
@@ -359,7 +359,7 @@ fn only_tags() -> String {
 #[track_caller]
 fn writes(toml: &str, calls: &[JoinCall<'_>], wanted: &str) {
     let dialect = Dialect::load(toml).unwrap();
-    let text = dialect.join_with_calls("", "", calls, &JoinOptions::new()).unwrap();
+    let text = dialect.join("", "", &JoinOptions::new().calls(calls)).unwrap();
     assert_eq!(String::from_utf8(text).unwrap(), wanted);
 }
 
@@ -443,7 +443,7 @@ fn messages_with_calls() {
     ];
     for (name, wanted) in cases {
         let dialect = Dialect::find(name).unwrap();
-        let text = dialect.join_with_calls("", "Yes.", &[f], &JoinOptions::new()).unwrap();
+        let text = dialect.join("", "Yes.", &JoinOptions::new().calls(&[f])).unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), wanted, "{name}");
     }
 }
@@ -475,7 +475,7 @@ fn several_calls_stand_apart() {
 fn refuses(toml: &str, call: JoinCall<'_>, part: CallPart, fault: CallFault) {
     let dialect = Dialect::load(toml).unwrap();
     // The call at fault is told, not the one before.
-    let result = dialect.join_with_calls("", "", &[JoinCall::new("fine", "{}"), call], &JoinOptions::new());
+    let result = dialect.join("", "", &JoinOptions::new().calls(&[JoinCall::new("fine", "{}"), call]));
     assert_eq!(result, Err(JoinError::Call { call: 1, part, fault }));
 }
 
@@ -510,7 +510,7 @@ fn calls_that_would_not_be_read_back() {
     refuses(NESTED, f(r#"{"k": {"x": "a|/x>|y>b"}}"#), value(), Closer { offset: 1 });
     let deep = format!("{{\"k\": {}{}}}", "[".repeat(65), "]".repeat(65));
     let dialect = Dialect::load(PYTHON).unwrap();
-    let error = dialect.join_with_calls("", "", &[JoinCall::new("f", &deep)], &JoinOptions::new()).unwrap_err();
+    let error = dialect.join("", "", &JoinOptions::new().calls(&[JoinCall::new("f", &deep)])).unwrap_err();
     assert_eq!(error, JoinError::Call { call: 0, part: value(), fault: Misread { offset: 64 } });
     assert_eq!(
         error.to_string(),
@@ -523,10 +523,10 @@ fn calls_that_would_not_be_read_back() {
 fn a_text_that_is_read_as_a_call_is_refused() {
     let dialect = Dialect::load(TAGS).unwrap();
     let call = [JoinCall::new("f", "{}")];
-    let error = dialect.join_with_calls("", "a <tool_call>{\"", &call, &JoinOptions::new()).unwrap_err();
+    let error = dialect.join("", "a <tool_call>{\"", &JoinOptions::new().calls(&call)).unwrap_err();
     assert_eq!(error, JoinError::Marker { part: Channel::Content, offset: 2 });
     let mention = "I write <tool_call> and {";
-    let text = dialect.join_with_calls(mention, mention, &call, &JoinOptions::new()).unwrap();
+    let text = dialect.join(mention, mention, &JoinOptions::new().calls(&call)).unwrap();
     let wanted =
         format!("<think>{mention}</think>{mention}<tool_call>{{\"name\": \"f\", \"arguments\": {{}}}}</tool_call>");
     assert_eq!(String::from_utf8(text).unwrap(), wanted);
@@ -535,7 +535,7 @@ fn a_text_that_is_read_as_a_call_is_refused() {
 #[test]
 fn a_dialect_without_tables_writes_no_calls() {
     let dialect = Dialect::load("name = \"own\"\n[[span]]\nchannel = \"tool\"\nopen = [\"((\"]\n").unwrap();
-    let error = dialect.join_with_calls("", "", &[JoinCall::new("f", "{}")], &JoinOptions::new()).unwrap_err();
+    let error = dialect.join("", "", &JoinOptions::new().calls(&[JoinCall::new("f", "{}")])).unwrap_err();
     assert_eq!(error, JoinError::NotWritten(Channel::Tool));
-    assert_eq!(dialect.join_with_calls("", "a", &[], &JoinOptions::new()), Ok(b"a".to_vec()));
+    assert_eq!(dialect.join("", "a", &JoinOptions::new().calls(&[])), Ok(b"a".to_vec()));
 }

@@ -76,7 +76,7 @@ fn counted(dialect: &aside::Dialect, start: &str, text: &[u8]) {
         let text = std::str::from_utf8(text).unwrap();
         let arguments = format!("{{\"k\": [\"{text}\", \"{text}\"]}}");
         // Some values cannot be written, which has to be found in linear time as well.
-        let joined = dialect.join_with_calls("", "", &[JoinCall::new("f", &arguments); 2], &JoinOptions::new());
+        let joined = dialect.join("", "", &JoinOptions::new().calls(&[JoinCall::new("f", &arguments); 2]));
         assert!(joined.is_ok() || matches!(joined, Err(JoinError::Call { .. })));
         return;
     }

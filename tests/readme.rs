@@ -34,7 +34,7 @@ fn table() -> String {
     table + "\n"
 }
 
-/// One row a dialect with tables of calls: how its tables read a call, one as `join_with_calls` writes it, and where an id is.
+/// One row a dialect with tables of calls: how its tables read a call, one as `join` writes it, and where an id is.
 fn calls_table() -> String {
     let mut table = String::from("\n| dialect | `body` | a call | its id |\n|---|---|---|---|\n");
     for pair in reference::all().into_iter().map(Pair::new).filter(Pair::has_calls) {
@@ -48,7 +48,7 @@ fn calls_table() -> String {
         }
         let start = if pair.reference.header.is_some() { Start::Header } else { Start::Channel(Channel::Content) };
         let call = JoinCall::new("f", r#"{"x": 1}"#);
-        let joined = pair.library.join_with_calls("", "", &[call], &JoinOptions::new().start(start));
+        let joined = pair.library.join("", "", &JoinOptions::new().start(start).calls(&[call]));
         // A call without an opener is not written.
         let text = joined.map_or_else(|_| first_call(&pair), |text| String::from_utf8(text).unwrap());
         let text = text.replace('\n', "\\n").replace('|', "\\|");

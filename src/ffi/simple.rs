@@ -111,9 +111,12 @@ pub unsafe extern "C" fn aside_join(
             let thinking = bytes(given.thinking.at, given.thinking.len, "options->thinking")?;
             let content = bytes(given.content.at, given.content.len, "options->content")?;
             let calls = calls(&given)?;
-            let options =
-                JoinOptions { start: value(given.start, "start")?, markers: value(given.markers, "markers")? };
-            dialect.join_with_calls(thinking, content, &calls, &options).map_err(not_joined)
+            let options = JoinOptions {
+                calls: &calls,
+                start: value(given.start, "start")?,
+                markers: value(given.markers, "markers")?,
+            };
+            dialect.join(thinking, content, &options).map_err(not_joined)
         })
     }
 }

@@ -18,14 +18,14 @@ use crate::{
     scanner::{Scanner, ScannerOptions},
 };
 
-/// A call for [`Dialect::join_with_calls`].
+/// A call for [`JoinOptions::calls`](crate::JoinOptions::calls).
 ///
 /// ```
 /// let call = aside::JoinCall::new("get_weather", r#"{"city": "Oslo"}"#).id("call_1");
 /// # let _ = call;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "a call is not written until it is given to `join_with_calls`"]
+#[must_use = "a call is not written until it is given to `JoinOptions::calls`"]
 pub struct JoinCall<'a> {
     name: &'a str,
     arguments: &'a str,

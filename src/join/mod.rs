@@ -34,26 +34,74 @@ use text::{Role, Text};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[must_use = "options change nothing until they are given to `join`"]
-pub struct JoinOptions {
+pub struct JoinOptions<'a> {
+    pub(crate) calls: &'a [JoinCall<'a>],
     pub(crate) start: Option<Start>,
     pub(crate) markers: Markers,
 }
 
-impl JoinOptions {
+impl<'a> JoinOptions<'a> {
     /// Returns the default options.
-    pub fn new() -> JoinOptions {
+    pub fn new() -> JoinOptions<'a> {
         JoinOptions::default()
+    }
+
+    /// Sets the tool calls after the content. It is for a host that writes a model's earlier turn into a prompt itself.
+    ///
+    /// Calls are written as the dialect's first table of calls says, between an opener and a closer, and without white space
+    /// that nobody asked for. Where such a call has no end of its own, each has an opener and a closer. An id is written where
+    /// the dialect has a place for one; where a call must have one, its number stands in for it. Calls that need no opener
+    /// (`bare`) are not written, because they would be text after other text.
+    ///
+    /// The scanner is asked about the calls too: names, ids, keys and values are read back as they are. What is
+    /// a string, and what a number, is not in the text of all dialects; a [`CallWriter`](crate::call_writer::CallWriter) that
+    /// has the tools' schemas makes the same arguments of it. Calls are never escaped: for a value that holds its own closer
+    /// there is no text that means it.
+    ///
+    /// ```
+    /// use aside::{CallFault, CallPart, Dialect, JoinCall, JoinError, JoinOptions};
+    ///
+    /// let dialect = Dialect::load(
+    ///     r#"
+    ///     name = "mine"
+    ///     [[span]]
+    ///     channel = "tool"
+    ///     open = ["<tool_call>"]
+    ///     close = ["</tool_call>"]
+    ///     [[span.call]]
+    ///     body = "tags"
+    ///     begin = "<function="
+    ///     name_end = [">"]
+    ///     key = ["<parameter=", ">"]
+    ///     value = ["", "</parameter>"]
+    ///     end = "</function>"
+    ///     "#,
+    /// )?;
+    /// let call = JoinCall::new("add", r#"{"a": 1, "note": "x \u003c y"}"#);
+    /// let text = dialect.join("", "Adding.", &JoinOptions::new().calls(&[call]))?;
+    /// let wanted = "Adding.<tool_call><function=add><parameter=a>1</parameter><parameter=note>x < y</parameter>\
+    ///     </function></tool_call>";
+    /// assert_eq!(String::from_utf8(text)?, wanted);
+    ///
+    /// let call = JoinCall::new("add", r#"{"note": "a </parameter> b"}"#);
+    /// let error = dialect.join("", "", &JoinOptions::new().calls(&[call])).unwrap_err();
+    /// let fault = CallFault::Closer { offset: 2 };
+    /// assert_eq!(error, JoinError::Call { call: 0, part: CallPart::Value("note".into()), fault });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn calls(self, calls: &'a [JoinCall<'a>]) -> JoinOptions<'a> {
+        JoinOptions { calls, ..self }
     }
 
     /// Sets what is open where the text begins, and will be where it is split. With `None`, the dialect's own start.
     ///
     /// From `Thinking`, no opener is written. No text can be joined from `Narration` or `Tool`.
-    pub fn start(self, start: impl Into<Option<Start>>) -> JoinOptions {
+    pub fn start(self, start: impl Into<Option<Start>>) -> JoinOptions<'a> {
         JoinOptions { start: start.into(), ..self }
     }
 
     /// Sets what becomes of a part that has bytes that would be read as a marker.
-    pub fn markers(self, markers: Markers) -> JoinOptions {
+    pub fn markers(self, markers: Markers) -> JoinOptions<'a> {
         JoinOptions { markers, ..self }
     }
 }
@@ -114,69 +162,9 @@ impl Dialect {
         &self,
         thinking: impl AsRef<[u8]>,
         content: impl AsRef<[u8]>,
-        options: &JoinOptions,
+        options: &JoinOptions<'_>,
     ) -> Result<Vec<u8>, JoinError> {
-        join(self, thinking.as_ref(), content.as_ref(), &[], options)
-    }
-
-    /// Returns the text that splits into this thinking, this content and, after both, these calls. It is for a host that
-    /// writes a model's earlier turn into a prompt itself.
-    ///
-    /// Calls are written as the dialect's first table of calls says, between an opener and a closer, and without white space
-    /// that nobody asked for. Where such a call has no end of its own, each has an opener and a closer. An id is written where
-    /// the dialect has a place for one; where a call must have one, its number stands in for it. Calls that need no opener
-    /// (`bare`) are not written, because they would be text after other text.
-    ///
-    /// The scanner is asked about the calls too: names, ids, keys and values are read back as they are. What is
-    /// a string, and what a number, is not in the text of all dialects; a [`CallWriter`](crate::call_writer::CallWriter) that
-    /// has the tools' schemas makes the same arguments of it. Calls are never escaped: for a value that holds its own closer
-    /// there is no text that means it.
-    ///
-    /// ```
-    /// use aside::{CallFault, CallPart, Dialect, JoinCall, JoinError, JoinOptions};
-    ///
-    /// let dialect = Dialect::load(
-    ///     r#"
-    ///     name = "mine"
-    ///     [[span]]
-    ///     channel = "tool"
-    ///     open = ["<tool_call>"]
-    ///     close = ["</tool_call>"]
-    ///     [[span.call]]
-    ///     body = "tags"
-    ///     begin = "<function="
-    ///     name_end = [">"]
-    ///     key = ["<parameter=", ">"]
-    ///     value = ["", "</parameter>"]
-    ///     end = "</function>"
-    ///     "#,
-    /// )?;
-    /// let call = JoinCall::new("add", r#"{"a": 1, "note": "x \u003c y"}"#);
-    /// let text = dialect.join_with_calls("", "Adding.", &[call], &JoinOptions::new())?;
-    /// let wanted = "Adding.<tool_call><function=add><parameter=a>1</parameter><parameter=note>x < y</parameter>\
-    ///     </function></tool_call>";
-    /// assert_eq!(String::from_utf8(text)?, wanted);
-    ///
-    /// let call = JoinCall::new("add", r#"{"note": "a </parameter> b"}"#);
-    /// let error = dialect.join_with_calls("", "", &[call], &JoinOptions::new()).unwrap_err();
-    /// let fault = CallFault::Closer { offset: 2 };
-    /// assert_eq!(error, JoinError::Call { call: 0, part: CallPart::Value("note".into()), fault });
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Any [`JoinError`].
-    #[inline]
-    #[doc(alias = "aside_join")]
-    pub fn join_with_calls(
-        &self,
-        thinking: impl AsRef<[u8]>,
-        content: impl AsRef<[u8]>,
-        calls: &[JoinCall<'_>],
-        options: &JoinOptions,
-    ) -> Result<Vec<u8>, JoinError> {
-        join(self, thinking.as_ref(), content.as_ref(), calls, options)
+        join(self, thinking.as_ref(), content.as_ref(), options)
     }
 
     /// Returns the text without the dialect's markers, so that a user's text can stand in a prompt. After the first character
@@ -206,15 +194,9 @@ impl Dialect {
     }
 }
 
-fn join(
-    dialect: &Dialect,
-    thinking: &[u8],
-    content: &[u8],
-    calls: &[JoinCall<'_>],
-    options: &JoinOptions,
-) -> Result<Vec<u8>, JoinError> {
+fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOptions<'_>) -> Result<Vec<u8>, JoinError> {
     let compiled = &*dialect.compiled;
-    let calls = call::write(dialect, calls)?;
+    let calls = call::write(dialect, options.calls)?;
     let start = options.start.unwrap_or(dialect.start());
     let mut scanner =
         Scanner::with_options(dialect, &ScannerOptions::new().start(start).calls(!calls.bytes.is_empty()))?;

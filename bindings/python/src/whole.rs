@@ -77,16 +77,16 @@ pub fn join<'py>(
     start: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let markers = words::find("markers", markers, words::MARKERS)?;
-    let options = JoinOptions::new().start(self::start(start)?).markers(markers);
     let calls: Vec<_> = calls.unwrap_or_default().iter().map(call).collect::<PyResult<_>>()?;
     let calls: Vec<_> =
         calls.iter().map(|(name, arguments, id)| JoinCall::new(name, arguments).id(id.as_deref())).collect();
+    let options = JoinOptions::new().start(self::start(start)?).markers(markers).calls(&calls);
     let dialect = dialect.find()?;
     let mut form = None;
     let form = thinking.set_form(&mut form).and_then(|_| content.set_form(&mut form))?;
     let (thinking, content) = (thinking.bytes()?, content.bytes()?);
     let joined =
-        guarded(|| py.detach(|| dialect.join_with_calls(thinking, content, &calls, &options)).map_err(errors::join))?;
+        guarded(|| py.detach(|| dialect.join(thinking, content, &options)).map_err(errors::join))?;
     form.text(py, &joined)
 }
 

@@ -79,11 +79,8 @@ unsafe fn join(input: &mut Input<'_>, dialect: Handle, rust: &aside::Dialect, te
     };
     let calls: Vec<aside::JoinCall<'_>> = few.iter().take(read.call_count).map(call).collect();
     let markers = if read.markers == MARKERS_ESCAPE { Markers::Escape } else { Markers::Refuse };
-    let options = aside::JoinOptions::new().start(start_of(read.start)).markers(markers);
-    let wanted = match calls[..] {
-        [] => rust.join(text(read.thinking), text(read.content), &options),
-        _ => rust.join_with_calls(text(read.thinking), text(read.content), &calls, &options),
-    };
+    let options = aside::JoinOptions::new().start(start_of(read.start)).markers(markers).calls(&calls);
+    let wanted = rust.join(text(read.thinking), text(read.content), &options);
     let status = |error| if matches!(error, JoinError::NoSuchStart) { OPTION } else { JOIN };
     assert_eq!(got, wanted.map_err(status));
 }
