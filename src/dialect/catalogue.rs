@@ -4,7 +4,6 @@
 //! dialects before it serves can look one up when memory is gone.
 
 use std::{
-    cmp::Reverse,
     fmt,
     sync::{Arc, OnceLock},
 };
@@ -12,7 +11,9 @@ use std::{
 use super::{
     Start, compile,
     compiled::Compiled,
-    model_names::{self, Fit, Found, Model, Nearness, Pattern},
+    model_names::{self, Model, Nearness, Pattern},
+    model_search::{self, Fitting, MOST_NAMED},
+    model_table::{Edge, Known, Leaf, State, Stop, Table},
 };
 use crate::distance::distance;
 
@@ -29,6 +30,9 @@ struct Entry {
 }
 
 include!(concat!(env!("OUT_DIR"), "/dialects.rs"));
+
+/// How many words of 64 bits have a bit for each pattern of a model.
+const WORDS: usize = PATTERNS.div_ceil(64);
 
 /// How many there are.
 #[cfg(feature = "c-api")]
@@ -50,66 +54,44 @@ pub fn starts(index: usize) -> impl Iterator<Item = Start> {
     ENTRIES.get(index).into_iter().flat_map(|entry| entry.models).filter_map(|pattern| pattern.start)
 }
 
-pub fn find(name: &[u8]) -> Result<&'static Arc<Compiled>, UnknownDialect> {
+/// Returns the place of a dialect in `names`, by its name or an alias.
+pub fn find(name: &[u8]) -> Result<usize, UnknownDialect> {
     let is_named =
-        |entry: &&Entry| entry.name.as_bytes() == name || entry.aliases.iter().any(|alias| alias.as_bytes() == name);
-    let entry = ENTRIES.iter().find(is_named).ok_or_else(|| UnknownDialect::new(name))?;
-    Ok(entry.compiled())
+        |entry: &Entry| entry.name.as_bytes() == name || entry.aliases.iter().any(|alias| alias.as_bytes() == name);
+    ENTRIES.iter().position(is_named).ok_or_else(|| UnknownDialect::new(name))
 }
 
-impl Entry {
-    fn compiled(&self) -> &Arc<Compiled> {
-        self.compiled.get_or_init(|| {
-            let compiled = compile::from_toml(self.text);
-            Arc::new(compiled.unwrap_or_else(|error| unreachable!("built-in {}: {error}", self.name)))
-        })
-    }
+/// Returns the dialect at a place of `names`.
+pub fn compiled(place: usize) -> &'static Arc<Compiled> {
+    let entry = &ENTRIES[place];
+    entry.compiled.get_or_init(|| {
+        let compiled = compile::from_toml(entry.text);
+        Arc::new(compiled.unwrap_or_else(|error| unreachable!("built-in {}: {error}", entry.name)))
+    })
 }
 
-/// Returns the dialect that a model writes, and the start that its file says for this model.
-pub fn find_for_model(model: &[u8]) -> Result<(&'static Arc<Compiled>, Option<Start>), UnknownModel> {
-    let (entry, start) = choose(&ENTRIES, model)?;
-    Ok((entry.compiled(), start))
+/// Returns the place in `names` of the dialect that a model writes, and the start that its file says for this model.
+pub fn find_for_model(model: &[u8]) -> Result<(usize, Option<Start>), UnknownModel> {
+    choose(&ENTRIES, &MODELS, model)
 }
 
-/// Returns the entry with the pattern that fits best, and the start that the pattern says.
-fn choose<'a>(entries: &'a [Entry], name: &[u8]) -> Result<(&'a Entry, Option<Start>), UnknownModel> {
-    let Some(model) = Model::new(name) else { return Err(UnknownModel::new(name)) };
-    let mut best: Option<(Fit, &Entry, Option<Start>)> = None;
-    let mut error = UnknownModel::new(name);
-    let mut later = usize::MAX;
-    for entry in entries {
-        for pattern in entry.models {
-            let fit = match model_names::fit(pattern.text, &model) {
-                Found::Fits(fit) => fit,
-                Found::Later(place) => {
-                    later = later.min(place);
-                    continue;
-                }
-                Found::Nothing => continue,
-            };
-            match best {
-                Some((other, ..)) if other > fit => {}
-                // Of patterns in one file, the first one counts.
-                Some((other, first, _)) if other == fit => {
-                    if first.name != entry.name {
-                        error.add_candidate(first.name);
-                        error.add_candidate(entry.name);
-                    }
-                }
-                _ => {
-                    best = Some((fit, entry, pattern.start));
-                    error.count = 0;
-                }
-            }
+/// Returns the place of the entry with the pattern that fits best, and the start that the pattern says.
+#[inline(always)]
+fn choose(entries: &[Entry], models: &Table<'_>, name: &[u8]) -> Result<(usize, Option<Start>), UnknownModel> {
+    let fitting = Model::new(name).map_or(Fitting::None, |model| model_search::find::<WORDS>(models, &model));
+    let candidates = match fitting {
+        Fitting::One { dialect, pattern } => {
+            return Ok((dialect, entries[dialect].models[pattern].start));
         }
+        Fitting::Several(dialects) => dialects,
+        Fitting::None => [None; MOST_NAMED],
+    };
+    let mut error = UnknownModel::new(name);
+    for dialect in candidates.into_iter().flatten() {
+        error.candidates[usize::from(error.count)] = entries[usize::from(dialect)].name;
+        error.count += 1;
     }
-    match best {
-        // What stands further right than a release that is not known is not the family.
-        Some(((Reverse(place), _), ..)) if place > later => Err(UnknownModel::new(name)),
-        Some((_, entry, start)) if error.count == 0 => Ok((entry, start)),
-        _ => Err(error),
-    }
+    Err(error)
 }
 
 /// Returns the dialects that models write: the name of each, and its file up to the first example.
@@ -153,13 +135,6 @@ pub struct KnownModel {
 impl UnknownModel {
     fn new(name: &[u8]) -> UnknownModel {
         UnknownModel { asked: Asked::new(last_part(name)), candidates: [""; MOST_NAMED], count: 0 }
-    }
-
-    fn add_candidate(&mut self, name: &'static str) {
-        if self.count < MOST_NAMED as u8 && !self.candidates().contains(&name) {
-            self.candidates[usize::from(self.count)] = name;
-            self.count += 1;
-        }
     }
 
     /// Returns the dialects that fit equally well, in alphabetical order and at most three. There are none if the model is not
@@ -239,7 +214,7 @@ fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
     for entry in entries {
         for pattern in entry.models {
             let kin = model_names::nearness(pattern.text, model).map(Near::Kin);
-            let Some(near) = kin.or_else(|| misspelt(pattern.text, model.last_part())) else { continue };
+            let Some(near) = kin.or_else(|| misspelt(pattern.text, model.last.bytes())) else { continue };
             let is_elder = matches!(near, Near::Kin(nearness) if nearness.is_elder());
             let found = (near, KnownModel { model: pattern.text, dialect: entry.name, is_elder });
             // One of each dialect: the place of the same one, or of the first that is not as near.
@@ -266,7 +241,7 @@ fn misspelt(pattern: &str, name: &[u8]) -> Option<Near> {
         return None;
     }
     let begin = &name[..name.len().min(pattern.len())];
-    if begin.first() != pattern.as_bytes().first() {
+    if begin.first().map(u8::to_ascii_lowercase) != pattern.bytes().next() {
         return None;
     }
     let edits = distance(begin, pattern.as_bytes());
@@ -320,9 +295,6 @@ impl fmt::Debug for UnknownDialect {
 
 impl std::error::Error for UnknownDialect {}
 
-/// Names in an error.
-const MOST_NAMED: usize = 3;
-
 /// A name that was asked for, as an error holds it: its first bytes, in place, so that an error needs no memory. Shown
 /// between backticks.
 #[derive(Clone, PartialEq, Eq)]
@@ -338,23 +310,25 @@ impl Asked {
     fn new(name: &[u8]) -> Asked {
         let mut asked = Asked { bytes: [0; Asked::MOST], len: 0, is_cut: false };
         for chunk in name.utf8_chunks() {
-            let bad = if chunk.invalid().is_empty() { None } else { Some(char::REPLACEMENT_CHARACTER) };
-            for character in chunk.valid().chars().chain(bad) {
-                asked.push(character);
-                if asked.is_cut {
-                    return asked;
-                }
+            asked.push(chunk.valid());
+            if !chunk.invalid().is_empty() {
+                asked.push("\u{fffd}");
+            }
+            if asked.is_cut {
+                break;
             }
         }
         asked
     }
 
-    fn push(&mut self, character: char) {
+    /// Appends the characters of a text for which there is room. After one that there was none for, none follows.
+    fn push(&mut self, text: &str) {
         let len = usize::from(self.len);
-        match self.bytes.get_mut(len..len + character.len_utf8()) {
-            Some(room) => self.len += character.encode_utf8(room).len() as u8,
-            None => self.is_cut = true,
-        }
+        let room = if self.is_cut { 0 } else { Asked::MOST - len };
+        let fits = (0..=text.len().min(room)).rfind(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        self.bytes[len..len + fits].copy_from_slice(&text.as_bytes()[..fits]);
+        self.len += fits as u8;
+        self.is_cut |= fits < text.len();
     }
 
     fn bytes(&self) -> &[u8] {
@@ -403,6 +377,7 @@ mod tests {
 
     use super::*;
     use crate::dialect::Channel;
+    use crate::dialect::model_table::Builder;
     use crate::distance::LONGEST;
 
     macro_rules! entry {
@@ -419,6 +394,10 @@ mod tests {
         };
     }
 
+    fn builder(entries: &[Entry]) -> Builder<'static> {
+        Builder::new(entries.iter().map(|entry| entry.models.iter().map(|pattern| pattern.text)))
+    }
+
     const fn pattern(text: &'static str) -> Pattern {
         Pattern { text, start: None }
     }
@@ -426,7 +405,8 @@ mod tests {
     #[test]
     fn models_that_fit_two_dialects_as_well_are_refused_by_name() {
         let entries = [entry!("a": "one-*x-two", "one"), entry!("b": "one-x-*two"), entry!("c": "two")];
-        let chosen = |model: &str| choose(&entries, model.as_bytes()).map(|(entry, _)| entry.name);
+        let builder = builder(&entries);
+        let chosen = |model: &str| choose(&entries, &builder.table(), model.as_bytes()).map(|(place, _)| entries[place].name);
         assert_eq!(chosen("one"), Ok("a"));
         assert_eq!(chosen("two-one"), Ok("c"));
         assert_eq!(chosen("one-two"), Ok("a"));
@@ -441,7 +421,8 @@ mod tests {
         let mut entries = [entry!("a": "one-2", "one-2.5", "one-2")];
         entries[0].models =
             const { &[pattern("one-2"), Pattern { text: "one-2.5", start: Some(Start::Channel(Channel::Thinking)) }] };
-        let start = |model: &str| choose(&entries, model.as_bytes()).map(|(_, start)| start);
+        let builder = builder(&entries);
+        let start = |model: &str| choose(&entries, &builder.table(), model.as_bytes()).map(|(_, start)| start);
         assert_eq!((start("one2"), start("x/one-2-5-fp8")), (Ok(None), Ok(thinking)));
         // Of an unknown release that was trained on a known one, the family is not known.
         assert!(start("one-2.9-distill-one-2.5").is_err());
