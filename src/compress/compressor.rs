@@ -1,5 +1,5 @@
-//! A call from its beginning to its end: caches, then the filters, then the banner and the report. Whatever a filter or
-//! a cache does, a call returns a result that is no longer than what came in.
+//! A compression from its beginning to its end: caches, then the filters, then the banner and the report. Whatever a filter
+//! or a cache does, the result is no longer than what came in.
 
 use std::{borrow::Cow, sync::Arc};
 

@@ -2,7 +2,7 @@
 //!
 //! A [`Compressor`] has a [`Registry`] of filters and caches. Built-in filters say what they do as edits, which are
 //! checked and then carried out in one place, so each byte of a result leads back to its original (`docs/compress.md`
-//! has the order of a call).
+//! has the order of the steps).
 //!
 //! If memory runs out in this half of the library, the process ends.
 

@@ -124,14 +124,14 @@ mod tests {
 
     #[test]
     fn one_of_two_threads_gets_in() {
-        const CALLS: u64 = 5_000_000;
+        const ENTRIES: u64 = 5_000_000;
         let shared = Shared(HandleGuard::new(0));
         let begin = Barrier::new(2);
         let count = || {
             let shared = &shared;
             begin.wait();
             let mut passed = 0;
-            while passed < CALLS {
+            while passed < ENTRIES {
                 let body = |number: &mut u64| {
                     *number += 1;
                     ASIDE_OK
@@ -147,7 +147,7 @@ mod tests {
             scope.spawn(count);
             scope.spawn(count);
         });
-        assert_eq!(shared.0.inner.into_inner(), 2 * CALLS);
+        assert_eq!(shared.0.inner.into_inner(), 2 * ENTRIES);
     }
 
     #[test]

@@ -177,7 +177,7 @@ unsafe fn enter(
 unsafe fn rewrite(
     rewriter: *mut aside_rewriter,
     out: *mut aside_bytes,
-    call: impl FnOnce(&mut Rewriter, &mut Vec<u8>) -> Result<(), crate::Error>,
+    operation: impl FnOnce(&mut Rewriter, &mut Vec<u8>) -> Result<(), crate::Error>,
 ) -> aside_status {
     if out.is_null() {
         return fail_null("out");
@@ -187,7 +187,7 @@ unsafe fn rewrite(
         if stream.out.capacity() > KEPT_OUT {
             stream.out = Vec::new();
         }
-        if let Err(error) = call(&mut stream.rewriter, &mut stream.out) {
+        if let Err(error) = operation(&mut stream.rewriter, &mut stream.out) {
             return failed(error);
         }
         // SAFETY: it is not NULL, and the caller promises that it may be written.

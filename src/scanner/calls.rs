@@ -7,7 +7,7 @@ use super::{
     pending::Next,
     read::Read,
     spans::OpenSpan,
-    window::{Call, EventRef, Found, KindRef},
+    window::{EventRef, Found, KindRef, Pull},
 };
 use crate::{
     calls::{
@@ -94,7 +94,7 @@ impl Engine {
     }
 }
 
-impl Call<'_> {
+impl Pull<'_> {
     /// Returns whether every tool opener that comes next is text, because the host wants no calls in the thinking.
     fn ignores_calls(&self) -> bool {
         let never = self.engine.optional.get().is_some_and(|optional| optional.calls.never_in_thinking);

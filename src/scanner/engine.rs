@@ -1,6 +1,6 @@
 //! The engine: all that a scanner remembers of its stream, and the feeding of chunks that complete no marker. Nearly all chunks
 //! are such ones, so these functions must not allocate, must not panic, and are measured in instructions. All else is done by a
-//! `Call`, event by event.
+//! `Pull`, event by event.
 
 use super::{
     attributes::Attributes,
@@ -38,7 +38,7 @@ pub const SHORT: usize = 16;
 
 /// The state of a stream.
 ///
-/// The bytes that are in no event yet are those that are held, and after them the chunk of the call. They are, in this order:
+/// The bytes that are in no event yet are those that are held, and after them the chunk. They are, in this order:
 /// `text` bytes that have turned out to be text, those that the automaton's state or the recogniser holds, and those that were
 /// not read.
 ///
@@ -49,7 +49,7 @@ pub struct Engine {
     /// The state of the automaton while the matcher is in the table. Until it leaves the table, `code`, `framing` and the flags
     /// of `spans` stay as they were when it entered.
     pub state: StateInfo,
-    /// The number of bytes that have turned out to be text and are in no event yet. Between calls, they begin a character.
+    /// The number of bytes that have turned out to be text and are in no event yet. Between chunks, they begin a character.
     pub text: usize,
     pub spans: Spans,
     pub hold: HoldBuffer,
@@ -91,7 +91,7 @@ impl Engine {
         if !is_known {
             return Err(Error::NoSuchStart);
         }
-        // Bytes that are held when a call begins stay until it ends. As many more may then have to be held, or a short chunk be
+        // Bytes that are held when a chunk comes stay until it ends. As many more may then have to be held, or a short chunk be
         // joined to them. Tags with attributes may be very long but rarely are: room for a long one is made when it comes.
         let most = compiled.room + 1;
         let mut engine = Engine {
@@ -133,7 +133,7 @@ impl Engine {
         self.spans = Spans::new(compiled, first | header | self.literal);
         self.state = StateInfo::FALLBACK;
         self.text = 0;
-        // The bytes stay until the next call, because the last events may still be read in `before`.
+        // The bytes stay until the next chunk, because the last events may still be read in `before`.
         self.hold.clear();
         self.next = Next::Unread;
         self.code = CodeTracker::NEW;

@@ -1,6 +1,6 @@
 //! The hold buffer: bytes that have come and are in no event yet, because only the next ones can decide them. All of its memory
 //! is initialised, so that short appends compile to plain stores. Events point into it, so it must not move bytes that were
-//! reported in the same call.
+//! reported since the last chunk came.
 
 use std::cell::Cell;
 
@@ -10,17 +10,18 @@ use crate::matcher::recogniser::TokenMark;
 /// The most bytes that `append_few` takes.
 const FEW: usize = 16;
 
-/// Held bytes, in the order in which they came. First come those that are reported, which stay until the next call because the
-/// host may still read them in events, and then those that are not. Those that were there when the call began are at the front.
+/// Held bytes, in the order in which they came. First come those that are reported, which stay until the next chunk because the
+/// host may still read them in events, and then those that are not. Those that were carried over from earlier chunks are at the
+/// front.
 #[derive(Default)]
 pub struct HoldBuffer {
     bytes: Box<[u8]>,
     len: usize,
-    /// The number of bytes that are in events, at most `len`. Between calls it may be that of an earlier call if nothing is
+    /// The number of bytes that are in events, at most `len`. Between chunks it may be that of an earlier chunk if nothing is
     /// held.
     reported: usize,
-    /// The number of bytes that were there when the call began, at most `len`.
-    call_start: usize,
+    /// The number of bytes that were carried over from earlier chunks, at most `len`.
+    carried: usize,
     /// What is known of each byte, if bytes come with their tokens.
     marks: Option<Vec<TokenMark>>,
 }
@@ -45,7 +46,7 @@ impl HoldBuffer {
             }
             None => None,
         };
-        Ok(HoldBuffer { reported: self.reported, call_start: self.call_start, ..copy })
+        Ok(HoldBuffer { reported: self.reported, carried: self.carried, ..copy })
     }
 
     /// Returns all bytes, reported ones too.
@@ -60,19 +61,19 @@ impl HoldBuffer {
         self.bytes.get(self.reported..self.len).unwrap_or_default()
     }
 
-    /// Returns the bytes that were there when the call began.
+    /// Returns the bytes that were carried over from earlier chunks.
     pub fn before(&self) -> &[u8] {
-        self.bytes.get(..self.call_start).unwrap_or_default()
+        self.bytes.get(..self.carried).unwrap_or_default()
     }
 
-    /// Begins a call: drops reported bytes and moves the others to the front.
+    /// Begins a chunk: drops reported bytes and moves the others to the front.
     #[inline]
-    pub fn begin_call(&mut self) {
+    pub fn carry_over(&mut self) {
         if let Some(marks) = &mut self.marks {
             marks.drain(..self.reported.min(marks.len()));
         }
         self.drop_reported();
-        self.call_start = self.len;
+        self.carried = self.len;
     }
 
     /// Drops reported bytes where no tokens have come. It is fast for few bytes. Cannot panic.
@@ -98,25 +99,25 @@ impl HoldBuffer {
         }
     }
 
-    /// Begins a call in which nothing is held, and keeps a few bytes, at least one. If they do not fit, it returns false and
+    /// Begins a chunk where nothing is held, and keeps a few bytes, at least one. If they do not fit, it returns false and
     /// changes nothing. Cannot panic.
     #[inline(always)]
     pub fn keep_few(&mut self, few: &[u8]) -> bool {
         let is_done = self.bytes.get_mut(..few.len()).is_some_and(|to| copy_few(to, few).is_some());
         if is_done {
-            (self.len, self.reported, self.call_start) = (few.len(), 0, 0);
+            (self.len, self.reported, self.carried) = (few.len(), 0, 0);
         }
         is_done
     }
 
-    /// Begins a call in which a few bytes are held, and appends a few, at least one. Returns false if they do not fit. Cannot
+    /// Begins a chunk where a few bytes are held, and appends a few, at least one. Returns false if they do not fit. Cannot
     /// panic.
     #[inline(always)]
     pub fn append_few(&mut self, few: &[u8]) -> bool {
         if self.reported > 0 {
             self.drop_reported();
         }
-        self.call_start = self.len;
+        self.carried = self.len;
         let end = self.len + few.len();
         let is_done = self.bytes.get_mut(self.len..end).is_some_and(|to| copy_few(to, few).is_some());
         if is_done {
@@ -125,7 +126,7 @@ impl HoldBuffer {
         is_done
     }
 
-    /// Takes back the last bytes, which were appended in this call.
+    /// Takes back the last bytes, which were appended from this chunk.
     pub fn take_back(&mut self, count: usize) {
         self.truncate(self.len.saturating_sub(count));
     }
@@ -158,8 +159,8 @@ impl HoldBuffer {
         Ok(())
     }
 
-    /// Appends bytes, each with what is known of it, and makes room for them. Bytes that were appended in this call and are
-    /// reported are dropped first.
+    /// Appends bytes, each with what is known of it, and makes room for them. Bytes that were appended from this chunk and
+    /// are reported are dropped first.
     pub fn append(&mut self, bytes: &[u8], mark: impl Fn(usize) -> TokenMark) -> Result<(), Error> {
         self.forget_reported();
         self.try_reserve(bytes.len())?;
@@ -170,10 +171,10 @@ impl HoldBuffer {
         Ok(())
     }
 
-    /// Drops reported bytes if nothing else is held. Those that the call began with stay.
+    /// Drops reported bytes if nothing else is held. Those that were carried over stay.
     fn forget_reported(&mut self) {
         if self.reported == self.len {
-            self.truncate(self.call_start);
+            self.truncate(self.carried);
             self.reported = self.len;
         }
     }
@@ -191,10 +192,10 @@ impl HoldBuffer {
         }
     }
 
-    /// Removes bytes that are in no event and were appended in this call: they are the last ones that were taken of the chunk.
+    /// Removes bytes that are in no event and were appended from this chunk: they are the last ones that were taken of it.
     /// Returns how many they are.
     pub fn give_back(&mut self) -> usize {
-        if self.reported < self.call_start {
+        if self.reported < self.carried {
             return 0;
         }
         let count = self.unreported().len();
@@ -202,7 +203,7 @@ impl HoldBuffer {
         count
     }
 
-    /// Drops all bytes with the next call.
+    /// Drops all bytes with the next chunk.
     pub fn clear(&mut self) {
         self.reported = self.len;
         self.marks = None;
@@ -297,7 +298,7 @@ mod tests {
                 for count in 0..=len {
                     let mut hold = held(capacity, &all[..len]);
                     assert_eq!(hold.report(count), 0);
-                    hold.begin_call();
+                    hold.carry_over();
                     assert_eq!(hold.all(), &all[count..len], "{count} of {len} in {capacity}");
                     assert_eq!(hold.before(), hold.unreported());
                 }
@@ -306,9 +307,9 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_call_appended_is_given_back() {
+    fn only_bytes_of_the_chunk_are_given_back() {
         let mut hold = held(20, b"before");
-        hold.begin_call();
+        hold.carry_over();
         hold.append(b"chunk", |_| TokenMark::PLAIN).unwrap();
         hold.report(3);
         assert_eq!(hold.give_back(), 0);

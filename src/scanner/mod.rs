@@ -1,13 +1,12 @@
 //! The scanner: feed and finish over a compiled dialect. It must know neither TOML nor the C interface.
 //!
 //! This file is its surface. `engine` is what it remembers of its stream, and handles a chunk that completes no marker; so does
-//! `pieces` inside the body of a tool span. All other chunks are taken apart by a `call`, which returns one event after the
+//! `pieces` inside the body of a tool span. All other chunks are taken apart by a `pull`, which returns one event after the
 //! other: it reads on to the next marker (`read`) and reports what was found (`report`). Both work on the `window` of bytes that
-//! are in no event yet. What a call leaves to the next one is `pending`. `hold`, `spans` and `ledger` each own one part of the
+//! are in no event yet. What a pull leaves to the next one is `pending`. `hold`, `spans` and `ledger` each own one part of the
 //! stream's state.
 
 mod attributes;
-mod call;
 mod calls;
 mod chunk;
 mod counts;
@@ -22,6 +21,7 @@ mod optional;
 mod options;
 mod pending;
 mod pieces;
+mod pull;
 mod read;
 mod report;
 mod spans;
@@ -46,7 +46,7 @@ pub use error::Error;
 pub use event::{Attribute, Cause, Event, Kind};
 pub use options::{CallsInThinking, ScannerOptions, StrayClose};
 pub use thoughts::Thought;
-use window::{Call, EventRef, KindRef};
+use window::{EventRef, KindRef, Pull};
 
 /// Splits one stream at a time by the rules of a dialect.
 ///
@@ -418,7 +418,7 @@ impl Scanner {
     /// Feeds as [`feed`](Scanner::feed) does, one event at a time: the caller may stop after each.
     #[doc(alias = "aside_scanner_feed_into")]
     pub fn events<'a>(&'a mut self, chunk: &'a (impl AsRef<[u8]> + ?Sized)) -> Events<'a> {
-        Events::new(self, Chunk::plain(chunk.as_ref()), Mode::Feed)
+        Events::new(self, Chunk::plain(chunk.as_ref()), Method::Feed)
     }
 
     /// Feeds as [`feed_tokens`](Scanner::feed_tokens) does, one event at a time. After a stop inside a token, the first token
@@ -449,27 +449,27 @@ impl Scanner {
         }
         self.engine.begin_tokens()?;
         let chunk = Chunk::of_tokens(chunk, tokens, self.engine.in_token());
-        Ok(Events::new(self, chunk, Mode::Feed))
+        Ok(Events::new(self, chunk, Method::Feed))
     }
 
     /// Ends the stream as [`finish`](Scanner::finish) does, one event at a time. The stream has ended once `next` has returned
     /// `None`.
     #[doc(alias = "aside_scanner_finish_into")]
     pub fn finish_events(&mut self) -> Events<'_> {
-        Events::new(self, Chunk::EMPTY, Mode::Finish)
+        Events::new(self, Chunk::EMPTY, Method::Finish)
     }
 
     /// Releases what is held as [`flush`](Scanner::flush) does, one event at a time.
     #[doc(alias = "aside_scanner_flush_into")]
     pub fn flush_events(&mut self) -> Events<'_> {
-        Events::new(self, Chunk::EMPTY, Mode::Flush)
+        Events::new(self, Chunk::EMPTY, Method::Flush)
     }
 
     /// Closes the thinking as [`force_close`](Scanner::force_close) does, one event at a time. The span is closed once its
     /// `Close` was returned.
     #[doc(alias = "aside_scanner_force_close_into")]
     pub fn force_close_events(&mut self) -> Events<'_> {
-        Events::new(self, Chunk::EMPTY, Mode::ForceClose)
+        Events::new(self, Chunk::EMPTY, Method::ForceClose)
     }
 
     /// Forgets the stream, its counts, the thoughts that were not taken, and every error. The next feed begins a new stream.
@@ -564,7 +564,7 @@ impl Scanner {
             self.engine.begin_stream(compiled);
             return Ok(self.engine.start);
         }
-        call::begin_after(&mut self.engine, compiled, compiled.own_turn(tail))
+        pull::begin_after(&mut self.engine, compiled, compiled.own_turn(tail))
     }
 
     /// Returns the bytes that are held back now. They stand directly before the next chunk.
@@ -574,16 +574,16 @@ impl Scanner {
         self.engine.held_of_stream()
     }
 
-    /// Returns the bytes that were held back when the last call began that returns events one at a time. They stood directly
-    /// before that call's chunk.
+    /// Returns the bytes that were held back when the last chunk came whose events are pulled one at a time. They stood directly
+    /// before that chunk.
     #[doc(hidden)] // For the C interface and the tests.
     #[must_use]
     pub fn before(&self) -> &[u8] {
         self.engine.hold.before()
     }
 
-    /// Returns the most bytes that are held back for what may come. Between two events of a call, a marker or a word of a tool
-    /// call whose events are still due is held too.
+    /// Returns the most bytes that are held back for what may come. Between two events of a chunk, a marker or a word of a
+    /// tool call whose events are still due is held too.
     #[doc(alias = "aside_scanner_max_hold")]
     #[must_use]
     pub fn max_hold(&self) -> usize {
@@ -640,16 +640,16 @@ impl fmt::Debug for Scanner {
     }
 }
 
-/// Which call the events are of.
+/// The scanner's method whose events are pulled.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Mode {
+enum Method {
     Feed,
     Flush,
     ForceClose,
     Finish,
 }
 
-/// The events of one call, pulled one at a time.
+/// The events of one method call of a scanner, pulled one at a time.
 ///
 /// To drop it early is to stop the call. The bytes of the chunk after [`consumed`](Events::consumed) then go into the next
 /// call, which first returns the events that are still due. A host that ends the stream need not feed them: every method then
@@ -675,14 +675,14 @@ enum Mode {
 /// ```
 #[must_use = "nothing is fed until the events are pulled"]
 pub struct Events<'a> {
-    call: Call<'a>,
-    mode: Mode,
+    pull: Pull<'a>,
+    method: Method,
 }
 
 impl<'a> Events<'a> {
-    fn new(scanner: &'a mut Scanner, chunk: Chunk<'a>, mode: Mode) -> Events<'a> {
+    fn new(scanner: &'a mut Scanner, chunk: Chunk<'a>, method: Method) -> Events<'a> {
         let Scanner { dialect, engine } = scanner;
-        Events { call: Call::new(&dialect.compiled, engine, chunk), mode }
+        Events { pull: Pull::new(&dialect.compiled, engine, chunk), method }
     }
 
     /// Returns the next event, or `None` when all that is decided has been reported.
@@ -692,22 +692,22 @@ impl<'a> Events<'a> {
     /// [`Error::OutOfMemory`], and [`Error::FinishPending`] if the events of a finish were not all pulled.
     #[allow(clippy::should_implement_trait)] // An event lives until the next one is pulled, which `Iterator` cannot say.
     pub fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
-        let event = match self.mode {
-            Mode::Finish => self.call.next_of_finish(),
-            _ if self.call.engine.is_finishing => Err(Error::FinishPending),
-            Mode::Flush => self.call.next_of_flush(),
-            Mode::ForceClose => self.call.next_of_force_close(),
-            Mode::Feed => self.call.next_of_feed(false),
+        let event = match self.method {
+            Method::Finish => self.pull.next_of_finish(),
+            _ if self.pull.engine.is_finishing => Err(Error::FinishPending),
+            Method::Flush => self.pull.next_of_flush(),
+            Method::ForceClose => self.pull.next_of_force_close(),
+            Method::Feed => self.pull.next_of_feed(false),
         };
-        let event = event.inspect_err(|_| self.call.has_failed = true)?;
-        Ok(event.map(|event| with_bytes(event, &self.call)))
+        let event = event.inspect_err(|_| self.pull.has_failed = true)?;
+        Ok(event.map(|event| with_bytes(event, &self.pull)))
     }
 
     /// Returns how many bytes of the chunk must not be fed again: they are reported, held back, or of a marker or a word of a
     /// tool call whose last events are still due.
     #[doc(alias = "aside_scanner_consumed")]
     pub fn consumed(&mut self) -> usize {
-        self.call.consumed()
+        self.pull.consumed()
     }
 
     fn for_each(mut self, mut on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
@@ -720,14 +720,14 @@ impl<'a> Events<'a> {
 
 impl fmt::Debug for Events<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Events").field("call", &self.mode).finish_non_exhaustive()
+        f.debug_struct("Events").field("call", &self.method).finish_non_exhaustive()
     }
 }
 
 impl Drop for Events<'_> {
     fn drop(&mut self) {
-        if self.call.consumed() > 0 && self.mode == Mode::Feed {
-            self.call.engine.end_tokens(self.call.is_inside_token());
+        if self.pull.consumed() > 0 && self.method == Method::Feed {
+            self.pull.engine.end_tokens(self.pull.is_inside_token());
         }
     }
 }
@@ -774,12 +774,12 @@ fn call_kind<'a>(engine: &'a Engine, compiled: &Compiled, piece: Piece, index: u
 }
 
 /// Returns the event with its bytes.
-fn with_bytes<'a>(event: EventRef, call: &'a Call<'_>) -> Event<'a> {
+fn with_bytes<'a>(event: EventRef, pull: &'a Pull<'_>) -> Event<'a> {
     let EventRef { kind, channel, offset, len, place, tokens } = event;
-    let bytes = place.bytes(&call.engine.hold, call.chunk.bytes, len);
+    let bytes = place.bytes(&pull.engine.hold, pull.chunk.bytes, len);
     let kind = match kind {
         KindRef::Open { rule, tag } => Kind::Open { rule: rule.into(), tag: tag.into() },
-        KindRef::Attribute(index) => match call.engine.attribute(index) {
+        KindRef::Attribute(index) => match pull.engine.attribute(index) {
             Some(attribute) => Kind::Attribute(attribute),
             None => unreachable!("an attribute is reported before it is forgotten"),
         },
@@ -788,9 +788,9 @@ fn with_bytes<'a>(event: EventRef, call: &'a Call<'_>) -> Event<'a> {
         KindRef::Close(cause) => Kind::Close(cause),
         KindRef::Reclassify => Kind::Reclassify,
         KindRef::Budget => Kind::Budget,
-        KindRef::Call { piece, index } => call_kind(call.engine, call.compiled, piece, index),
+        KindRef::Call { piece, index } => call_kind(pull.engine, pull.compiled, piece, index),
     };
-    let first_token = call.engine.ledger.tokens() - u64::from(tokens);
+    let first_token = pull.engine.ledger.tokens() - u64::from(tokens);
     Event { kind, channel, offset, bytes, first_token, tokens }
 }
 

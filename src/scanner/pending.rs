@@ -1,5 +1,5 @@
-//! What a call may leave to the next one besides bytes: how far a marker has been read, or a marker of which not all
-//! events were reported. A host may stop between any two events, so nothing that is still due may live in a call alone.
+//! What a pull may leave to the next one besides bytes: how far a marker has been read, or a marker of which not all
+//! events were reported. A host may stop between any two events, so nothing that is still due may live in a pull alone.
 
 use super::spans::OpenSpan;
 use crate::{dialect::compiled::Compiled, matcher::recogniser::Recogniser};

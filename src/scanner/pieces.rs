@@ -1,5 +1,5 @@
-//! Feeding inside the body of a tool span, piece by piece, without a `Call`: nearly all chunks there are a piece of a value, or
-//! a part of a word that is held. Whatever else may come, a closer above all, is left to a `Call`, which reads the same bytes
+//! Feeding inside the body of a tool span, piece by piece, without a `Pull`: nearly all chunks there are a piece of a value, or
+//! a part of a word that is held. Whatever else may come, a closer above all, is left to a `Pull`, which reads the same bytes
 //! again. Nothing here allocates.
 
 use super::{
@@ -126,7 +126,7 @@ impl Engine {
         is_waiting
     }
 
-    /// Feeds what comes next of a chunk inside a body. If only a `Call` can tell, it returns none and feeds nothing.
+    /// Feeds what comes next of a chunk inside a body. If only a `Pull` can tell, it returns none and feeds nothing.
     pub fn advance_in_body(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
         let body = *self.body()?;
         let held = self.hold.unreported().len();

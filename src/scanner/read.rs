@@ -1,11 +1,11 @@
 //! Reading on: the automaton leads from state to state until a marker is complete, and where it cannot tell, a recogniser
-//! reads one marker. What has turned out to be text is only counted here; `call` reports it.
+//! reads one marker. What has turned out to be text is only counted here; `pull` reports it.
 
 use super::{
     engine::SHORT,
     error::Error,
     pending::Next,
-    window::{Call, Found, rest},
+    window::{Found, Pull, rest},
 };
 use crate::matcher::{
     automaton::Exit,
@@ -23,7 +23,7 @@ pub enum Read {
     End,
 }
 
-impl Call<'_> {
+impl Pull<'_> {
     /// Reads on to the next marker or framing. `left` is what is left of the budget, in bytes at least. Reading must not go far
     /// beyond it, because text that exceeds the budget is divided.
     #[inline(never)] // See `report_text`.

@@ -1,5 +1,5 @@
 //! Markers as events: what a marker does that was found, and its events, one after the other. After each event the host may
-//! stop, so every step must leave the engine in a state from which the next call goes on.
+//! stop, so every step must leave the engine in a state from which the next pull goes on.
 
 use super::{
     attributes::{Attributes, fits},
@@ -8,7 +8,7 @@ use super::{
     event::Cause,
     pending::{Next, PendingMarker, bits, due},
     spans::OpenSpan,
-    window::{Call, EventRef, KindRef, Place, rest},
+    window::{EventRef, KindRef, Place, Pull, rest},
 };
 use crate::{
     channel::{Channel, Start},
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-impl Call<'_> {
+impl Pull<'_> {
     /// Opens the next span that the prompt left open, at byte 0. The innermost one has its attributes.
     pub(super) fn open_prompted(&mut self, number: u8) -> Result<Option<EventRef>, Error> {
         let engine = &mut *self.engine;

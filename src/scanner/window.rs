@@ -1,5 +1,5 @@
-//! The window of a call: the held bytes and then the chunk, as one stretch of bytes that are in no event yet. Events are cut
-//! off its front. What is left of it when the call ends is held, so no byte may leave it without an event.
+//! The window of a pull: the held bytes and then the chunk, as one stretch of bytes that are in no event yet. Events are cut
+//! off its front. What is left of it when the pull ends is held, so no byte may leave it without an event.
 
 use super::{chunk::Chunk, engine::Engine, error::Error, event::Cause, hold::HoldBuffer, pending::Next};
 use crate::{
@@ -9,14 +9,14 @@ use crate::{
     matcher::{grammar::Region, recogniser::TokenMark},
 };
 
-/// One call of a scanner: the engine, its dialect, and the chunk.
-pub struct Call<'a> {
+/// The events of one chunk, or of a flush or the end, pulled one at a time: the engine, its dialect, and the chunk.
+pub struct Pull<'a> {
     pub(super) compiled: &'a Compiled,
     pub(super) engine: &'a mut Engine,
     pub(super) chunk: Chunk<'a>,
     /// The number of bytes of the chunk that are in events or held.
     pub(super) pos: usize,
-    /// What was found after the engine's `text`. None of its bytes is in an event: if the call is stopped, they are read again.
+    /// What was found after the engine's `text`. None of its bytes is in an event: if the pull is stopped, they are read again.
     pub(super) found: Option<Found>,
     /// An error was returned.
     pub(super) has_failed: bool,
@@ -98,18 +98,18 @@ impl Place {
     }
 }
 
-impl<'a> Call<'a> {
-    pub fn new(compiled: &'a Compiled, engine: &'a mut Engine, chunk: Chunk<'a>) -> Call<'a> {
-        engine.hold.begin_call();
+impl<'a> Pull<'a> {
+    pub fn new(compiled: &'a Compiled, engine: &'a mut Engine, chunk: Chunk<'a>) -> Pull<'a> {
+        engine.hold.carry_over();
         engine.ledger.count_plain(engine.spans.channel());
-        // If this call is stopped, the automaton alone must not report what comes.
+        // If this pull is stopped, the automaton alone must not report what comes.
         engine.ledger.set_table_until(0);
         let before = if cfg!(debug_assertions) { engine.fed() } else { 0 };
-        Call { compiled, engine, chunk, pos: 0, found: None, has_failed: false, before }
+        Pull { compiled, engine, chunk, pos: 0, found: None, has_failed: false, before }
     }
 
     /// Returns how many bytes of the chunk are in events, held, or of a marker or a word of a call whose last events are still
-    /// due. Bytes that were read are held. There is room for them, unless memory has run out in this call; then only a reset
+    /// due. Bytes that were read are held. There is room for them, unless memory has run out in this pull; then only a reset
     /// helps.
     pub fn consumed(&mut self) -> usize {
         if self.hold_rest().is_ok() {
@@ -118,7 +118,7 @@ impl<'a> Call<'a> {
         self.pos
     }
 
-    /// Checks what holds wherever a call may end, after each event too. The rest of its chunk may never come, so nothing may
+    /// Checks what holds wherever a pull may end, after each event too. The rest of its chunk may never come, so nothing may
     /// be remembered of it.
     fn check_end(&self) {
         let (engine, is_sound) = (&*self.engine, !self.has_failed);
@@ -131,7 +131,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Returns how many of the bytes that are in no event the next call does not read again.
+    /// Returns how many of the bytes that are in no event the next pull does not read again.
     fn read_ahead(&self) -> usize {
         match &self.engine.next {
             Next::Due(marker) => marker.len(),
@@ -162,7 +162,7 @@ impl<'a> Call<'a> {
         self.compiled.grammar.region(self.engine.spans.region())
     }
 
-    /// Hands bytes back to the chunk that this call has taken from it and that are in no event, so that they are read and
+    /// Hands bytes back to the chunk that this pull has taken from it and that are in no event, so that they are read and
     /// reported where they stand.
     pub(super) fn give_back(&mut self) {
         self.pos -= self.engine.hold.give_back();

@@ -10,7 +10,7 @@ use super::format::Format;
 use super::messages::Messages;
 use super::options::{Formats, Options};
 use super::responses::Responses;
-use super::text::{Call, Setup};
+use super::text::{Input, Setup};
 use crate::call_writer::Tools;
 use crate::json::{self, Span};
 use crate::memory::{self, append};
@@ -81,13 +81,13 @@ impl Rewrite {
     /// Writes what is held back as text. The streams go on.
     pub fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.begin_event();
-        self.release(Call::Flush, out)
+        self.release(Input::Flush, out)
     }
 
     /// Writes what is held back, because the streams are over.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.begin_event();
-        self.release(Call::Finish, out)
+        self.release(Input::Finish, out)
     }
 
     fn begin_event(&mut self) {
@@ -96,10 +96,10 @@ impl Rewrite {
         self.responses.begin_event();
     }
 
-    fn release(&mut self, call: Call<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.messages.release(&mut self.setup, call, out)?;
-        self.responses.release(&mut self.setup, call, out)?;
-        self.choices.release(&mut self.setup, call, out)
+    fn release(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.messages.release(&mut self.setup, input, out)?;
+        self.responses.release(&mut self.setup, input, out)?;
+        self.choices.release(&mut self.setup, input, out)
     }
 
     /// Writes the byte order mark of a stream that begins with this. Returns what comes after it, and whether the stream begins.
@@ -186,8 +186,8 @@ impl Rewrite {
             }
             if out.len() > most {
                 changes = true;
-                let call = if last { Call::Finish } else { Call::Flush };
-                self.release(call, out)?;
+                let input = if last { Input::Finish } else { Input::Flush };
+                self.release(input, out)?;
                 append(out, &raw[line..])?;
                 break;
             }
@@ -249,14 +249,14 @@ impl Rewrite {
         let is_response = format == Some(Format::Responses) && !is_done(event.data())
             || format == Some(Format::Error) && responses.is_active;
         if !is_response && responses.is_active && (last || ended) {
-            responses.release(setup, Call::Finish, out)?;
+            responses.release(setup, Input::Finish, out)?;
         }
         if (is_message || is_response) && last {
-            choices.release(setup, Call::Finish, out)?;
+            choices.release(setup, Input::Finish, out)?;
         }
         if !is_message && messages.has_open_text() {
             if last || ended {
-                messages.release(setup, Call::Finish, out)?;
+                messages.release(setup, Input::Finish, out)?;
             } else if !is_quiet(&event) {
                 messages.make_way(out)?;
             }

@@ -262,9 +262,10 @@ fn without_wrappers(words: &[String]) -> (Unwrapped, bool) {
             inner = &inner[at + 1..];
         }
         let options = skip_options(inner, valued, head == "env" || head == "sudo");
-        let call =
+        let option =
             inner[..options].iter().position(|word| matches!(word.as_str(), "-c" | "--command" | "--call" | "-qc"));
-        if let Some(text) = call.filter(|_| matches!(head, "script" | "npx" | "npm")).and_then(|at| inner.get(at + 1)) {
+        if let Some(text) = option.filter(|_| matches!(head, "script" | "npx" | "npm")).and_then(|at| inner.get(at + 1))
+        {
             return script(text);
         }
         if head == "uv" && inner[..options].iter().any(|word| word == "-m" || word == "--module") {

@@ -1,5 +1,5 @@
 //! A text cut into lines, and what each of its lines is. That is worked out once for each version of a text, and lines
-//! that did not change are not looked at again: reading lines is most of the time that a call takes.
+//! that did not change are not looked at again: reading lines is most of the time that a compression takes.
 
 use std::ops::Range;
 

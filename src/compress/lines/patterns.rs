@@ -3,7 +3,7 @@
 //!
 //! They have no prefilter: lines are short, and whoever has to see many of them looks for literals first. So they
 //! compile in half the time and a third of the memory. Those of the library compile when they first see a line: most
-//! outputs need few of them, and compiling all takes longer than most calls.
+//! outputs need few of them, and compiling all takes longer than most compressions.
 
 use std::{
     panic::{RefUnwindSafe, UnwindSafe},

@@ -14,7 +14,7 @@ const MOST_LINES: usize = 3;
 /// The longest line that is looked at.
 const LONGEST: usize = 1000;
 
-/// Whether a call's output may have such lines. The output of what passed has none, nor has that of a search.
+/// Whether an invocation's output may have such lines. The output of what passed has none, nor has that of a search.
 pub fn may_have_weak(input: &Input) -> bool {
     input.exit_code() != Some(0) && !reads_or_searches(input)
 }

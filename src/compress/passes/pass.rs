@@ -1,5 +1,5 @@
-//! What a built-in filter is. It says what it does as edits, and makes a promise about them that every call checks, so
-//! that a mistake in a filter costs some compression and never a line that the reader needs.
+//! What a built-in filter is. It says what it does as edits, and makes a promise about them that every compression
+//! checks, so that a mistake in a filter costs some compression and never a line that the reader needs.
 
 use crate::compress::{
     invocation::input::Input,
@@ -18,7 +18,7 @@ pub enum Promise {
     Select,
 }
 
-/// Where in a call a filter has its turn.
+/// Where in a compression a filter has its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// Before all others, on the raw text.

@@ -1,5 +1,5 @@
 //! Runs the tests in a filter file. If one fails, the message must let whoever writes the file see what is different
-//! and why, without reading this library. Nothing here runs in a call.
+//! and why, without reading this library. Nothing here runs while a result is compressed.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! The filters in their order, and what they make of one text: as much of a call as a stream needs too. Whatever a filter does,
-//! the result is no longer than what came in.
+//! The filters in their order, and what they make of one text: as much of a compression as a stream needs too. Whatever a
+//! filter does, the result is no longer than what came in.
 
 use std::cell::LazyCell;
 

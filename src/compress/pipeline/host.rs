@@ -5,7 +5,7 @@ use crate::compress::invocation::Invocation;
 
 /// A filter of the host. It promises only that a text that it calls compressed is shorter, and that is checked.
 ///
-/// A panic in it counts as an error. An error drops the filter for the rest of the call, and the report has it.
+/// A panic in it counts as an error. An error drops the filter for the rest of the compression, and the report has it.
 ///
 /// ```
 /// use aside::compress::{Compressor, Filter, Filtered, Input, Invocation, Outcome, Part, Registry};
@@ -42,7 +42,7 @@ pub trait Filter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// A message, which goes to the report. The filter is then not used for this call.
+    /// A message, which goes to the report. The filter is then not used in this compression.
     fn matches(&self, invocation: &Invocation<'_>) -> Result<bool, String> {
         let _ = invocation;
         Ok(true)

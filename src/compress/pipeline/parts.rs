@@ -52,7 +52,7 @@ pub enum Outcome {
     Gone,
 }
 
-/// The result of a call.
+/// The result of a compression.
 ///
 /// ```
 /// use aside::compress::{Compressor, Input, Invocation, Part, Registry};

@@ -1,4 +1,4 @@
-//! What was done in one call: which stretches of each original were kept, replaced or left out, and by which filter. A
+//! What one compression did: which stretches of each original were kept, replaced or left out, and by which filter. A
 //! report must account for every byte, so that a host can return what was left out.
 
 use std::{fmt, ops::Range};
@@ -145,7 +145,7 @@ impl fmt::Display for SliceError {
 
 impl std::error::Error for SliceError {}
 
-/// A filter or cache that failed in a call. A filter of the host is not asked again in that call.
+/// A filter or cache that failed. A filter of the host is not asked again in that compression.
 ///
 /// ```
 /// use aside::compress::{Compressor, Filter, Filtered, Input, Invocation, Part, Registry};
@@ -177,7 +177,7 @@ pub struct Failed {
     pub reason: String,
 }
 
-/// What one call did.
+/// What one compression did.
 ///
 /// ```
 /// use aside::compress::{Compressor, Input, Invocation, Part, Registry};

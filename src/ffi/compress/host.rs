@@ -216,9 +216,9 @@ fn lend(invocation: &Invocation<'_>) -> aside_invocation {
 }
 
 /// What a callback returned and replied; below 0 it failed, and the reply is the reason.
-fn answer(call: impl FnOnce(*mut aside_reply) -> i32) -> Result<(i32, Vec<u8>), String> {
+fn answer(callback: impl FnOnce(*mut aside_reply) -> i32) -> Result<(i32, Vec<u8>), String> {
     let mut reply = aside_reply { text: Vec::new() };
-    let code = call(&raw mut reply);
+    let code = callback(&raw mut reply);
     match reply.text {
         text if code >= 0 => Ok((code, text)),
         text if text.is_empty() => Err(format!("it returned {code}")),

@@ -10,7 +10,7 @@ use super::borrowed::{Borrowed, append, clear};
 use super::event::{FIRST_FIELDS, aside_event, check_event_size, record, text_record};
 use super::feed::feed;
 use super::handle::{Stream, aside_scanner, enter};
-use super::sink::{Sink, Work};
+use super::sink::{Input, Sink};
 use super::token::{aside_token, feed_of_tokens};
 use crate::ffi::bytes::aside_bytes;
 use crate::ffi::constants::*;
@@ -231,14 +231,14 @@ impl Sink for Array {
     }
 
     #[inline(never)]
-    unsafe fn events(self, scanner: *mut aside_scanner, work: Work<'_>, fed: usize) -> aside_status {
+    unsafe fn events(self, scanner: *mut aside_scanner, input: Input<'_>, fed: usize) -> aside_status {
         // SAFETY: the caller promises an array that is NULL or as large as it says.
         let slots = match unsafe { self.slots() } {
             Ok(slots) => slots,
             Err(status) => return status,
         };
         let body = |stream: &mut Stream| {
-            if let Some(event) = work.advance(&mut stream.scanner) {
+            if let Some(event) = input.advance(&mut stream.scanner) {
                 let len = event.bytes.len();
                 stream.consumed = len;
                 // SAFETY: the capacity is at least 1, and the array has all fields.
@@ -250,7 +250,7 @@ impl Sink for Array {
             }
             clear(&mut stream.borrowed);
             let offset = stream.scanner.offset();
-            let mut events = match work.start(&mut stream.scanner) {
+            let mut events = match input.start(&mut stream.scanner) {
                 Ok(events) => events,
                 Err(error) => return failed(error),
             };
@@ -304,7 +304,7 @@ pub unsafe extern "C" fn aside_scanner_finish_into(
     array: *mut aside_event_array,
 ) -> aside_status {
     // SAFETY: the caller promises a scanner that is there, and an array as large as it says.
-    unsafe { Array(array).events(scanner, Work::Finish, 0) }
+    unsafe { Array(array).events(scanner, Input::Finish, 0) }
 }
 
 /// Flushes as `aside_scanner_flush()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
@@ -315,7 +315,7 @@ pub unsafe extern "C" fn aside_scanner_flush_into(
     array: *mut aside_event_array,
 ) -> aside_status {
     // SAFETY: the caller promises a scanner that is there, and an array as large as it says.
-    unsafe { Array(array).events(scanner, Work::Flush, 0) }
+    unsafe { Array(array).events(scanner, Input::Flush, 0) }
 }
 
 /// Feeds as `aside_scanner_feed_tokens()`, into an array as `aside_scanner_feed_into()`. After `ASIDE_MORE` call it
@@ -336,7 +336,7 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens_into(
     // says.
     unsafe {
         match feed_of_tokens(buf, len, tokens, count) {
-            Ok(work) => Array(array).events(scanner, work, 0),
+            Ok(input) => Array(array).events(scanner, input, 0),
             Err(status) => status,
         }
     }
@@ -350,5 +350,5 @@ pub unsafe extern "C" fn aside_scanner_force_close_into(
     array: *mut aside_event_array,
 ) -> aside_status {
     // SAFETY: the caller promises a scanner that is there, and an array as large as it says.
-    unsafe { Array(array).events(scanner, Work::ForceClose, 0) }
+    unsafe { Array(array).events(scanner, Input::ForceClose, 0) }
 }

@@ -9,7 +9,7 @@ use super::borrowed::{Borrowed, append, clear};
 use super::event::{aside_event, aside_event_fn, record, text_record};
 use super::feed::feed;
 use super::handle::{Stream, aside_scanner, enter};
-use super::sink::{Sink, Work};
+use super::sink::{Input, Sink};
 use super::token::{aside_token, feed_of_tokens};
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::{BUSY, READY, is_ready};
@@ -51,12 +51,12 @@ impl Sink for Callback {
     }
 
     #[inline(never)]
-    unsafe fn events(self, scanner: *mut aside_scanner, work: Work<'_>, fed: usize) -> aside_status {
+    unsafe fn events(self, scanner: *mut aside_scanner, input: Input<'_>, fed: usize) -> aside_status {
         let Some(function) = self.function else {
             return fail_null("callback");
         };
         let body = |stream: &mut Stream| {
-            if let Some(event) = work.advance(&mut stream.scanner) {
+            if let Some(event) = input.advance(&mut stream.scanner) {
                 stream.consumed = event.bytes.len();
                 // SAFETY: the caller's promise.
                 return unsafe { hand_over(function, self.user, &mut stream.borrowed, &event) };
@@ -64,8 +64,8 @@ impl Sink for Callback {
             let Stream { scanner, borrowed, consumed } = stream;
             // SAFETY: the caller's promise.
             let mut hand_over = |event: &Event<'_>| unsafe { hand_over(function, self.user, borrowed, event) };
-            let (mut work, mut fed) = (work, fed);
-            if let Work::Feed(chunk) = work {
+            let (mut input, mut fed) = (input, fed);
+            if let Input::Feed(chunk) = input {
                 let mut status = ASIDE_OK;
                 let (more, is_done) = scanner.feed_pieces(chunk, &mut |event| {
                     status = hand_over(&event);
@@ -81,9 +81,9 @@ impl Sink for Callback {
                     *consumed = fed + scanner.events(&chunk[more..]).consumed();
                     return status;
                 }
-                work = Work::Feed(&chunk[more..]);
+                input = Input::Feed(&chunk[more..]);
             }
-            let mut events = match work.start(scanner) {
+            let mut events = match input.start(scanner) {
                 Ok(events) => events,
                 Err(error) => return failed(error),
             };
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn aside_scanner_finish(
     user: *mut c_void,
 ) -> aside_status {
     // SAFETY: the caller promises a scanner that is there, and a callback that fits.
-    unsafe { Callback { function: callback, user }.events(scanner, Work::Finish, 0) }
+    unsafe { Callback { function: callback, user }.events(scanner, Input::Finish, 0) }
 }
 
 /// Releases what is held back as text of its channel, and keeps the state: the stream goes on. For a host that must
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn aside_scanner_flush(
     user: *mut c_void,
 ) -> aside_status {
     // SAFETY: the caller promises a scanner that is there, and a callback that fits.
-    unsafe { Callback { function: callback, user }.events(scanner, Work::Flush, 0) }
+    unsafe { Callback { function: callback, user }.events(scanner, Input::Flush, 0) }
 }
 
 /// Feeds bytes whose tokens are known, as `aside_scanner_feed()`: `tokens` has `count` of them, and their lengths add
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens(
     // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is there, and a callback that fits.
     unsafe {
         match feed_of_tokens(buf, len, tokens, count) {
-            Ok(work) => Callback { function: callback, user }.events(scanner, work, 0),
+            Ok(input) => Callback { function: callback, user }.events(scanner, input, 0),
             Err(status) => status,
         }
     }
@@ -227,5 +227,5 @@ pub unsafe extern "C" fn aside_scanner_force_close(
     user: *mut c_void,
 ) -> aside_status {
     // SAFETY: the caller promises a scanner that is there, and a callback that fits.
-    unsafe { Callback { function: callback, user }.events(scanner, Work::ForceClose, 0) }
+    unsafe { Callback { function: callback, user }.events(scanner, Input::ForceClose, 0) }
 }

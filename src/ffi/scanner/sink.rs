@@ -60,7 +60,7 @@ pub(super) trait Sink: Copy {
     ///
     /// # Safety
     /// `scanner` is NULL or there; the sink's pointers are as its function's caller promises.
-    unsafe fn events(self, scanner: *mut aside_scanner, work: Work<'_>, fed: usize) -> aside_status;
+    unsafe fn events(self, scanner: *mut aside_scanner, input: Input<'_>, fed: usize) -> aside_status;
 
     /// Does all else for a chunk, of which `fed` bytes were fed before.
     ///
@@ -70,7 +70,7 @@ pub(super) trait Sink: Copy {
         // SAFETY: the caller's promise.
         unsafe {
             match bytes(buf.wrapping_add(fed), len - fed, "buf") {
-                Ok(chunk) => self.events(scanner, Work::Feed(chunk), fed),
+                Ok(chunk) => self.events(scanner, Input::Feed(chunk), fed),
                 Err(status) => status,
             }
         }
@@ -87,9 +87,9 @@ fn kind(piece: Piece) -> aside_kind {
     }
 }
 
-/// What a call works on.
+/// What a scanner gets from C.
 #[derive(Clone, Copy)]
-pub(super) enum Work<'a> {
+pub(super) enum Input<'a> {
     Feed(&'a [u8]),
     /// The tokens' lengths add up to the chunk's.
     FeedTokens(&'a [u8], &'a [Token]),
@@ -98,22 +98,22 @@ pub(super) enum Work<'a> {
     ForceClose,
 }
 
-impl Work<'_> {
+impl Input<'_> {
     /// Feeds tokens that are text and nothing else, as most are.
     #[inline]
     pub(super) fn advance(&self, scanner: &mut Scanner) -> Option<Event<'_>> {
-        let Work::FeedTokens(chunk, tokens) = self else { return None };
+        let Input::FeedTokens(chunk, tokens) = self else { return None };
         scanner.feed_whole_tokens(chunk, tokens)
     }
 
     #[inline]
     pub(super) fn start<'a>(&'a self, scanner: &'a mut Scanner) -> Result<Events<'a>, Error> {
         Ok(match self {
-            Work::Feed(chunk) => scanner.events(chunk),
-            Work::FeedTokens(chunk, tokens) => scanner.summed_token_events(chunk, tokens)?,
-            Work::Finish => scanner.finish_events(),
-            Work::Flush => scanner.flush_events(),
-            Work::ForceClose => scanner.force_close_events(),
+            Input::Feed(chunk) => scanner.events(chunk),
+            Input::FeedTokens(chunk, tokens) => scanner.summed_token_events(chunk, tokens)?,
+            Input::Finish => scanner.finish_events(),
+            Input::Flush => scanner.flush_events(),
+            Input::ForceClose => scanner.force_close_events(),
         })
     }
 }

@@ -8,7 +8,7 @@ use safer_ffi::prelude::*;
 
 use super::feed::feed;
 use super::handle::{aside_scanner, enter};
-use super::sink::{Sink, Work};
+use super::sink::{Input, Sink};
 use crate::Scanner;
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::{READY, is_ready};
@@ -69,7 +69,7 @@ impl Sink for WholeText {
         unsafe { (*(*scanner).guard.inner.get()).scanner.channel() as i32 }
     }
 
-    unsafe fn events(self, _: *mut aside_scanner, _: Work<'_>, _: usize) -> aside_status {
+    unsafe fn events(self, _: *mut aside_scanner, _: Input<'_>, _: usize) -> aside_status {
         ASIDE_NOT_TEXT
     }
 

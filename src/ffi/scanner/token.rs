@@ -3,7 +3,7 @@
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::sink::Work;
+use super::sink::Input;
 use crate::Token;
 use crate::ffi::constants::*;
 use crate::ffi::memory::{bytes, layout};
@@ -38,11 +38,11 @@ pub(super) unsafe fn feed_of_tokens<'a>(
     len: size_t,
     tokens: *const aside_token,
     count: size_t,
-) -> Result<Work<'a>, aside_status> {
+) -> Result<Input<'a>, aside_status> {
     // SAFETY: the caller's promise.
     let (chunk, tokens) = unsafe { (bytes(buf, len, "buf")?, self::tokens(tokens, count)?) };
     check_lengths(chunk, tokens).map_err(failed)?;
-    Ok(Work::FeedTokens(chunk, tokens))
+    Ok(Input::FeedTokens(chunk, tokens))
 }
 
 /// Returns the caller's tokens. NULL is allowed if there are none.

@@ -13,7 +13,7 @@ use std::mem;
 use super::edits::{Edits, decode};
 use super::event::EventPart;
 use super::options::{Field, Options};
-use super::text::{Call, Parts, Setup, Target, TextStream};
+use super::text::{Input, Parts, Setup, Target, TextStream};
 use crate::json::{self, Span};
 use crate::memory::{self, TryBox, append, append_all, append_text, push};
 use crate::{Error, Scanner};
@@ -207,15 +207,15 @@ impl Choices {
     fn release_some(
         &mut self,
         setup: &mut Setup,
-        call: Call<'_>,
+        input: Input<'_>,
         due: impl Fn(u64) -> bool,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let merges = self.merges;
         for stream in self.all.iter_mut().filter(|stream| due(stream.index)) {
             self.parts.clear();
-            setup.scan(&mut stream.text, call, &mut self.parts)?;
-            if matches!(call, Call::Flush) {
+            setup.scan(&mut stream.text, input, &mut self.parts)?;
+            if matches!(input, Input::Flush) {
                 // What comes next passes unread, and may have content.
                 stream.promotion.close();
             }
@@ -228,8 +228,8 @@ impl Choices {
     }
 
     /// Writes what is held back of all choices.
-    pub fn release(&mut self, setup: &mut Setup, call: Call<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.release_some(setup, call, |_| true, out)
+    pub fn release(&mut self, setup: &mut Setup, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.release_some(setup, input, |_| true, out)
     }
 
     /// Returns the field for the thinking.
@@ -256,7 +256,7 @@ impl Choices {
         let read = mem::take(&mut self.read);
         if over {
             let here = |index| read.iter().any(|choice| choice.index == Some(index));
-            self.release_some(setup, Call::Finish, |index| !here(index), out)?;
+            self.release_some(setup, Input::Finish, |index| !here(index), out)?;
         }
         for (at, choice) in read.iter().enumerate() {
             let again = read[at + 1..].iter().any(|later| later.index == choice.index);
@@ -318,7 +318,7 @@ impl Choices {
             if let Some(content) = content {
                 look_for_calls(setup, text, layout, data, index, false)?;
                 said = decode(&data[content.value.clone()], &mut self.decoded)?;
-                setup.scan(text, Call::Feed(said), &mut self.parts)?;
+                setup.scan(text, Input::Feed(said), &mut self.parts)?;
             }
             let was_split = text.split.get().is_some();
             setup.stats.split_by_server += u64::from(choice.is_split && !was_split);
@@ -326,10 +326,10 @@ impl Choices {
             let is_left_alone = !has_calls || text.has_own_calls;
             text.over = choice.finishes || over || is_left_alone && (choice.is_split || was_split);
             let end = match choice.part {
-                _ if text.over || choice.is_split && !was_split => Some(Call::Finish),
-                Some(Part::Call) => Some(Call::Tool),
-                Some(Part::Other) => Some(Call::Flush),
-                None => choice.is_split.then_some(Call::Flush),
+                _ if text.over || choice.is_split && !was_split => Some(Input::Finish),
+                Some(Part::Call) => Some(Input::ServerCall),
+                Some(Part::Other) => Some(Input::Flush),
+                None => choice.is_split.then_some(Input::Flush),
             };
             if let Some(end) = end {
                 setup.scan(text, end, &mut self.parts)?;
@@ -440,8 +440,8 @@ impl Choices {
             look_for_calls(setup, text, layout, raw, choice.index.unwrap_or(0), true)?;
         }
         self.parts.clear();
-        setup.scan(text, Call::Feed(said), &mut self.parts)?;
-        setup.scan(text, Call::Finish, &mut self.parts)?;
+        setup.scan(text, Input::Feed(said), &mut self.parts)?;
+        setup.scan(text, Input::Finish, &mut self.parts)?;
         text.over = true;
 
         if may_promote && !self.parts.has(Target::Content) && !self.parts.has(Target::Calls) {

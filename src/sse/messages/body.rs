@@ -10,7 +10,7 @@ use crate::Error;
 use crate::json::{Reader, Span, name};
 use crate::memory::{self, TryBox, append};
 use crate::sse::edits::{Edits, decode};
-use crate::sse::text::{Call, Parts, Run, Setup, Target};
+use crate::sse::text::{Input, Parts, Run, Setup, Target};
 
 /// The members of a message that are rewritten, and where they stand.
 #[derive(Default)]
@@ -156,8 +156,8 @@ impl Messages {
         let mut stream = message.begin_text(setup)?;
         setup.look_for_objects(&mut stream, || Message::id_prefix(&message.id_prefix), true)?;
         parts.clear();
-        setup.scan(&mut stream, Call::Feed(said), parts)?;
-        setup.scan(&mut stream, Call::Finish, parts)?;
+        setup.scan(&mut stream, Input::Feed(said), parts)?;
+        setup.scan(&mut stream, Input::Finish, parts)?;
         message.end_text(setup, &mut stream);
         message.promotion.take(parts)?;
         match parts.runs() {

@@ -12,7 +12,7 @@ use std::mem;
 use super::edits::{Edits, decode};
 use super::event::EventPart;
 use super::options::Options;
-use super::text::{Call, CallPart, Calls, Parts, Run, Setup, Target, TextStream};
+use super::text::{CallPart, Calls, Input, Parts, Run, Setup, Target, TextStream};
 use crate::Error;
 use crate::json::Span;
 use crate::memory::{self, TryBox, append, append_text, push};
@@ -212,16 +212,16 @@ impl Messages {
     }
 
     /// Writes what is held back of all text blocks, and the starts of those that have no text yet.
-    pub fn release(&mut self, setup: &mut Setup, call: Call<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn release(&mut self, setup: &mut Setup, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         // What comes now is not read, and may be content.
         self.message.promotion.close();
-        self.release_some(setup, call, None, out)
+        self.release_some(setup, input, None, out)
     }
 
     fn release_some(
         &mut self,
         setup: &mut Setup,
-        call: Call<'_>,
+        input: Input<'_>,
         without: Option<u64>,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
@@ -229,8 +229,8 @@ impl Messages {
         for block in texts.iter_mut().filter(|block| Some(block.index) != without) {
             parts.clear();
             if !block.text.over {
-                setup.scan(&mut block.text, call, parts)?;
-                block.text.over = matches!(call, Call::Finish);
+                setup.scan(&mut block.text, input, parts)?;
+                block.text.over = matches!(input, Input::Finish);
             }
             promotion.take(parts)?;
             block.write(parts, parts.runs(), alone, outgoing, out)?;
@@ -266,7 +266,7 @@ impl Messages {
         self.outgoing.line_end = event.event.line_end;
         let index = fields.index.as_ref().map(|(index, _)| *index);
         if last {
-            self.release_some(setup, Call::Finish, index, out)?;
+            self.release_some(setup, Input::Finish, index, out)?;
         }
         let passes = match (fields.kind, index) {
             (Kind::Ping, _) => true,
@@ -274,7 +274,7 @@ impl Messages {
             (Kind::BlockDelta, Some(index)) => self.block_delta(setup, last, index, &fields, event, out)?,
             (Kind::BlockStop, Some(index)) => self.block_stop(setup, index, &fields, out)?,
             (Kind::MessageStart, _) => {
-                self.release_some(setup, Call::Finish, None, out)?;
+                self.release_some(setup, Input::Finish, None, out)?;
                 self.begin_message(setup);
                 if let Some(id) = &fields.id {
                     self.message.set_id(&data[id.clone()])?;
@@ -282,12 +282,12 @@ impl Messages {
                 true
             }
             (Kind::MessageDelta, _) => {
-                self.release_some(setup, Call::Flush, None, out)?;
+                self.release_some(setup, Input::Flush, None, out)?;
                 self.message_delta(setup, &fields, data, out)?;
                 true
             }
             (Kind::MessageStop, _) => {
-                self.release_some(setup, Call::Finish, None, out)?;
+                self.release_some(setup, Input::Finish, None, out)?;
                 self.begin_message(setup);
                 true
             }
@@ -327,7 +327,7 @@ impl Messages {
         let is_text = fields.part.is(data, b"\"text\"");
         let is_thinking = fields.part.is(data, b"\"thinking\"") || fields.part.is(data, b"\"redacted_thinking\"");
         let is_call = fields.part.is(data, b"\"tool_use\"");
-        self.release_some(setup, if is_thinking { Call::Finish } else { Call::Flush }, None, out)?;
+        self.release_some(setup, if is_thinking { Input::Finish } else { Input::Flush }, None, out)?;
         self.outgoing.begin_block(index);
         let message = &mut self.message;
         if is_text && message.texts.len() < BLOCKS && !message.passes_texts(setup) {
@@ -385,10 +385,10 @@ impl Messages {
             said = decode(&event.data()[text.clone()], decoded)?;
             block.has_text = true;
             setup.look_for_calls(&mut block.text, || Message::id_prefix(&message.id_prefix), false)?;
-            setup.scan(&mut block.text, Call::Feed(said), parts)?;
+            setup.scan(&mut block.text, Input::Feed(said), parts)?;
         }
         if last {
-            setup.scan(&mut block.text, Call::Finish, parts)?;
+            setup.scan(&mut block.text, Input::Finish, parts)?;
             block.text.over = true;
         }
         message.promotion.take(parts)?;
@@ -445,7 +445,7 @@ impl Messages {
                 None => {
                     // Its start was left out.
                     self.message.promotion.close();
-                    self.release_some(setup, Call::Flush, None, out)?;
+                    self.release_some(setup, Input::Flush, None, out)?;
                     self.outgoing.begin_block(index);
                     let to = self.outgoing.take_index();
                     self.message.know(index, to)?;
@@ -511,9 +511,9 @@ impl Messages {
             parts.push_content(said)?;
         } else {
             setup.look_for_calls(&mut block.text, || Message::id_prefix(&message.id_prefix), false)?;
-            setup.scan(&mut block.text, Call::Feed(said), parts)?;
+            setup.scan(&mut block.text, Input::Feed(said), parts)?;
             if last {
-                setup.scan(&mut block.text, Call::Finish, parts)?;
+                setup.scan(&mut block.text, Input::Finish, parts)?;
                 block.text.over = true;
             }
         }
@@ -544,7 +544,7 @@ impl Messages {
         let mut block = message.texts.remove(at);
         parts.clear();
         if !block.text.over {
-            setup.scan(&mut block.text, Call::Finish, parts)?;
+            setup.scan(&mut block.text, Input::Finish, parts)?;
         }
         message.promotion.take(parts)?;
         block.write(parts, parts.runs(), alone, outgoing, out)?;

@@ -14,7 +14,7 @@ use std::mem;
 use super::edits::{Edits, decode};
 use super::event::EventPart;
 use super::options::Options;
-use super::text::{Call, CallPart, Parts, Setup, Target};
+use super::text::{CallPart, Input, Parts, Setup, Target};
 use crate::Error;
 use crate::json::Span;
 use crate::memory::{self, append, push};
@@ -143,8 +143,8 @@ impl Responses {
     }
 
     /// Writes what is held back.
-    pub fn release(&mut self, setup: &mut Setup, call: Call<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.release_but(setup, call, None, out)?;
+    pub fn release(&mut self, setup: &mut Setup, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.release_but(setup, input, None, out)?;
         self.count(setup);
         // What comes now is not read, and may be content.
         self.has_more = true;
@@ -154,14 +154,14 @@ impl Responses {
     fn release_but(
         &mut self,
         setup: &mut Setup,
-        call: Call<'_>,
+        input: Input<'_>,
         but: Option<(usize, usize)>,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
         for message in 0..self.messages.len() {
             for part in 0..self.messages[message].parts.len() {
                 if but != Some((message, part)) {
-                    self.release_part(setup, call, message, part, out)?;
+                    self.release_part(setup, input, message, part, out)?;
                 }
             }
             if but.is_none_or(|(other, _)| other != message) {
@@ -174,7 +174,7 @@ impl Responses {
     fn release_part(
         &mut self,
         setup: &mut Setup,
-        call: Call<'_>,
+        input: Input<'_>,
         message: usize,
         part: usize,
         out: &mut Vec<u8>,
@@ -182,8 +182,8 @@ impl Responses {
         let here = &mut self.messages[message].parts[part];
         let Some(text) = &mut here.text else { return Ok(()) };
         self.parts.clear();
-        setup.scan(text, call, &mut self.parts)?;
-        let is_over = matches!(call, Call::Finish);
+        setup.scan(text, input, &mut self.parts)?;
+        let is_over = matches!(input, Input::Finish);
         if is_over {
             here.text = None;
         }
@@ -228,7 +228,7 @@ impl Responses {
         let fields = Fields::read(data);
         self.edits.clear();
         if fields.kind == Kind::Created {
-            self.release_but(setup, Call::Finish, None, out)?;
+            self.release_but(setup, Input::Finish, None, out)?;
             self.count(setup);
             self.restart();
         }
@@ -238,7 +238,7 @@ impl Responses {
         if last {
             let but = message.filter(|_| fields.kind == Kind::TextDelta);
             let but = but.and_then(|message| Some((message, self.part(message, data, &fields)?)));
-            self.release_but(setup, Call::Finish, but, out)?;
+            self.release_but(setup, Input::Finish, but, out)?;
         }
         if fields.output_index.is_some() {
             self.make_way(message, out)?;
@@ -250,7 +250,7 @@ impl Responses {
         }
         if last {
             // What this event has begun must not stay away.
-            self.release_but(setup, Call::Finish, None, out)?;
+            self.release_but(setup, Input::Finish, None, out)?;
         }
         self.count(setup);
         if event.raw.len() > KEPT {
@@ -371,7 +371,7 @@ impl Responses {
         setup.stats.split_by_server += 1;
         for message in 0..self.messages.len() {
             for part in 0..self.messages[message].parts.len() {
-                self.release_part(setup, Call::Finish, message, part, out)?;
+                self.release_part(setup, Input::Finish, message, part, out)?;
                 let part = &mut self.messages[message].parts[part];
                 part.reading.is_split |= !part.has_ended;
             }
@@ -530,10 +530,10 @@ impl Responses {
                 let number = here.reading.number;
                 if !said.is_empty() {
                     setup.look_for_calls(text, || prefix(id, number), false)?;
-                    setup.scan(text, Call::Feed(said), &mut self.parts)?;
+                    setup.scan(text, Input::Feed(said), &mut self.parts)?;
                 }
                 if came.is_last {
-                    setup.scan(text, Call::Finish, &mut self.parts)?;
+                    setup.scan(text, Input::Finish, &mut self.parts)?;
                     here.text = None;
                 }
             }
@@ -666,9 +666,9 @@ impl Responses {
                 if is_new {
                     let number = here.reading.number;
                     setup.look_for_calls(text, || prefix(id, number), false)?;
-                    setup.scan(text, Call::Feed(said), &mut self.parts)?;
+                    setup.scan(text, Input::Feed(said), &mut self.parts)?;
                 }
-                setup.scan(text, Call::Finish, &mut self.parts)?;
+                setup.scan(text, Input::Finish, &mut self.parts)?;
             }
             None if is_new => self.parts.push_content(said)?,
             None => {}
@@ -929,7 +929,7 @@ impl Responses {
     fn ended(&mut self, setup: &mut Setup, came: Came<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         let Came { event, fields, .. } = came;
         let data = event.data();
-        self.release_but(setup, Call::Finish, None, out)?;
+        self.release_but(setup, Input::Finish, None, out)?;
         let response = fields.response.clone().map(|at| Object::read(data, at)).unwrap_or_default();
         let is_complete = fields.name.as_ref().is_some_and(|name| inside(data, name) == b"response.completed");
         let is_complete = is_complete && response.status.as_ref().is_none_or(|at| inside(data, at) == b"completed");

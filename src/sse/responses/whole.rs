@@ -11,7 +11,7 @@ use super::place::{Annotations, Stretches, chars};
 use crate::json::Span;
 use crate::memory::{self, append, append_all, push};
 use crate::sse::edits::{Edits, decode};
-use crate::sse::text::{self, Call, CallPart, Parts, Setup};
+use crate::sse::text::{self, CallPart, Input, Parts, Setup};
 use crate::utf8::is_continuation;
 use crate::{Channel, Error, Kind};
 
@@ -203,8 +203,8 @@ fn split_text(setup: &mut Setup, id: &[u8], reading: Reading, is_body: bool, sai
     if !reading.is_without_calls {
         setup.look_for_calls(&mut text, || prefix(id, reading.number), is_body)?;
     }
-    setup.scan(&mut text, Call::Feed(said), &mut parts)?;
-    setup.scan(&mut text, Call::Finish, &mut parts)?;
+    setup.scan(&mut text, Input::Feed(said), &mut parts)?;
+    setup.scan(&mut text, Input::Finish, &mut parts)?;
     if !is_body {
         // It was counted when it came in pieces.
         setup.stats = stats;

@@ -9,4 +9,4 @@ mod stream;
 pub use calls::Calls;
 pub use parts::{CallPart, Parts, Run, Target};
 pub use setup::Setup;
-pub use stream::{Call, TextStream};
+pub use stream::{Input, TextStream};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::calls::{Calls, Form, Settings};
 use super::parts::Parts;
-use super::stream::{Call, TextStream};
+use super::stream::{Input, TextStream};
 use crate::call_writer::Tools;
 use crate::memory::TryBox;
 use crate::sse::options::Options;
@@ -115,9 +115,9 @@ impl Setup {
     }
 
     /// Reads on in a text.
-    pub fn scan(&mut self, text: &mut TextStream, call: Call<'_>, parts: &mut Parts) -> Result<(), Error> {
+    pub fn scan(&mut self, text: &mut TextStream, input: Input<'_>, parts: &mut Parts) -> Result<(), Error> {
         let before = parts.lens();
-        text.scan(call, &mut self.waiting, parts)?;
+        text.scan(input, &mut self.waiting, parts)?;
         self.count(before, parts);
         Ok(())
     }

@@ -5,12 +5,15 @@ use super::parts::Parts;
 use crate::memory::TryBox;
 use crate::{Channel, Error, Scanner};
 
-/// How a text goes on.
+/// What a text gets next.
 #[derive(Clone, Copy)]
-pub enum Call<'a> {
+pub enum Input<'a> {
+    /// More of it.
     Feed(&'a [u8]),
     Flush,
-    Tool,
+    /// A call that the server has made itself, which is not in the text.
+    ServerCall,
+    /// Its end.
     Finish,
 }
 
@@ -71,7 +74,7 @@ impl TextStream {
     }
 
     /// Reads on. `waiting` counts the bytes of calls that wait in all texts.
-    pub(super) fn scan(&mut self, call: Call<'_>, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
+    pub(super) fn scan(&mut self, input: Input<'_>, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
         let TextStream { scanner, split, calls, .. } = self;
         let (mut calls, split) = (calls.get_mut(), split.get_mut());
         let is_split = split.is_some();
@@ -90,15 +93,15 @@ impl TextStream {
                 };
             }
         };
-        match call {
-            Call::Feed(text) => scanner.feed(text, take),
-            Call::Flush => scanner.flush(take),
-            Call::Tool => scanner.pass_call(take),
-            Call::Finish => scanner.finish(take),
+        match input {
+            Input::Feed(text) => scanner.feed(text, take),
+            Input::Flush => scanner.flush(take),
+            Input::ServerCall => scanner.pass_call(take),
+            Input::Finish => scanner.finish(take),
         }?;
         taken?;
         if let Some(calls) = calls {
-            if !matches!(call, Call::Feed(_)) {
+            if !matches!(input, Input::Feed(_)) {
                 calls.release(parts)?;
             }
             *waiting += calls.waiting();

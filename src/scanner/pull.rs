@@ -1,5 +1,5 @@
-//! The order of the parts of a call: what was found is reported (`report`), and then the text is read on (`read`), until all is
-//! decided that can be. A call returns one event at a time and may be stopped after each, so no loop here may run past an
+//! The order of the parts of a pull: what was found is reported (`report`), and then the text is read on (`read`), until all is
+//! decided that can be. A pull returns one event at a time and may be stopped after each, so no loop here may run past an
 //! event.
 
 use super::{
@@ -10,7 +10,7 @@ use super::{
     optional::Prompt,
     pending::Next,
     read::Read,
-    window::{Call, EventRef, Found},
+    window::{EventRef, Found, Pull},
 };
 use crate::{
     channel::{Channel, Start},
@@ -19,7 +19,7 @@ use crate::{
     utf8::incomplete_tail,
 };
 
-impl Call<'_> {
+impl Pull<'_> {
     /// Returns the next event of the chunk, or none if all is decided that can be. `at_end` says that nothing comes after it.
     pub fn next_of_feed(&mut self, at_end: bool) -> Result<Option<EventRef>, Error> {
         loop {
@@ -127,7 +127,7 @@ impl Call<'_> {
         Ok(None)
     }
 
-    /// Ends a call in which all is decided that can be: says how far the automaton alone may report what comes.
+    /// Ends a pull in which all is decided that can be: says how far the automaton alone may report what comes.
     fn settle(&mut self, left: Option<usize>) {
         let engine = &mut *self.engine;
         if engine.body().is_some() {
@@ -167,7 +167,7 @@ impl Call<'_> {
 
     /// Reports the next `len` bytes as text, or as many of them as are within the budget. If none are, it reports that the
     /// budget is exceeded.
-    // It is out of line, as the other parts of a call are: in one function, each event would save registers for all of them.
+    // It is out of line, as the other parts of a pull are: in one function, each event would save registers for all of them.
     #[inline(never)]
     pub(super) fn report_text(&mut self, len: usize) -> Result<EventRef, Error> {
         self.give_back();
@@ -224,9 +224,9 @@ pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Res
     let own_start = std::mem::replace(&mut engine.start, start);
     engine.begin_stream(compiled);
     let counts = engine.ledger.channel_counts().clone();
-    let mut call = Call::new(compiled, engine, Chunk::plain(turn));
+    let mut pull = Pull::new(compiled, engine, Chunk::plain(turn));
     let read = loop {
-        match call.next_of_feed(false) {
+        match pull.next_of_feed(false) {
             Ok(Some(_)) => {}
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
