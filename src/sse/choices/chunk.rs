@@ -173,7 +173,7 @@ fn choice(
     choice: &mut Choice,
 ) -> Option<()> {
     let part = if is_body { layout.whole_part } else { layout.part };
-    let mut own = part.is_empty().then(Seen::default);
+    let mut own = part.is_empty().then(Summary::default);
     let mut parts = 0;
     members(text, reader, |reader, name, key| {
         if name == part && own.is_none() {
@@ -213,13 +213,13 @@ fn choice(
 }
 
 fn delta(text: &[u8], reader: &mut Reader<'_>, layout: &Layout, field: Field, choice: &mut Choice) -> Option<()> {
-    let mut seen = Seen::default();
+    let mut summary = Summary::default();
     members(text, reader, |reader, name, key| {
         let value = reader.value()?;
-        seen.take(text, layout, field, name, Member { key, value }, choice);
+        summary.take(text, layout, field, name, Member { key, value }, choice);
         Some(())
     })?;
-    seen.judge(choice);
+    summary.judge(choice);
     Some(())
 }
 
@@ -227,10 +227,10 @@ const REASONING: [&[u8]; 4] = [b"reasoning_content", b"reasoning", b"reasoning_d
 const CALLS: [&[u8]; 2] = [b"tool_calls", b"function_call"];
 const PARTS: [&[u8]; 3] = [b"refusal", b"audio", b"images"];
 
-/// What was seen in the object that has the text: whether the text is a list, and whether each of the other fields says
+/// A summary of the object that has the text: whether the text is a list, and whether each of the other fields says
 /// something. Of two with one name, the last counts.
 #[derive(Default)]
-struct Seen {
+struct Summary {
     lists: bool,
     reasoning: [bool; REASONING.len()],
     calls: [bool; CALLS.len()],
@@ -239,7 +239,7 @@ struct Seen {
     roles: u32,
 }
 
-impl Seen {
+impl Summary {
     #[inline]
     fn take(&mut self, text: &[u8], layout: &Layout, field: Field, name: &[u8], member: Member, choice: &mut Choice) {
         let first = text[member.value.start];

@@ -46,7 +46,7 @@ pub struct Fields<'a> {
 }
 
 /// Where the text of one field stands among the edits, if it was for one field alone.
-pub struct Noted {
+pub struct EditRef {
     pub edit: usize,
     /// How much stands before the text in the edit.
     pub skip: usize,
@@ -72,7 +72,7 @@ impl Fields<'_> {
     }
 
     /// Notes the changes.
-    pub fn note(&self, edits: &mut Edits) -> memory::Result<Noted> {
+    pub fn note(&self, edits: &mut Edits) -> memory::Result<EditRef> {
         let Member { key, value } = self.content;
         let keeps_text = self.is_body || self.layout.keeps_text || self.has(Target::Content);
         // What takes the place of the text that came, and whether the thinking stands before it.
@@ -99,7 +99,7 @@ impl Fields<'_> {
                 self.write_name(first, out)
             })?;
         }
-        let mut noted = Noted { edit: edits.list.len(), skip: 0 };
+        let mut edit_ref = EditRef { edit: edits.list.len(), skip: 0 };
         edits.replace(value.clone(), |out| {
             let start = out.len();
             match first.filter(|&first| self.has(first)) {
@@ -114,7 +114,7 @@ impl Fields<'_> {
                     append(out, b",")?;
                     self.write_name(target, out)?;
                     append(out, b":")?;
-                    noted.skip = out.len() - start;
+                    edit_ref.skip = out.len() - start;
                     self.write(target, out)?;
                 }
             }
@@ -122,10 +122,10 @@ impl Fields<'_> {
         })?;
         for target in [Target::Reasoning, Target::Calls].into_iter().filter(|&target| self.has(target)) {
             let Some(empty) = self.choice.empty(target) else { continue };
-            noted.edit = edits.list.len();
+            edit_ref.edit = edits.list.len();
             self.fill(empty.clone(), target, edits)?;
         }
-        Ok(noted)
+        Ok(edit_ref)
     }
 
     fn fill(&self, empty: Span, target: Target, edits: &mut Edits) -> memory::Result<()> {

@@ -20,7 +20,7 @@ use crate::{Error, Scanner};
 pub use chunk::Choice;
 use chunk::{CHOICES, Part};
 use extra::ExtraChunk;
-use fields::{Fields, Noted, lines};
+use fields::{EditRef, Fields, lines};
 use layout::CallForm;
 pub use layout::Layout;
 use promotion::Promotion;
@@ -69,7 +69,7 @@ impl ChoiceStream {
 struct DeferredEdit {
     index: u64,
     target: Target,
-    noted: Noted,
+    edit_ref: EditRef,
 }
 
 /// The streams of all choices.
@@ -383,8 +383,8 @@ impl Choices {
             // If the choice came in this event before, that text must not come after this.
             for deferred in self.deferred.extract_if(.., |deferred| deferred.index == index) {
                 let empty = if deferred.target == Target::Calls { &b"null"[..] } else { b"\"\"" };
-                let mut value = edits.take(deferred.noted.edit, empty)?;
-                value.start += deferred.noted.skip;
+                let mut value = edits.take(deferred.edit_ref.edit, empty)?;
+                value.start += deferred.edit_ref.skip;
                 setup.stats.added += 1;
                 let is_it = |target| target == deferred.target;
                 extra.write_one(None, is_it, out, |_, out| append(out, &edits.text[value.clone()]))?;
@@ -402,17 +402,17 @@ impl Choices {
         let whole = content.value.clone();
         let [first, others @ ..] = inside else { return Ok(edits.replace(whole, |out| append(out, b"\"\""))?) };
         let target = first.target();
-        let noted = if others.is_empty() && target == Target::Content && parts.text_of(first) == said {
+        let edit_ref = if others.is_empty() && target == Target::Content && parts.text_of(first) == said {
             let edit = edits.list.len();
             if again {
                 edits.replace(whole.clone(), |out| append(out, &data[whole]))?;
             }
-            Noted { edit, skip: 0 }
+            EditRef { edit, skip: 0 }
         } else {
             Fields { layout, field, data, choice, content, parts, runs: inside, is_body: false }.note(edits)?
         };
         if again {
-            push(&mut self.deferred, DeferredEdit { index, target, noted })?;
+            push(&mut self.deferred, DeferredEdit { index, target, edit_ref })?;
         }
         Ok(())
     }

@@ -17,9 +17,9 @@ const KEPT: usize = 16 << 10;
 
 /// The open block that goes out.
 #[derive(Clone, Copy)]
-pub struct Open {
+pub struct OpenBlock {
     pub index: u64,
-    /// What its text is.
+    /// The field that its text is for.
     pub target: Target,
 }
 
@@ -28,7 +28,7 @@ pub struct TextBlock {
     /// The server's index.
     pub index: u64,
     pub text: TextStream,
-    pub open: Option<Open>,
+    pub open: Option<OpenBlock>,
     /// Text of it has come.
     pub has_text: bool,
     /// Its start has not gone out.
@@ -76,7 +76,7 @@ impl TextBlock {
         }
         self.close(outgoing, out)?;
         let index = outgoing.take_index();
-        self.open = Some(Open { index, target });
+        self.open = Some(OpenBlock { index, target });
         match target {
             Target::Reasoning => outgoing.start(index, out, |out| thinking_block(out, empty))?,
             Target::Content if self.start.is_empty() => outgoing.start(index, out, |out| text_block(out, empty))?,
@@ -127,7 +127,7 @@ impl TextBlock {
     }
 
     /// Writes what goes before the end of a block.
-    pub fn before_stop(&self, open: Open, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> memory::Result<()> {
+    pub fn before_stop(&self, open: OpenBlock, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> memory::Result<()> {
         if open.target == Target::Reasoning { outgoing.signature(open.index, out) } else { Ok(()) }
     }
 

@@ -16,7 +16,7 @@ use super::text::{CallPart, Calls, Input, Parts, Run, Setup, Target, TextStream}
 use crate::Error;
 use crate::json::Span;
 use crate::memory::{self, TryBox, append, append_text, push};
-use block::{Open, TextBlock, set_index, set_text};
+use block::{OpenBlock, TextBlock, set_index, set_text};
 use fields::{Fields, Kind, Part};
 use outgoing::{Delta, Outgoing, empty, text_block};
 use promotion::Promotion;
@@ -319,7 +319,7 @@ impl Messages {
         let data = event.data();
         if let Some(at) = self.message.text(index) {
             // The server left out its end: only a block that the server did not begin itself is ended here.
-            let is_own = |open: &Open| open.index != index || open.target != Target::Content;
+            let is_own = |open: &OpenBlock| open.index != index || open.target != Target::Content;
             if let Some(open) = self.end_text(setup, at, out)?.filter(is_own) {
                 self.outgoing.stop(open.index, out)?;
             }
@@ -404,7 +404,7 @@ impl Messages {
         block.waits = is_kept && !goes;
         if goes {
             let to = outgoing.take_index();
-            block.open = Some(Open { index: to, target: Target::Content });
+            block.open = Some(OpenBlock { index: to, target: Target::Content });
             set_index(fields, to, edits)?;
             match (first, &fields.part.text) {
                 (Some(run), _) => {
@@ -463,7 +463,7 @@ impl Messages {
                 // Such as a citation: it belongs to the content.
                 let block = &mut self.message.texts[at];
                 let to = match block.open {
-                    Some(Open { index, target: Target::Calls }) => index,
+                    Some(OpenBlock { index, target: Target::Calls }) => index,
                     _ => block.open(Target::Content, &mut self.outgoing, out)?,
                 };
                 self.message.promotion.close();
@@ -498,7 +498,7 @@ impl Messages {
                     set_index(fields, to, edits)?;
                     Ok(true)
                 }
-                Some(Open { index, target: Target::Content }) => {
+                Some(OpenBlock { index, target: Target::Content }) => {
                     set_index(fields, index, edits)?;
                     Ok(true)
                 }
@@ -539,7 +539,7 @@ impl Messages {
     }
 
     /// Ends a text block, but for the end of the block that is open then.
-    fn end_text(&mut self, setup: &mut Setup, at: usize, out: &mut Vec<u8>) -> Result<Option<Open>, Error> {
+    fn end_text(&mut self, setup: &mut Setup, at: usize, out: &mut Vec<u8>) -> Result<Option<OpenBlock>, Error> {
         let Messages { message, outgoing, parts, alone, .. } = self;
         let mut block = message.texts.remove(at);
         parts.clear();

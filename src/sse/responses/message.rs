@@ -19,9 +19,9 @@ const PIECES: usize = 4096;
 /// The most empty deltas that are held with the start of a part.
 const EMPTY: usize = 16;
 
-/// An item that text has gone to.
+/// The kind of an item that text has gone to.
 #[derive(Clone, Copy, PartialEq)]
-pub enum To {
+pub enum ItemKind {
     Reasoning,
     Message,
     /// Something other than text, which has gone out as it came.
@@ -30,9 +30,9 @@ pub enum To {
     Call(u64),
 }
 
-/// A stretch of a part's text, and where it has gone.
+/// A stretch of a part's text, and the item that it has gone to.
 pub struct Piece {
-    pub to: To,
+    pub kind: ItemKind,
     /// The index of the part in the server's message.
     pub part: u64,
     pub out: u64,
@@ -42,7 +42,7 @@ pub struct Piece {
     pub len: usize,
 }
 
-/// What identifies a text that comes in pieces, and again as a whole.
+/// A digest of a text: of one that comes in pieces, to know it again where it comes as a whole.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Digest {
     pub len: u64,
@@ -71,21 +71,21 @@ impl Digest {
     }
 }
 
-/// What a text has become, without its white space, which servers trim where they say a text again.
+/// A digest of what a text has become, without its white space, which servers trim where they repeat a text.
 #[derive(Clone, Copy, PartialEq)]
-pub struct Sent {
+pub struct SentDigest {
     all: Digest,
-    /// The thinking and the calls, which events that say the text again leave out.
-    beside: Digest,
+    /// The thinking and the calls, which events that repeat the text leave out.
+    extracted: Digest,
 }
 
-impl Default for Sent {
-    fn default() -> Sent {
-        Sent { all: Digest::EMPTY, beside: Digest::EMPTY }
+impl Default for SentDigest {
+    fn default() -> SentDigest {
+        SentDigest { all: Digest::EMPTY, extracted: Digest::EMPTY }
     }
 }
 
-impl Sent {
+impl SentDigest {
     /// Adds what the next stretches of the text have become.
     pub fn add(&mut self, parts: &Parts) {
         for run in parts.runs() {
@@ -97,20 +97,20 @@ impl Sent {
             };
             self.all.add_words(text);
             if run.target() != text::Target::Content {
-                self.beside.add_words(text);
+                self.extracted.add_words(text);
             }
         }
     }
 
     /// Returns whether a text that becomes this has no thinking and no calls but those of a text that has become `other`.
-    pub fn has_only_content_more_than(&self, other: &Sent) -> bool {
-        self.beside == other.beside || self.beside == Digest::EMPTY
+    pub fn has_only_content_more_than(&self, other: &SentDigest) -> bool {
+        self.extracted == other.extracted || self.extracted == Digest::EMPTY
     }
 }
 
 /// How a text is read.
 #[derive(Clone, Copy)]
-pub struct Reading {
+pub struct TextConfig {
     /// Which text of the response it is. The first, 0, starts where the stream does, and the others in the content.
     pub number: u64,
     /// The server has split it: only calls are looked for.
@@ -119,7 +119,7 @@ pub struct Reading {
     pub is_without_calls: bool,
 }
 
-impl Reading {
+impl TextConfig {
     /// Returns what reads the text.
     pub fn start(self, setup: &Setup) -> Result<TextStream, Error> {
         let mut text = TextStream::new(if self.number == 0 { setup.scanner()? } else { setup.split_scanner()? });
@@ -131,8 +131,8 @@ impl Reading {
     }
 }
 
-/// The event of the server that has the last stretch of a text.
-pub struct Last<'a> {
+/// The event of the server that carries the last stretch of a text.
+pub struct Carrier<'a> {
     pub event: &'a EventPart<'a>,
     pub fields: &'a Fields,
     /// The stretch is all that the event says.
@@ -143,7 +143,7 @@ pub struct Last<'a> {
 pub struct TextPart {
     /// Its index in the server's message.
     pub index: u64,
-    pub reading: Reading,
+    pub config: TextConfig,
     /// The event that began it, and the empty deltas after that.
     added: Vec<u8>,
     empty: Vec<Vec<u8>>,
@@ -152,7 +152,7 @@ pub struct TextPart {
     /// All that has come of it.
     pub digest: Digest,
     /// All that it has become.
-    pub sent: Sent,
+    pub sent: SentDigest,
     chars: u64,
     /// How many characters of it are in the open item.
     item_chars: u64,
@@ -170,15 +170,15 @@ pub struct TextPart {
 }
 
 impl TextPart {
-    pub fn new(index: u64, reading: Reading, text: Option<TextStream>) -> TextPart {
+    pub fn new(index: u64, config: TextConfig, text: Option<TextStream>) -> TextPart {
         TextPart {
             index,
-            reading,
+            config,
             added: Vec::new(),
             empty: Vec::new(),
             text,
             digest: Digest::EMPTY,
-            sent: Sent::default(),
+            sent: SentDigest::default(),
             chars: 0,
             item_chars: 0,
             is_changed: false,
@@ -208,17 +208,17 @@ impl TextPart {
     }
 }
 
-/// The item of a message that is open.
+/// The kind of the item that a message has open.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Open {
+pub enum OpenItem {
     Nothing,
     Reasoning,
     Message,
     Call,
 }
 
-/// Where events go, and what is needed to write them.
-pub struct Way<'a> {
+/// Writes events: the state of the stream that goes out, changes that are noted, and the output.
+pub struct EventWriter<'a> {
     pub outgoing: &'a mut Outgoing,
     pub edits: &'a mut Edits,
     pub out: &'a mut Vec<u8>,
@@ -232,7 +232,7 @@ pub struct Message {
     pub id: Vec<u8>,
     /// The event that began it.
     added: Vec<u8>,
-    pub open: Open,
+    pub open: OpenItem,
     /// The place of the item that is open, or was last.
     pub place: u64,
     /// The number of the reasoning item and of the message that may come after it.
@@ -268,7 +268,7 @@ impl Message {
             index,
             id: memory::copy(id)?,
             added: Vec::new(),
-            open: Open::Nothing,
+            open: OpenItem::Nothing,
             place: 0,
             pair: 1,
             has_reasoning: false,
@@ -343,7 +343,7 @@ impl Message {
 
     /// Returns whether its start is held, and nothing of it has gone out.
     pub fn holds_start(&self) -> bool {
-        !self.is_over && self.is_reserved && self.open == Open::Nothing && !self.has_reasoning
+        !self.is_over && self.is_reserved && self.open == OpenItem::Nothing && !self.has_reasoning
     }
 
     /// Returns whether it is open, and its own place is still free.
@@ -359,13 +359,13 @@ impl Message {
     }
 
     /// Notes that text of a part has gone to the open item.
-    fn note(&mut self, to: To, part: u64, len: usize, is_new: bool) -> memory::Result<()> {
+    fn note(&mut self, kind: ItemKind, part: u64, len: usize, is_new: bool) -> memory::Result<()> {
         let (out, pair) = (self.place, self.pair);
         let Some(pieces) = &mut self.pieces else { return Ok(()) };
         match pieces.last_mut() {
-            Some(last) if !is_new && last.to == to && last.part == part && last.out == out => last.len += len,
+            Some(last) if !is_new && last.kind == kind && last.part == part && last.out == out => last.len += len,
             _ => {
-                push(pieces, Piece { to, part, out, pair, len })?;
+                push(pieces, Piece { kind, part, out, pair, len })?;
                 if pieces.len() > PIECES {
                     self.pieces = None;
                 }
@@ -390,15 +390,20 @@ impl Message {
     }
 
     /// Opens the message, and in it a text part, or room for the part of another kind with the index `content`.
-    pub fn open_message(&mut self, part: Option<usize>, content: u64, way: &mut Way<'_>) -> Result<(), Error> {
-        if self.open != Open::Message {
-            self.close(b"\"completed\"", way)?;
+    pub fn open_message(
+        &mut self,
+        part: Option<usize>,
+        content: u64,
+        writer: &mut EventWriter<'_>,
+    ) -> Result<(), Error> {
+        if self.open != OpenItem::Message {
+            self.close(b"\"completed\"", writer)?;
             if self.has_message {
                 self.next_pair();
             }
             self.place = match mem::take(&mut self.is_reserved) {
-                true => way.outgoing.places.of(self.index)?,
-                false => way.outgoing.places.insert(self.index),
+                true => writer.outgoing.places.of(self.index)?,
+                false => writer.outgoing.places.insert(self.index),
             };
             self.has_message = true;
             // Earlier parts of which nothing has become anything else may still come.
@@ -406,45 +411,45 @@ impl Message {
             let mut earlier = self.parts.iter().filter(|earlier| earlier.index < content);
             let is_first = self.pair == 1 && !earlier.any(is_left_out);
             self.left_out = if is_first { 0 } else { content };
-            self.open = Open::Message;
-            way.outgoing.forget(&mut self.done);
+            self.open = OpenItem::Message;
+            writer.outgoing.forget(&mut self.done);
             self.is_done_cut = false;
             let added = mem::take(&mut self.added);
-            self.replay(&added, None, way)?;
+            self.replay(&added, None, writer)?;
             self.added = added;
         }
         if let Some(place) = part
             && !self.parts[place].is_open
         {
-            self.begin_item(way.outgoing);
+            self.begin_item(writer.outgoing);
             let part = &mut self.parts[place];
             (part.is_open, part.item_chars, part.annotated) = (true, 0, 0);
-            way.outgoing.forget(&mut part.annotations);
+            writer.outgoing.forget(&mut part.annotations);
             let (added, empty) = (mem::take(&mut part.added), mem::take(&mut part.empty));
             let index = part.index;
-            self.replay(&added, Some(index), way)?;
+            self.replay(&added, Some(index), writer)?;
             for mut empty in empty {
-                self.replay(&empty, Some(index), way)?;
-                way.outgoing.forget(&mut empty);
+                self.replay(&empty, Some(index), writer)?;
+                writer.outgoing.forget(&mut empty);
             }
             self.parts[place].added = added;
-            self.note(To::Message, index, 0, true)?;
+            self.note(ItemKind::Message, index, 0, true)?;
         }
         Ok(())
     }
 
     /// Writes the start of a part of the open message whose text is over, unless something was taken out of it.
-    pub fn release_part_start(&mut self, part: usize, way: &mut Way<'_>) -> Result<(), Error> {
+    pub fn release_part_start(&mut self, part: usize, writer: &mut EventWriter<'_>) -> Result<(), Error> {
         let here = &self.parts[part];
         let is_held = !here.is_open && !here.is_over && !here.is_changed && !here.added.is_empty();
-        if self.open == Open::Message && is_held {
-            self.open_message(Some(part), here.index, way)?;
+        if self.open == OpenItem::Message && is_held {
+            self.open_message(Some(part), here.index, writer)?;
         }
         Ok(())
     }
 
     /// Writes an event that was held, or once more.
-    fn replay(&self, raw: &[u8], content: Option<u64>, way: &mut Way<'_>) -> Result<(), Error> {
+    fn replay(&self, raw: &[u8], content: Option<u64>, writer: &mut EventWriter<'_>) -> Result<(), Error> {
         if raw.is_empty() {
             return Ok(());
         }
@@ -453,10 +458,10 @@ impl Message {
         let event = EventPart { raw, part: 0..raw.len(), event: &event };
         let fields = Fields::read(event.data());
         if self.pair > 1 {
-            way.outgoing.added += 1;
-            way.outgoing.renumbers = true;
+            writer.outgoing.added += 1;
+            writer.outgoing.renumbers = true;
         }
-        self.pass(&event, &fields, content, way)
+        self.pass(&event, &fields, content, writer)
     }
 
     /// Writes an event of the server, whose changes may have been noted, with the place of the open message.
@@ -465,10 +470,10 @@ impl Message {
         event: &EventPart<'_>,
         fields: &Fields,
         content: Option<u64>,
-        way: &mut Way<'_>,
+        writer: &mut EventWriter<'_>,
     ) -> Result<(), Error> {
         let data = event.data();
-        let (edits, target) = (&mut *way.edits, self.target());
+        let (edits, target) = (&mut *writer.edits, self.target());
         if let Some(index) = &fields.output_index
             && index.number(data) != Some(target.out)
         {
@@ -487,7 +492,7 @@ impl Message {
         if let Some(id) = id.filter(|id| target.pair > 1 && inside(data, id) == target.id) {
             put_string(edits, data, &id, |out| target.write_id("", out))?;
         }
-        Ok(way.outgoing.pass(event, fields, edits, None, way.out)?)
+        Ok(writer.outgoing.pass(event, fields, edits, None, writer.out)?)
     }
 
     /// Returns whether it was thinking, and no message has gone out for it.
@@ -500,43 +505,43 @@ impl Message {
         (self.has_reasoning, self.has_message) = (false, false);
     }
 
-    fn open_reasoning(&mut self, way: &mut Way<'_>) -> Result<(), Error> {
-        if self.open == Open::Reasoning {
+    fn open_reasoning(&mut self, writer: &mut EventWriter<'_>) -> Result<(), Error> {
+        if self.open == OpenItem::Reasoning {
             return Ok(());
         }
-        self.close(b"\"completed\"", way)?;
+        self.close(b"\"completed\"", writer)?;
         if self.has_message || self.has_reasoning {
             self.next_pair();
         }
         self.has_reasoning = true;
-        self.place = way.outgoing.places.insert(self.index);
-        self.begin_item(way.outgoing);
-        self.open = Open::Reasoning;
-        Ok(way.outgoing.open_reasoning(self.target(), way.out)?)
+        self.place = writer.outgoing.places.insert(self.index);
+        self.begin_item(writer.outgoing);
+        self.open = OpenItem::Reasoning;
+        Ok(writer.outgoing.open_reasoning(self.target(), writer.out)?)
     }
 
     /// Closes the item that is open, with this status, which has its quotes.
-    pub fn close(&mut self, status: &[u8], way: &mut Way<'_>) -> Result<(), Error> {
-        match mem::replace(&mut self.open, Open::Nothing) {
-            Open::Nothing => {}
-            Open::Reasoning => {
-                self.count_cut(3, way.outgoing);
+    pub fn close(&mut self, status: &[u8], writer: &mut EventWriter<'_>) -> Result<(), Error> {
+        match mem::replace(&mut self.open, OpenItem::Nothing) {
+            OpenItem::Nothing => {}
+            OpenItem::Reasoning => {
+                self.count_cut(3, writer.outgoing);
                 let target = Target { out: self.place, id: &self.id, pair: self.pair };
-                way.outgoing.close_reasoning(target, &self.text, status, way.out)?;
+                writer.outgoing.close_reasoning(target, &self.text, status, writer.out)?;
             }
-            Open::Message => self.close_message(status, way)?,
-            Open::Call => {
-                self.count_cut(2, way.outgoing);
+            OpenItem::Message => self.close_message(status, writer)?,
+            OpenItem::Call => {
+                self.count_cut(2, writer.outgoing);
                 let call = mem::take(&mut self.call);
-                way.outgoing.close_call(self.place, &call.id, &call.name, &self.text, way.out)?;
+                writer.outgoing.close_call(self.place, &call.id, &call.name, &self.text, writer.out)?;
             }
         }
-        self.begin_item(way.outgoing);
+        self.begin_item(writer.outgoing);
         Ok(())
     }
 
     /// Closes the open message before the server does.
-    fn close_message(&mut self, status: &[u8], way: &mut Way<'_>) -> Result<(), Error> {
+    fn close_message(&mut self, status: &[u8], writer: &mut EventWriter<'_>) -> Result<(), Error> {
         let target = Target { out: self.place, id: &self.id, pair: self.pair };
         let mut cut = u64::from(self.is_done_cut && !self.is_cut);
         for part in self.parts.iter_mut().filter(|part| part.is_open) {
@@ -556,21 +561,21 @@ impl Message {
                 write_index(b",\"output_index\":", target.out, out)?;
                 write_index(b",\"content_index\":", part.index.saturating_sub(self.left_out), out)
             };
-            way.outgoing.add("response.output_text.done", way.out, |out| {
+            writer.outgoing.add("response.output_text.done", writer.out, |out| {
                 place(out)?;
                 write_text(b",\"text\":", &self.text, out)?;
                 append(out, if has_logprobs { b",\"logprobs\":[]" } else { b"" })
             })?;
             let mut json = Vec::new();
             write_part(data, &self.text, &part.annotations, &mut json)?;
-            way.outgoing.add("response.content_part.done", way.out, |out| {
+            writer.outgoing.add("response.content_part.done", writer.out, |out| {
                 place(out)?;
                 append_all(out, &[b",\"part\":", &json])
             })?;
             let comma = if self.done.is_empty() { &b""[..] } else { b"," };
             append_all(&mut self.done, &[comma, &json])?;
         }
-        way.outgoing.truncated += cut;
+        writer.outgoing.truncated += cut;
         let mut event = Event::new();
         event.read(&self.added)?;
         let data = event.data(&self.added);
@@ -585,41 +590,43 @@ impl Message {
         if let Some(content) = item.content {
             edits.replace(content, |out| append_all(out, &[b"[", &self.done, b"]"]))?;
         }
-        way.outgoing.add("response.output_item.done", way.out, |out| {
+        writer.outgoing.add("response.output_item.done", writer.out, |out| {
             write_index(b",\"output_index\":", target.out, out)?;
             append(out, b",\"item\":")?;
             edits.apply(data, item.whole, Span::clone, out)
         })?;
-        way.outgoing.forget(&mut self.done);
+        writer.outgoing.forget(&mut self.done);
         Ok(())
     }
 
-    /// Writes thinking: in the event of the server, if it is the last of that.
+    /// Writes thinking: in the event of the server, if that carries it.
     pub fn reasoning(
         &mut self,
         part: usize,
         text: &[u8],
-        last: Option<&Last<'_>>,
-        way: &mut Way<'_>,
+        carrier: Option<&Carrier<'_>>,
+        writer: &mut EventWriter<'_>,
     ) -> Result<(), Error> {
-        let is_new = self.open != Open::Reasoning;
-        self.open_reasoning(way)?;
-        self.note(To::Reasoning, self.parts[part].index, text.len(), is_new)?;
-        self.keep(text, way.outgoing)?;
+        let is_new = self.open != OpenItem::Reasoning;
+        self.open_reasoning(writer)?;
+        self.note(ItemKind::Reasoning, self.parts[part].index, text.len(), is_new)?;
+        self.keep(text, writer.outgoing)?;
         let target = self.target();
-        let Some(Last { event, fields, .. }) = last else { return Ok(way.outgoing.reasoning(target, text, way.out)?) };
+        let Some(Carrier { event, fields, .. }) = carrier else {
+            return Ok(writer.outgoing.reasoning(target, text, writer.out)?);
+        };
         let Fields { name: Some(name), item_id: Some(id), delta: Some(delta), .. } = fields else {
-            return Ok(way.outgoing.reasoning(target, text, way.out)?);
+            return Ok(writer.outgoing.reasoning(target, text, writer.out)?);
         };
         let (Some(index), Some(content)) = (&fields.output_index, &fields.content_index) else {
-            return Ok(way.outgoing.reasoning(target, text, way.out)?);
+            return Ok(writer.outgoing.reasoning(target, text, writer.out)?);
         };
-        let (data, edits, kind) = (event.data(), &mut *way.edits, way.outgoing.reasoning_delta());
+        let (data, edits, kind) = (event.data(), &mut *writer.edits, writer.outgoing.reasoning_delta());
         put_string(edits, data, name, |out| append_all(out, &[b"\"", kind.as_bytes(), b"\""]))?;
         put_string(edits, data, id, |out| target.write_id("rs_", out))?;
         put_number(edits, data, &index.value, target.out)?;
-        if way.outgoing.is_summary {
-            let name = way.outgoing.reasoning_index().as_bytes();
+        if writer.outgoing.is_summary {
+            let name = writer.outgoing.reasoning_index().as_bytes();
             put_string(edits, data, &content.key, |out| append_all(out, &[b"\"", name, b"\""]))?;
         }
         if content.number(data) != Some(0) {
@@ -629,35 +636,35 @@ impl Message {
         if let Some(logprobs) = &fields.logprobs {
             remove(edits, data, logprobs)?;
         }
-        way.outgoing.renumbers = true;
-        Ok(way.outgoing.pass(event, fields, edits, Some(kind), way.out)?)
+        writer.outgoing.renumbers = true;
+        Ok(writer.outgoing.pass(event, fields, edits, Some(kind), writer.out)?)
     }
 
-    /// Writes content: in the event of the server, if it is the last of that.
+    /// Writes content: in the event of the server, if that carries it.
     pub fn content(
         &mut self,
         part: usize,
         text: &[u8],
-        last: Option<&Last<'_>>,
-        way: &mut Way<'_>,
+        carrier: Option<&Carrier<'_>>,
+        writer: &mut EventWriter<'_>,
     ) -> Result<(), Error> {
         let index = self.parts[part].index;
-        self.open_message(Some(part), index, way)?;
-        self.note(To::Message, index, text.len(), false)?;
-        self.keep(text, way.outgoing)?;
+        self.open_message(Some(part), index, writer)?;
+        self.note(ItemKind::Message, index, text.len(), false)?;
+        self.keep(text, writer.outgoing)?;
         self.parts[part].item_chars += chars(text);
-        if let Some(Last { event, fields, is_same }) = last
+        if let Some(Carrier { event, fields, is_same }) = carrier
             && let Some(delta) = &fields.delta
         {
             self.parts[part].has_logprobs |= fields.logprobs.is_some();
             if !is_same {
-                put_string(way.edits, event.data(), delta, |out| write_text(b"", text, out))?;
+                put_string(writer.edits, event.data(), delta, |out| write_text(b"", text, out))?;
             }
-            return self.pass(event, fields, Some(index), way);
+            return self.pass(event, fields, Some(index), writer);
         }
         let (target, has_logprobs) = (self.target(), self.parts[part].has_logprobs);
         let content = index.saturating_sub(self.left_out);
-        Ok(way.outgoing.add("response.output_text.delta", way.out, |out| {
+        Ok(writer.outgoing.add("response.output_text.delta", writer.out, |out| {
             append(out, b",\"item_id\":")?;
             target.write_id("", out)?;
             write_index(b",\"output_index\":", target.out, out)?;
@@ -674,25 +681,25 @@ impl Message {
         id: Vec<u8>,
         name: &[u8],
         number: u64,
-        way: &mut Way<'_>,
+        writer: &mut EventWriter<'_>,
     ) -> Result<(), Error> {
-        self.close(b"\"completed\"", way)?;
+        self.close(b"\"completed\"", writer)?;
         self.call = OpenCall { id, name: memory::copy(name)? };
-        self.place = way.outgoing.places.insert(self.index);
-        self.open = Open::Call;
-        self.note(To::Call(number), self.parts[part].index, 0, true)?;
-        Ok(way.outgoing.open_call(self.place, &self.call.id, name, way.out)?)
+        self.place = writer.outgoing.places.insert(self.index);
+        self.open = OpenItem::Call;
+        self.note(ItemKind::Call(number), self.parts[part].index, 0, true)?;
+        Ok(writer.outgoing.open_call(self.place, &self.call.id, name, writer.out)?)
     }
 
     /// Writes arguments of the call that is open.
-    pub fn arguments(&mut self, text: &[u8], way: &mut Way<'_>) -> Result<(), Error> {
-        self.keep(text, way.outgoing)?;
-        Ok(way.outgoing.arguments(self.place, &self.call.id, text, way.out)?)
+    pub fn arguments(&mut self, text: &[u8], writer: &mut EventWriter<'_>) -> Result<(), Error> {
+        self.keep(text, writer.outgoing)?;
+        Ok(writer.outgoing.arguments(self.place, &self.call.id, text, writer.out)?)
     }
 
     /// Returns whether the start of this part stands in the message that is open.
     pub fn is_part_open(&self, part: usize) -> bool {
-        self.open == Open::Message && self.parts[part].is_open
+        self.open == OpenItem::Message && self.parts[part].is_open
     }
 
     /// Returns how much content of a part went out before the open item.
@@ -700,7 +707,7 @@ impl Message {
         let index = self.parts[part].index;
         let pieces = self.pieces.iter().flatten();
         pieces
-            .filter(|piece| piece.part == index && piece.to == To::Message && piece.out != self.place)
+            .filter(|piece| piece.part == index && piece.kind == ItemKind::Message && piece.out != self.place)
             .map(|piece| piece.len)
             .sum()
     }
@@ -718,12 +725,12 @@ impl Message {
     }
 
     /// Takes the text of a part that comes as a whole, and only so.
-    pub fn take_whole(&mut self, part: usize, said: &[u8], way: &mut Way<'_>) -> Result<(), Error> {
+    pub fn take_whole(&mut self, part: usize, said: &[u8], writer: &mut EventWriter<'_>) -> Result<(), Error> {
         let index = self.parts[part].index;
-        self.open_message(Some(part), index, way)?;
-        self.note(To::Message, index, said.len(), false)?;
+        self.open_message(Some(part), index, writer)?;
+        self.note(ItemKind::Message, index, said.len(), false)?;
         self.parts[part].item_chars += chars(said);
-        self.keep(said, way.outgoing).map_err(Into::into)
+        self.keep(said, writer.outgoing).map_err(Into::into)
     }
 
     /// Notes the changes of the item that says the open message again, if it is not remembered what has become of its text.
@@ -741,7 +748,7 @@ impl Message {
     pub fn end_part(&mut self, part: usize, outgoing: &mut Outgoing) {
         let is_open = self.is_part_open(part);
         self.parts[part].is_over = true;
-        if self.open == Open::Message && !is_open {
+        if self.open == OpenItem::Message && !is_open {
             // The parts after it move up.
             self.left_out += 1;
         }
@@ -753,12 +760,12 @@ impl Message {
     /// Notes that something other than text goes into the open message. An event of a text that is over is not.
     pub fn note_verbatim(&mut self, content: u64) -> memory::Result<()> {
         let is_text = self.parts.iter().any(|part| part.index == content);
-        if is_text || self.has_verbatim(content) { Ok(()) } else { self.note(To::Verbatim, content, 0, true) }
+        if is_text || self.has_verbatim(content) { Ok(()) } else { self.note(ItemKind::Verbatim, content, 0, true) }
     }
 
     /// Returns whether something other than text has come of a part, as far as that is remembered.
     pub fn has_verbatim(&self, content: u64) -> bool {
-        let is_it = |piece: &Piece| piece.to == To::Verbatim && piece.part == content;
+        let is_it = |piece: &Piece| piece.kind == ItemKind::Verbatim && piece.part == content;
         self.pieces.as_ref().is_none_or(|pieces| pieces.iter().rev().any(is_it))
     }
 
@@ -773,7 +780,7 @@ impl Message {
             part.empty.iter_mut().for_each(|empty| outgoing.forget(empty));
             (part.empty, part.text) = (Vec::new(), None);
         }
-        (self.is_over, self.is_reserved, self.open) = (true, false, Open::Nothing);
+        (self.is_over, self.is_reserved, self.open) = (true, false, OpenItem::Nothing);
     }
 
     /// Writes an annotation, if it is of the open message.
@@ -782,7 +789,7 @@ impl Message {
         part: usize,
         event: &EventPart<'_>,
         fields: &Fields,
-        way: &mut Way<'_>,
+        writer: &mut EventWriter<'_>,
     ) -> Result<bool, Error> {
         if !self.is_part_open(part) {
             return Ok(false);
@@ -797,18 +804,18 @@ impl Message {
         if !is_kept {
             return Ok(false);
         }
-        way.outgoing.keep_whole(&mut here.annotations, &json)?;
+        writer.outgoing.keep_whole(&mut here.annotations, &json)?;
         if json != data[at.clone()] {
-            put(way.edits, data, at.clone(), |out| append(out, &json))?;
+            put(writer.edits, data, at.clone(), |out| append(out, &json))?;
         }
         if let Some(index) = &fields.annotation_index
             && here.is_changed
         {
-            put_number(way.edits, data, &index.value, here.annotated)?;
+            put_number(writer.edits, data, &index.value, here.annotated)?;
         }
         here.annotated += 1;
         let index = here.index;
-        self.pass(event, fields, Some(index), way)?;
+        self.pass(event, fields, Some(index), writer)?;
         Ok(true)
     }
 }

@@ -20,10 +20,10 @@ use crate::json::Span;
 use crate::memory::{self, append, push};
 use calls::{prefix, unique, write_number};
 use fields::{Fields, Kind, Object, inside};
-use message::{Last, Message, Open, Reading, TextPart, Way};
+use message::{Carrier, EventWriter, Message, OpenItem, TextConfig, TextPart};
 use outgoing::{Outgoing, put, put_number, put_string, write_text};
 use place::Annotations;
-use whole::{Account, Items};
+use whole::{Comparison, Items};
 
 /// The most messages of a response whose text is split.
 const MESSAGES: usize = 128;
@@ -38,25 +38,25 @@ const ALONE: usize = 32;
 /// Memory for one event that is kept for the next.
 const KEPT: usize = 1 << 16;
 
-/// What has become of an event.
+/// What was done with an event.
 #[derive(Clone, Copy, PartialEq)]
-enum Fate {
+enum Outcome {
     Written,
     /// Nothing of it is written.
-    Left,
+    Dropped,
     /// It is held with the message in this place.
     Held(usize),
 }
 
-impl Fate {
-    fn of(is_written: bool) -> Fate {
-        if is_written { Fate::Written } else { Fate::Left }
+impl Outcome {
+    fn of(is_written: bool) -> Outcome {
+        if is_written { Outcome::Written } else { Outcome::Dropped }
     }
 }
 
-/// An event that has come.
+/// An event of the server.
 #[derive(Clone, Copy)]
-struct Came<'a> {
+struct Incoming<'a> {
     event: &'a EventPart<'a>,
     fields: &'a Fields,
     /// Nothing comes after it.
@@ -79,8 +79,8 @@ pub struct Responses {
     is_thinking_cut: bool,
     /// There is something other than thinking.
     has_more: bool,
-    /// What has become of the last event, if it ends with `\r`.
-    last: Fate,
+    /// What was done with the last event, if it ends with `\r`.
+    last_outcome: Outcome,
     /// How many stretches of the event may still have events of their own.
     alone: usize,
     parts: Parts,
@@ -100,7 +100,7 @@ impl Responses {
             thinking: Vec::new(),
             is_thinking_cut: false,
             has_more: false,
-            last: Fate::Written,
+            last_outcome: Outcome::Written,
             alone: ALONE,
             parts: Parts::default(),
             edits: Edits::default(),
@@ -123,7 +123,7 @@ impl Responses {
 
     pub fn begin_event(&mut self) {
         self.alone = ALONE;
-        self.last = Fate::Written;
+        self.last_outcome = Outcome::Written;
     }
 
     /// Returns how many bytes are held back: text, and starts of messages.
@@ -133,13 +133,13 @@ impl Responses {
 
     /// Takes the `\n` of a line end whose `\r` ended an event that was not written.
     pub fn takes_line_feed(&mut self) -> Result<bool, Error> {
-        let last = mem::replace(&mut self.last, Fate::Written);
-        if let Fate::Held(message) = last
+        let last = mem::replace(&mut self.last_outcome, Outcome::Written);
+        if let Outcome::Held(message) = last
             && let Some(message) = self.messages.get_mut(message)
         {
             message.hold_line_feed()?;
         }
-        Ok(last != Fate::Written)
+        Ok(last != Outcome::Written)
     }
 
     /// Writes what is held back.
@@ -190,7 +190,7 @@ impl Responses {
         self.write_runs(message, part, None, out)?;
         if is_over {
             let Responses { messages, outgoing, edits, .. } = self;
-            messages[message].release_part_start(part, &mut Way { outgoing, edits, out })?;
+            messages[message].release_part_start(part, &mut EventWriter { outgoing, edits, out })?;
         }
         Ok(())
     }
@@ -199,13 +199,13 @@ impl Responses {
     fn release_start(&mut self, message: usize, out: &mut Vec<u8>) -> Result<(), Error> {
         let Responses { messages, outgoing, edits, .. } = self;
         let message = &mut messages[message];
-        let way = &mut Way { outgoing, edits, out };
+        let writer = &mut EventWriter { outgoing, edits, out };
         if !message.may_release_start() {
             return Ok(());
         }
-        message.open_message(None, 0, way)?;
+        message.open_message(None, 0, writer)?;
         for part in 0..message.parts.len() {
-            message.open_message(Some(part), message.parts[part].index, way)?;
+            message.open_message(Some(part), message.parts[part].index, writer)?;
         }
         Ok(())
     }
@@ -243,10 +243,10 @@ impl Responses {
         if fields.output_index.is_some() {
             self.make_way(message, out)?;
         }
-        let came = Came { event, fields: &fields, is_last: last };
-        let fate = self.one(setup, came, message, out)?;
+        let incoming = Incoming { event, fields: &fields, is_last: last };
+        let outcome = self.one(setup, incoming, message, out)?;
         if event.raw[..event.part.end].ends_with(b"\r") {
-            self.last = fate;
+            self.last_outcome = outcome;
         }
         if last {
             // What this event has begun must not stay away.
@@ -288,24 +288,24 @@ impl Responses {
         Ok(())
     }
 
-    /// Writes an event. Returns whether it was not written, and the message with which it is held.
+    /// Writes an event, drops it, or holds it with a message.
     fn one(
         &mut self,
         setup: &mut Setup,
-        came: Came<'_>,
+        incoming: Incoming<'_>,
         message: Option<usize>,
         out: &mut Vec<u8>,
-    ) -> Result<Fate, Error> {
-        let Came { event, fields, .. } = came;
+    ) -> Result<Outcome, Error> {
+        let Incoming { event, fields, .. } = incoming;
         let data = event.data();
         let item = fields.item.clone().map(|at| Object::read(data, at));
         match (fields.kind, message) {
             (Kind::ItemAdded, None) => {
                 if let Some(item) = &item
                     && item.is_message(data)
-                    && self.hold_message(data, item, came)?
+                    && self.hold_message(data, item, incoming)?
                 {
-                    return Ok(Fate::Held(self.messages.len() - 1));
+                    return Ok(Outcome::Held(self.messages.len() - 1));
                 }
                 if item.is_some_and(|item| !item.is(data, b"message") && !item.is(data, b"reasoning")) {
                     self.see_other(setup, out)?;
@@ -320,15 +320,15 @@ impl Responses {
             (Kind::ItemDone, None) if item.is_some_and(|item| item.has_reasoning(data)) => {
                 self.see_reasoning(setup, out)?;
             }
-            (Kind::Ended, _) => return self.ended(setup, came, out).map(|()| Fate::Written),
+            (Kind::Ended, _) => return self.ended(setup, incoming, out).map(|()| Outcome::Written),
             (_, Some(message)) if !self.messages[message].is_over => {
-                return self.of_message(setup, came, message, out);
+                return self.of_message(setup, incoming, message, out);
             }
             (_, Some(message)) => {
                 let Responses { messages, outgoing, edits, .. } = self;
                 let content = Fields::number(&fields.content_index, data);
-                messages[message].pass(event, fields, content, &mut Way { outgoing, edits, out })?;
-                return Ok(Fate::Written);
+                messages[message].pass(event, fields, content, &mut EventWriter { outgoing, edits, out })?;
+                return Ok(Outcome::Written);
             }
             _ => {}
         }
@@ -345,12 +345,12 @@ impl Responses {
             outgoing.renumbers = true;
         }
         outgoing.pass(event, fields, edits, None, out)?;
-        Ok(Fate::Written)
+        Ok(Outcome::Written)
     }
 
     /// Holds the start of a message. Returns whether it is held.
-    fn hold_message(&mut self, data: &[u8], item: &Object, came: Came<'_>) -> Result<bool, Error> {
-        let Came { event, fields, .. } = came;
+    fn hold_message(&mut self, data: &[u8], item: &Object, incoming: Incoming<'_>) -> Result<bool, Error> {
+        let Incoming { event, fields, .. } = incoming;
         let (Some(id), Some(index)) = (&item.id, Fields::number(&fields.output_index, data)) else { return Ok(false) };
         if self.messages.len() == MESSAGES {
             return Ok(false);
@@ -373,7 +373,7 @@ impl Responses {
             for part in 0..self.messages[message].parts.len() {
                 self.release_part(setup, Input::Finish, message, part, out)?;
                 let part = &mut self.messages[message].parts[part];
-                part.reading.is_split |= !part.has_ended;
+                part.config.is_split |= !part.has_ended;
             }
         }
         Ok(())
@@ -401,11 +401,11 @@ impl Responses {
     fn of_message(
         &mut self,
         setup: &mut Setup,
-        came: Came<'_>,
+        incoming: Incoming<'_>,
         message: usize,
         out: &mut Vec<u8>,
-    ) -> Result<Fate, Error> {
-        let Came { event, fields, .. } = came;
+    ) -> Result<Outcome, Error> {
+        let Incoming { event, fields, .. } = incoming;
         let data = event.data();
         let content = Fields::number(&fields.content_index, data);
         let object = fields.part.clone().map(|at| Object::read(data, at));
@@ -419,7 +419,7 @@ impl Responses {
         if fields.kind == Kind::ItemDone
             && let Some(item) = fields.item.clone().map(|at| Object::read(data, at))
         {
-            return self.item_done(setup, came, message, &item, out);
+            return self.item_done(setup, incoming, message, &item, out);
         }
         let known = self.part(message, data, fields);
         let part = match (known, content) {
@@ -432,30 +432,31 @@ impl Responses {
             match fields.kind {
                 Kind::PartAdded => {
                     if self.messages[message].hold_part(part, event, &mut self.outgoing)? {
-                        return Ok(Fate::Held(message));
+                        return Ok(Outcome::Held(message));
                     }
                     // It cannot be held, so it goes on.
                     let Responses { messages, outgoing, edits, .. } = self;
                     messages[message].open_message(
                         Some(part),
                         content.unwrap_or(0),
-                        &mut Way { outgoing, edits, out },
+                        &mut EventWriter { outgoing, edits, out },
                     )?;
                 }
                 Kind::TextDelta if !self.messages[message].parts[part].has_ended => {
-                    return self.delta(setup, came, message, part, out);
+                    return self.delta(setup, incoming, message, part, out);
                 }
                 Kind::TextDone if !self.messages[message].parts[part].has_ended => {
-                    return self.text_done(setup, came, message, part, out);
+                    return self.text_done(setup, incoming, message, part, out);
                 }
                 Kind::PartDone if !self.messages[message].parts[part].is_over => {
-                    return self.part_done(setup, came, message, part, out);
+                    return self.part_done(setup, incoming, message, part, out);
                 }
                 Kind::Annotation if self.messages[message].parts[part].digest.len > 0 => {
                     let Responses { messages, outgoing, edits, .. } = self;
-                    let is_kept = messages[message].annotate(part, event, fields, &mut Way { outgoing, edits, out })?;
+                    let is_kept =
+                        messages[message].annotate(part, event, fields, &mut EventWriter { outgoing, edits, out })?;
                     outgoing.renumbers |= !is_kept;
-                    return Ok(Fate::of(is_kept));
+                    return Ok(Outcome::of(is_kept));
                 }
                 _ => {}
             }
@@ -463,16 +464,16 @@ impl Responses {
         // Something other than text, or out of its order.
         self.has_more = true;
         let Responses { messages, outgoing, edits, .. } = self;
-        let (message, way) = (&mut messages[message], &mut Way { outgoing, edits, out });
-        message.open_message(None, content.unwrap_or(0), way)?;
+        let (message, writer) = (&mut messages[message], &mut EventWriter { outgoing, edits, out });
+        message.open_message(None, content.unwrap_or(0), writer)?;
         if let Some(content) = content {
             message.note_verbatim(content)?;
         }
         if let (Kind::PartDone, Some(object)) = (fields.kind, &object) {
-            message.keep_done(&data[object.whole.clone()], way.outgoing)?;
+            message.keep_done(&data[object.whole.clone()], writer.outgoing)?;
         }
-        message.pass(event, fields, content, way)?;
-        Ok(Fate::Written)
+        message.pass(event, fields, content, writer)?;
+        Ok(Outcome::Written)
     }
 
     /// Begins a text part of a message. There is none if there are too many.
@@ -483,9 +484,9 @@ impl Responses {
         }
         let number = self.outgoing.texts;
         self.outgoing.texts += 1;
-        let reading = Reading { number, is_split: self.is_split, is_without_calls: self.has_own_calls };
-        let text = if self.is_split && !setup.has_calls() { None } else { Some(reading.start(setup)?) };
-        push(parts, TextPart::new(content, reading, text))?;
+        let config = TextConfig { number, is_split: self.is_split, is_without_calls: self.has_own_calls };
+        let text = if self.is_split && !setup.has_calls() { None } else { Some(config.start(setup)?) };
+        push(parts, TextPart::new(content, config, text))?;
         Ok(Some(parts.len() - 1))
     }
 
@@ -493,46 +494,46 @@ impl Responses {
     fn delta(
         &mut self,
         setup: &mut Setup,
-        came: Came<'_>,
+        incoming: Incoming<'_>,
         message: usize,
         part: usize,
         out: &mut Vec<u8>,
-    ) -> Result<Fate, Error> {
-        let Came { event, fields, .. } = came;
+    ) -> Result<Outcome, Error> {
+        let Incoming { event, fields, .. } = incoming;
         let data = event.data();
-        let Some(delta) = fields.delta.clone() else { return Ok(Fate::Written) };
+        let Some(delta) = fields.delta.clone() else { return Ok(Outcome::Written) };
         let mut decoded = mem::take(&mut self.decoded);
         let said = decode(&data[delta], &mut decoded)?;
         let here = &mut self.messages[message];
         self.parts.clear();
-        if said.is_empty() && !came.is_last {
+        if said.is_empty() && !incoming.is_last {
             let Responses { messages, outgoing, edits, .. } = self;
             let here = &mut messages[message];
             self.decoded = decoded;
-            if here.open == Open::Reasoning || here.open == Open::Call {
+            if here.open == OpenItem::Reasoning || here.open == OpenItem::Call {
                 outgoing.renumbers = true;
-                return Ok(Fate::Left);
+                return Ok(Outcome::Dropped);
             }
             if !here.is_part_open(part) && here.hold_empty(part, event, outgoing)? {
-                return Ok(Fate::Held(message));
+                return Ok(Outcome::Held(message));
             }
             let index = here.parts[part].index;
-            let way = &mut Way { outgoing, edits, out };
-            here.open_message(Some(part), index, way)?;
-            here.pass(event, fields, Some(index), way)?;
-            return Ok(Fate::Written);
+            let writer = &mut EventWriter { outgoing, edits, out };
+            here.open_message(Some(part), index, writer)?;
+            here.pass(event, fields, Some(index), writer)?;
+            return Ok(Outcome::Written);
         }
         let id = &here.id;
         let here = &mut here.parts[part];
         here.take(said);
         match &mut here.text {
             Some(text) => {
-                let number = here.reading.number;
+                let number = here.config.number;
                 if !said.is_empty() {
                     setup.look_for_calls(text, || prefix(id, number), false)?;
                     setup.scan(text, Input::Feed(said), &mut self.parts)?;
                 }
-                if came.is_last {
+                if incoming.is_last {
                     setup.scan(text, Input::Finish, &mut self.parts)?;
                     here.text = None;
                 }
@@ -549,24 +550,24 @@ impl Responses {
         let is_written = if said.is_empty() && self.parts.runs().is_empty() {
             let Responses { messages, outgoing, edits, .. } = self;
             let here = &mut messages[message];
-            let (index, way) = (here.parts[part].index, &mut Way { outgoing, edits, out });
-            here.open_message(Some(part), index, way)?;
-            here.pass(event, fields, Some(index), way)?;
+            let (index, writer) = (here.parts[part].index, &mut EventWriter { outgoing, edits, out });
+            here.open_message(Some(part), index, writer)?;
+            here.pass(event, fields, Some(index), writer)?;
             true
         } else {
-            self.write_runs(message, part, Some(Last { event, fields, is_same }), out)?
+            self.write_runs(message, part, Some(Carrier { event, fields, is_same }), out)?
         };
         self.decoded = decoded;
         self.outgoing.renumbers |= !is_written;
-        Ok(Fate::of(is_written))
+        Ok(Outcome::of(is_written))
     }
 
-    /// Writes what the scanner has reported: the last stretch in the event, if there is one. Returns whether it is written.
+    /// Writes what the scanner has reported: the last stretch in the carrier, if there is one. Returns whether that is written.
     fn write_runs(
         &mut self,
         message: usize,
         part: usize,
-        last: Option<Last<'_>>,
+        carrier: Option<Carrier<'_>>,
         out: &mut Vec<u8>,
     ) -> Result<bool, Error> {
         let parts = mem::take(&mut self.parts);
@@ -576,12 +577,12 @@ impl Responses {
         self.alone -= single.len();
         let mut is_written = false;
         for (number, run) in single.iter().enumerate() {
-            let last = last.as_ref().filter(|_| number + 1 == runs.len());
+            let carrier = carrier.as_ref().filter(|_| number + 1 == runs.len());
             match parts.call_part(run) {
                 Some(call) => self.call(message, part, &call, out)?,
                 None => {
-                    self.text(message, part, run.target(), parts.text_of(run), last, out)?;
-                    is_written |= last.is_some();
+                    self.text(message, part, run.target(), parts.text_of(run), carrier, out)?;
+                    is_written |= carrier.is_some();
                 }
             }
         }
@@ -607,7 +608,7 @@ impl Responses {
         part: usize,
         target: Target,
         text: &[u8],
-        last: Option<&Last<'_>>,
+        carrier: Option<&Carrier<'_>>,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let is_thinking = target == Target::Reasoning;
@@ -616,10 +617,10 @@ impl Responses {
             self.is_thinking_cut |= !self.outgoing.keep(&mut self.thinking, text)?;
         }
         let Responses { messages, outgoing, edits, .. } = self;
-        let (message, way) = (&mut messages[message], &mut Way { outgoing, edits, out });
+        let (message, writer) = (&mut messages[message], &mut EventWriter { outgoing, edits, out });
         match is_thinking {
-            true => message.reasoning(part, text, last, way),
-            false => message.content(part, text, last, way),
+            true => message.reasoning(part, text, carrier, writer),
+            false => message.content(part, text, carrier, writer),
         }
     }
 
@@ -632,10 +633,10 @@ impl Responses {
                 let number = unique(id, outgoing)?;
                 let mut id = memory::copy(id)?;
                 write_number(number, &mut id)?;
-                message.open_call(part, id, name, number, &mut Way { outgoing, edits, out })
+                message.open_call(part, id, name, number, &mut EventWriter { outgoing, edits, out })
             }
-            CallPart::Arguments(text) if message.open == Open::Call => {
-                message.arguments(text, &mut Way { outgoing, edits, out })
+            CallPart::Arguments(text) if message.open == OpenItem::Call => {
+                message.arguments(text, &mut EventWriter { outgoing, edits, out })
             }
             CallPart::Arguments(_) => Ok(()),
         }
@@ -664,7 +665,7 @@ impl Responses {
         match &mut here.text {
             Some(text) => {
                 if is_new {
-                    let number = here.reading.number;
+                    let number = here.config.number;
                     setup.look_for_calls(text, || prefix(id, number), false)?;
                     setup.scan(text, Input::Feed(said), &mut self.parts)?;
                 }
@@ -680,14 +681,14 @@ impl Responses {
             here.sent.add(&self.parts);
             self.has_more = true;
             let Responses { messages, outgoing, edits, .. } = self;
-            return messages[message].take_whole(part, said, &mut Way { outgoing, edits, out });
+            return messages[message].take_whole(part, said, &mut EventWriter { outgoing, edits, out });
         }
         here.is_changed |= is_new;
         self.write_runs(message, part, None, out)?;
         if self.messages[message].parts[part].digest.len == 0 {
             let Responses { messages, outgoing, edits, .. } = self;
-            let (message, way) = (&mut messages[message], &mut Way { outgoing, edits, out });
-            message.open_message(Some(part), message.parts[part].index, way)?;
+            let (message, writer) = (&mut messages[message], &mut EventWriter { outgoing, edits, out });
+            message.open_message(Some(part), message.parts[part].index, writer)?;
         }
         Ok(())
     }
@@ -709,11 +710,11 @@ impl Responses {
             }
             return Ok(Some(memory::copy(message.text_of_open(outgoing))?));
         }
-        let (content, account) = whole::content_of(setup, &message.id, here, said)?;
-        Ok(match account {
-            Account::New => None,
-            Account::NewContent => Some(content),
-            Account::Same | Account::Known => {
+        let (content, comparison) = whole::content_of(setup, &message.id, here, said)?;
+        Ok(match comparison {
+            Comparison::New => None,
+            Comparison::NewContent => Some(content),
+            Comparison::Same | Comparison::Known => {
                 let before = message.len_before(part);
                 let before = before + whole::cut_off(&content, before);
                 Some(memory::copy(content.get(before..).unwrap_or_default())?)
@@ -743,8 +744,8 @@ impl Responses {
             }
             self.has_more = true;
             let Responses { messages, outgoing, edits, .. } = self;
-            let (message, way) = (&mut messages[message], &mut Way { outgoing, edits, out });
-            message.open_message(Some(part), message.parts[part].index, way)?;
+            let (message, writer) = (&mut messages[message], &mut EventWriter { outgoing, edits, out });
+            message.open_message(Some(part), message.parts[part].index, writer)?;
         }
         Ok(true)
     }
@@ -753,20 +754,20 @@ impl Responses {
     fn text_done(
         &mut self,
         setup: &mut Setup,
-        came: Came<'_>,
+        incoming: Incoming<'_>,
         message: usize,
         part: usize,
         out: &mut Vec<u8>,
-    ) -> Result<Fate, Error> {
-        let Came { event, fields, .. } = came;
+    ) -> Result<Outcome, Error> {
+        let Incoming { event, fields, .. } = incoming;
         let data = event.data();
-        let Some(at) = &fields.text else { return Ok(Fate::Written) };
+        let Some(at) = &fields.text else { return Ok(Outcome::Written) };
         let mut decoded = Vec::new();
         let said = decode(&data[at.clone()], &mut decoded)?;
         self.end_text(setup, message, part, said, out)?;
         if !self.open_for(setup, message, part, said, out)? {
             self.outgoing.renumbers = true;
-            return Ok(Fate::Left);
+            return Ok(Outcome::Dropped);
         }
         let text = self.text_of_open(setup, message, part, said)?;
         let Responses { messages, outgoing, edits, .. } = self;
@@ -780,20 +781,20 @@ impl Responses {
         }
         let message = &messages[message];
         let index = message.parts[part].index;
-        message.pass(event, fields, Some(index), &mut Way { outgoing, edits, out })?;
-        Ok(Fate::Written)
+        message.pass(event, fields, Some(index), &mut EventWriter { outgoing, edits, out })?;
+        Ok(Outcome::Written)
     }
 
     /// Writes the event that says a part again.
     fn part_done(
         &mut self,
         setup: &mut Setup,
-        came: Came<'_>,
+        incoming: Incoming<'_>,
         message: usize,
         part: usize,
         out: &mut Vec<u8>,
-    ) -> Result<Fate, Error> {
-        let Came { event, fields, .. } = came;
+    ) -> Result<Outcome, Error> {
+        let Incoming { event, fields, .. } = incoming;
         let data = event.data();
         let object = fields.part.clone().map(|at| Object::read(data, at)).unwrap_or_default();
         let mut decoded = Vec::new();
@@ -814,7 +815,7 @@ impl Responses {
                 && has_annotations
             {
                 let (content, _) = whole::content_of(setup, &here.id, &here.parts[part], said)?;
-                stretches = whole::stretches(setup, here.parts[part].reading, said, &content)?;
+                stretches = whole::stretches(setup, here.parts[part].config, said, &content)?;
                 let before = content.strip_suffix(&text[..]).or_else(|| content.get(..here.len_before(part)));
                 let (before, len) = (before.unwrap_or_default(), place::chars(text));
                 place = Annotations::In { stretches: &stretches, skip: place::chars(before), len };
@@ -829,27 +830,27 @@ impl Responses {
                 put(edits, data, object.whole, |out| append(out, &json))?;
             }
             let index = message.parts[part].index;
-            message.pass(event, fields, Some(index), &mut Way { outgoing, edits, out })?;
+            message.pass(event, fields, Some(index), &mut EventWriter { outgoing, edits, out })?;
         }
         message.end_part(part, outgoing);
         if is_open {
             message.keep_done(&json, outgoing)?;
-            return Ok(Fate::Written);
+            return Ok(Outcome::Written);
         }
         outgoing.renumbers = true;
-        Ok(Fate::Left)
+        Ok(Outcome::Dropped)
     }
 
     /// Writes the event that says a message again.
     fn item_done(
         &mut self,
         setup: &mut Setup,
-        came: Came<'_>,
+        incoming: Incoming<'_>,
         message: usize,
         item: &Object,
         out: &mut Vec<u8>,
-    ) -> Result<Fate, Error> {
-        let Came { event, fields, .. } = came;
+    ) -> Result<Outcome, Error> {
+        let Incoming { event, fields, .. } = incoming;
         let data = event.data();
         let mut texts = Vec::new();
         // Whether it says something that has not been sent, and of which text that is.
@@ -891,19 +892,19 @@ impl Responses {
         self.has_more |= is_new;
         let Responses { messages, outgoing, edits, .. } = self;
         let here = &mut messages[message];
-        if is_new && here.open != Open::Message {
+        if is_new && here.open != OpenItem::Message {
             let index = new_text.map_or(0, |part| here.parts[part].index);
-            here.open_message(new_text, index, &mut Way { outgoing, edits, out })?;
-        } else if here.open != Open::Message {
+            here.open_message(new_text, index, &mut EventWriter { outgoing, edits, out })?;
+        } else if here.open != OpenItem::Message {
             let is_empty = here.holds_start() && here.parts.iter().all(|part| part.digest.len == 0);
             if !is_empty {
-                here.close(status, &mut Way { outgoing, edits, out })?;
+                here.close(status, &mut EventWriter { outgoing, edits, out })?;
                 here.give_up_place(outgoing);
                 here.end(outgoing);
                 outgoing.renumbers = true;
-                return Ok(Fate::Left);
+                return Ok(Outcome::Dropped);
             }
-            here.open_message(None, 0, &mut Way { outgoing, edits, out })?;
+            here.open_message(None, 0, &mut EventWriter { outgoing, edits, out })?;
         }
         let place = here.place;
         if here.pieces.is_some() {
@@ -920,23 +921,25 @@ impl Responses {
         } else if !is_new {
             here.put_done(data, item, edits)?;
         }
-        here.pass(event, fields, None, &mut Way { outgoing, edits, out })?;
+        here.pass(event, fields, None, &mut EventWriter { outgoing, edits, out })?;
         here.end(outgoing);
-        Ok(Fate::Written)
+        Ok(Outcome::Written)
     }
 
     /// Writes the event that ends the response, with all of its items.
-    fn ended(&mut self, setup: &mut Setup, came: Came<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        let Came { event, fields, .. } = came;
+    fn ended(&mut self, setup: &mut Setup, incoming: Incoming<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        let Incoming { event, fields, .. } = incoming;
         let data = event.data();
         self.release_but(setup, Input::Finish, None, out)?;
         let response = fields.response.clone().map(|at| Object::read(data, at)).unwrap_or_default();
         let is_complete = fields.name.as_ref().is_some_and(|name| inside(data, name) == b"response.completed");
         let is_complete = is_complete && response.status.as_ref().is_none_or(|at| inside(data, at) == b"completed");
         let Responses { messages, outgoing, edits, .. } = self;
-        for message in messages.iter_mut().filter(|message| matches!(message.open, Open::Reasoning | Open::Call)) {
+        for message in
+            messages.iter_mut().filter(|message| matches!(message.open, OpenItem::Reasoning | OpenItem::Call))
+        {
             let status = if is_complete { &b"\"completed\""[..] } else { b"\"incomplete\"" };
-            message.close(status, &mut Way { outgoing, edits, out })?;
+            message.close(status, &mut EventWriter { outgoing, edits, out })?;
         }
         let mut promoted = None;
         // Its id is free.

@@ -72,7 +72,7 @@ impl Target<'_> {
     }
 }
 
-/// The way out of one response.
+/// The events of one response that go out: their places, their numbers, and how they are written.
 pub struct Outgoing {
     pub is_summary: bool,
     pub places: Places,

@@ -5,7 +5,7 @@ use std::mem;
 
 use super::calls::{prefix, unique, write_number};
 use super::fields::{Object, each, inside, values};
-use super::message::{Message, Piece, Reading, Sent, TextPart, To};
+use super::message::{ItemKind, Message, Piece, SentDigest, TextConfig, TextPart};
 use super::outgoing::{Outgoing, Target, write_call, write_promoted, write_reasoning, write_text};
 use super::place::{Annotations, Stretches, chars};
 use crate::json::Span;
@@ -27,18 +27,18 @@ struct WholeCall {
 
 /// A whole text that was split: how much there is for each kind of item, one after the other.
 #[derive(Default)]
-struct Split {
+struct SplitText {
     order: Vec<(text::Target, usize)>,
     thinking: Vec<u8>,
     content: Vec<u8>,
     calls: Vec<WholeCall>,
     /// The same, as it is compared with what a stream has sent.
-    sent: Sent,
+    sent: SentDigest,
 }
 
-impl Split {
-    fn read(parts: &Parts) -> Result<Split, Error> {
-        let mut split = Split::default();
+impl SplitText {
+    fn read(parts: &Parts) -> Result<SplitText, Error> {
+        let mut split = SplitText::default();
         split.sent.add(parts);
         for run in parts.runs() {
             let text = parts.text_of(run);
@@ -65,8 +65,9 @@ impl Split {
     /// Makes thinking of text where the stream had thinking, and content where it had that, if there is as much of both together
     /// but not of each: whether text is one or the other may have been found out when it had gone.
     fn lay_out<'a>(&mut self, pieces: impl Iterator<Item = &'a Piece> + Clone) -> Result<(), Error> {
-        let len = |to: To| pieces.clone().filter(|piece| piece.to == to).map(|piece| piece.len).sum::<usize>();
-        let (thinking, content) = (len(To::Reasoning), len(To::Message));
+        let len =
+            |kind: ItemKind| pieces.clone().filter(|piece| piece.kind == kind).map(|piece| piece.len).sum::<usize>();
+        let (thinking, content) = (len(ItemKind::Reasoning), len(ItemKind::Message));
         let all = self.thinking.len() + self.content.len();
         if thinking == self.thinking.len() || thinking + content != all {
             return Ok(());
@@ -84,10 +85,10 @@ impl Split {
         self.content.clear();
         let mut at = 0;
         for piece in pieces {
-            match piece.to {
-                To::Reasoning => append(&mut self.thinking, &joined[take(&mut at, all, piece.len, false)])?,
-                To::Message => append(&mut self.content, &joined[take(&mut at, all, piece.len, false)])?,
-                To::Verbatim | To::Call(_) => {}
+            match piece.kind {
+                ItemKind::Reasoning => append(&mut self.thinking, &joined[take(&mut at, all, piece.len, false)])?,
+                ItemKind::Message => append(&mut self.content, &joined[take(&mut at, all, piece.len, false)])?,
+                ItemKind::Verbatim | ItemKind::Call(_) => {}
             }
         }
         Ok(())
@@ -98,14 +99,14 @@ impl Split {
 struct Entry {
     object: Object,
     said: Vec<u8>,
-    split: Option<Split>,
+    split: Option<SplitText>,
     stretches: Vec<(u64, u64)>,
-    account: Account,
+    comparison: Comparison,
 }
 
-/// How a whole text goes with what a stream has sent of its part.
+/// A comparison of a whole text with what a stream has sent of its part.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Account {
+pub enum Comparison {
     /// It is the same text, or the stream had none.
     Same,
     /// It is another, but becomes the same, white space apart.
@@ -116,32 +117,32 @@ pub enum Account {
     New,
 }
 
-impl Account {
-    fn of(part: &TextPart, said: &[u8], split: &Split) -> Account {
+impl Comparison {
+    fn of(part: &TextPart, said: &[u8], split: &SplitText) -> Comparison {
         match split.sent {
-            _ if part.agrees(said) => Account::Same,
-            sent if sent == part.sent => Account::Known,
-            sent if sent.has_only_content_more_than(&part.sent) => Account::NewContent,
-            _ => Account::New,
+            _ if part.agrees(said) => Comparison::Same,
+            sent if sent == part.sent => Comparison::Known,
+            sent if sent.has_only_content_more_than(&part.sent) => Comparison::NewContent,
+            _ => Comparison::New,
         }
     }
 
     pub fn is_new(self) -> bool {
-        matches!(self, Account::NewContent | Account::New)
+        matches!(self, Comparison::NewContent | Comparison::New)
     }
 }
 
 impl Entry {
     /// Returns the text that a stretch is of. It was measured on that.
     fn text(&self, stretch: &Stretch) -> &[u8] {
-        let text = self.split.as_ref().map(|split| match stretch.to {
-            To::Reasoning => &split.thinking[..],
-            To::Message => &split.content,
-            To::Verbatim | To::Call(_) => b"",
+        let text = self.split.as_ref().map(|split| match stretch.kind {
+            ItemKind::Reasoning => &split.thinking[..],
+            ItemKind::Message => &split.content,
+            ItemKind::Verbatim | ItemKind::Call(_) => b"",
         });
         let text = text.and_then(|text| text.get(stretch.range.clone()));
         debug_assert!(
-            text.is_some() || !matches!(stretch.to, To::Reasoning | To::Message),
+            text.is_some() || !matches!(stretch.kind, ItemKind::Reasoning | ItemKind::Message),
             "a stretch of another text"
         );
         text.unwrap_or_default()
@@ -164,15 +165,15 @@ impl Entry {
 fn place_of_all(entries: &[Entry], record: &Message) -> Option<u64> {
     let pieces = record.pieces.as_ref()?;
     let first = pieces.first()?;
-    let is_one = pieces
-        .iter()
-        .all(|piece| matches!(piece.to, To::Message | To::Verbatim) && piece.out == first.out && piece.pair == 1);
+    let is_one = pieces.iter().all(|piece| {
+        matches!(piece.kind, ItemKind::Message | ItemKind::Verbatim) && piece.out == first.out && piece.pair == 1
+    });
     (is_one && entries.iter().all(Entry::is_content)).then_some(first.out)
 }
 
-/// What goes to an item: a range of an entry's thinking or content, as `to` says, or one of its calls.
+/// What goes to an item: a range of an entry's thinking or content, as `kind` says, or one of its calls.
 struct Stretch {
-    to: To,
+    kind: ItemKind,
     entry: usize,
     out: u64,
     pair: u64,
@@ -181,27 +182,33 @@ struct Stretch {
 
 impl Stretch {
     fn is_of_message(&self) -> bool {
-        matches!(self.to, To::Message | To::Verbatim)
+        matches!(self.kind, ItemKind::Message | ItemKind::Verbatim)
     }
 
     /// Returns whether another stretch goes to the same item. Of a server that contradicts itself, several may have one place.
     fn has_item_of(&self, other: &Stretch) -> bool {
-        let is_of_kind = match self.to {
-            To::Reasoning => other.to == To::Reasoning,
-            To::Message | To::Verbatim => other.is_of_message(),
-            To::Call(_) => false,
+        let is_of_kind = match self.kind {
+            ItemKind::Reasoning => other.kind == ItemKind::Reasoning,
+            ItemKind::Message | ItemKind::Verbatim => other.is_of_message(),
+            ItemKind::Call(_) => false,
         };
         is_of_kind && self.out == other.out
     }
 }
 
 /// Reads a text of a message anew.
-fn split_text(setup: &mut Setup, id: &[u8], reading: Reading, is_body: bool, said: &[u8]) -> Result<Split, Error> {
+fn split_text(
+    setup: &mut Setup,
+    id: &[u8],
+    config: TextConfig,
+    is_body: bool,
+    said: &[u8],
+) -> Result<SplitText, Error> {
     let stats = setup.stats;
-    let mut text = reading.start(setup)?;
+    let mut text = config.start(setup)?;
     let mut parts = Parts::default();
-    if !reading.is_without_calls {
-        setup.look_for_calls(&mut text, || prefix(id, reading.number), is_body)?;
+    if !config.is_without_calls {
+        setup.look_for_calls(&mut text, || prefix(id, config.number), is_body)?;
     }
     setup.scan(&mut text, Input::Feed(said), &mut parts)?;
     setup.scan(&mut text, Input::Finish, &mut parts)?;
@@ -209,20 +216,20 @@ fn split_text(setup: &mut Setup, id: &[u8], reading: Reading, is_body: bool, sai
         // It was counted when it came in pieces.
         setup.stats = stats;
     }
-    Split::read(&parts)
+    SplitText::read(&parts)
 }
 
-/// Returns the content of a whole text of this part, and how it goes with what the stream has sent.
-pub fn content_of(setup: &mut Setup, id: &[u8], part: &TextPart, said: &[u8]) -> Result<(Vec<u8>, Account), Error> {
-    let split = split_text(setup, id, part.reading, false, said)?;
-    let account = Account::of(part, said, &split);
-    Ok((split.content, account))
+/// Returns the content of a whole text of this part, and how that compares with what the stream has sent.
+pub fn content_of(setup: &mut Setup, id: &[u8], part: &TextPart, said: &[u8]) -> Result<(Vec<u8>, Comparison), Error> {
+    let split = split_text(setup, id, part.config, false, said)?;
+    let comparison = Comparison::of(part, said, &split);
+    Ok((split.content, comparison))
 }
 
 /// Returns where the content of a text stands in it.
-pub fn stretches(setup: &Setup, reading: Reading, said: &[u8], content: &[u8]) -> Result<Vec<(u64, u64)>, Error> {
+pub fn stretches(setup: &Setup, config: TextConfig, said: &[u8], content: &[u8]) -> Result<Vec<(u64, u64)>, Error> {
     for has_calls in [true, false] {
-        let mut scanner = reading.start(setup)?.scanner;
+        let mut scanner = config.start(setup)?.scanner;
         let (mut found, mut left, mut taken) = (Stretches::default(), content, Ok(()));
         let mut take = |event: crate::Event<'_>| {
             let is_content = match event.channel {
@@ -314,7 +321,7 @@ impl<'a> Items<'a> {
             self.has_more |= entries.iter().any(Entry::has_content);
             return Ok(self.copy(data, object, out)?);
         }
-        let is_new = entries.iter().any(|entry| entry.account.is_new());
+        let is_new = entries.iter().any(|entry| entry.comparison.is_new());
         let stretches = match record.and_then(|record| record.pieces.as_ref().map(|pieces| (record, pieces))) {
             Some((record, _)) if self.is_partial && is_new => all_in_one(&entries, record)?,
             Some((record, pieces)) => self.as_sent(&mut entries, pieces, record)?,
@@ -341,25 +348,25 @@ impl<'a> Items<'a> {
         let mut entries = Vec::new();
         for (index, object) in objects.into_iter().enumerate() {
             let (said, stretches) = (Vec::new(), Vec::new());
-            let mut entry = Entry { object, said, split: None, stretches, account: Account::Same };
+            let mut entry = Entry { object, said, split: None, stretches, comparison: Comparison::Same };
             let text = entry.object.text.clone().filter(|_| entry.object.is(data, b"output_text"));
             if let Some(text) = text {
                 let mut room = Vec::new();
                 append(&mut entry.said, decode(&data[text], &mut room)?)?;
                 let known = record.and_then(|record| record.parts.iter().find(|part| part.index == index as u64));
-                let reading = match known {
-                    Some(part) => part.reading,
+                let config = match known {
+                    Some(part) => part.config,
                     None => self.begin_text(),
                 };
-                let mut split = split_text(self.setup, id, reading, self.is_body, &entry.said)?;
-                entry.account = known.map_or(Account::Same, |part| Account::of(part, &entry.said, &split));
-                if self.is_partial && entry.account == Account::New {
+                let mut split = split_text(self.setup, id, config, self.is_body, &entry.said)?;
+                entry.comparison = known.map_or(Comparison::Same, |part| Comparison::of(part, &entry.said, &split));
+                if self.is_partial && entry.comparison == Comparison::New {
                     // The item has no other place for it.
-                    split = Split { content: memory::copy(&entry.said)?, ..Split::default() };
+                    split = SplitText { content: memory::copy(&entry.said)?, ..SplitText::default() };
                 }
                 let has_annotations = entry.object.annotations.as_ref().is_some_and(|list| list.len() > 2);
                 if has_annotations && split.content != entry.said {
-                    entry.stretches = self::stretches(self.setup, reading, &entry.said, &split.content)?;
+                    entry.stretches = self::stretches(self.setup, config, &entry.said, &split.content)?;
                 }
                 entry.split = Some(split);
             }
@@ -368,10 +375,10 @@ impl<'a> Items<'a> {
         Ok(entries)
     }
 
-    fn begin_text(&mut self) -> Reading {
+    fn begin_text(&mut self) -> TextConfig {
         let number = self.outgoing.texts;
         self.outgoing.texts += 1;
-        Reading { number, is_split: self.is_split, is_without_calls: self.has_own_calls }
+        TextConfig { number, is_split: self.is_split, is_without_calls: self.has_own_calls }
     }
 
     /// Returns what goes to each item: what it got in the stream.
@@ -381,18 +388,20 @@ impl<'a> Items<'a> {
             let own = || pieces.iter().filter(|piece| piece.part == place as u64);
             let Some(split) = &mut entry.split else {
                 // No event has said it, if there is no such piece.
-                let piece = own().find(|piece| piece.to == To::Verbatim);
+                let piece = own().find(|piece| piece.kind == ItemKind::Verbatim);
                 let (out, pair) = piece.map_or((record.place, record.pair), |piece| (piece.out, piece.pair));
-                push(&mut stretches, Stretch { to: To::Verbatim, entry: place, out, pair, range: 0..0 })?;
+                push(&mut stretches, Stretch { kind: ItemKind::Verbatim, entry: place, out, pair, range: 0..0 })?;
                 continue;
             };
-            let is_same = entry.account == Account::Same;
+            let is_same = entry.comparison == Comparison::Same;
             if is_same {
                 split.lay_out(own())?;
             }
             let [mut thinking, mut content] = [0, 0];
-            let last = |to: To| own().enumerate().filter(|(_, piece)| piece.to == to).last().map(|(number, _)| number);
-            let (last_thinking, last_content) = (last(To::Reasoning), last(To::Message));
+            let last = |kind: ItemKind| {
+                own().enumerate().filter(|(_, piece)| piece.kind == kind).last().map(|(number, _)| number)
+            };
+            let (last_thinking, last_content) = (last(ItemKind::Reasoning), last(ItemKind::Message));
             let mut calls = 0;
             // The lengths are those of the text of the events.
             let take_text = |at: &mut usize, text: &[u8], len: usize, is_last: bool| {
@@ -400,30 +409,35 @@ impl<'a> Items<'a> {
                 take(at, text.len(), len, is_last)
             };
             for (number, piece) in own().enumerate() {
-                let range = match piece.to {
-                    To::Reasoning => {
+                let range = match piece.kind {
+                    ItemKind::Reasoning => {
                         take_text(&mut thinking, &split.thinking, piece.len, last_thinking == Some(number))
                     }
-                    To::Message => take_text(&mut content, &split.content, piece.len, last_content == Some(number)),
-                    To::Call(_) => take(&mut calls, split.calls.len(), 1, false),
-                    To::Verbatim => continue,
+                    ItemKind::Message => {
+                        take_text(&mut content, &split.content, piece.len, last_content == Some(number))
+                    }
+                    ItemKind::Call(_) => take(&mut calls, split.calls.len(), 1, false),
+                    ItemKind::Verbatim => continue,
                 };
-                if matches!(piece.to, To::Call(_)) && range.is_empty() {
+                if matches!(piece.kind, ItemKind::Call(_)) && range.is_empty() {
                     continue;
                 }
                 let (out, pair) = (piece.out, piece.pair);
-                push(&mut stretches, Stretch { to: piece.to, entry: place, out, pair, range })?;
+                push(&mut stretches, Stretch { kind: piece.kind, entry: place, out, pair, range })?;
             }
             // What the stream did not have.
-            let rest = [(To::Reasoning, thinking..split.thinking.len()), (To::Message, content..split.content.len())];
-            for (to, range) in rest.into_iter().filter(|(_, range)| !range.is_empty() && !self.is_partial) {
+            let rest = [
+                (ItemKind::Reasoning, thinking..split.thinking.len()),
+                (ItemKind::Message, content..split.content.len()),
+            ];
+            for (kind, range) in rest.into_iter().filter(|(_, range)| !range.is_empty() && !self.is_partial) {
                 let out = self.outgoing.places.insert(record.index);
-                push(&mut stretches, Stretch { to, entry: place, out, pair: record.pair + 1, range })?;
+                push(&mut stretches, Stretch { kind, entry: place, out, pair: record.pair + 1, range })?;
             }
             for call in (calls..split.calls.len()).filter(|_| !self.is_partial) {
-                let to = To::Call(unique(&split.calls[call].id, self.outgoing)?);
+                let kind = ItemKind::Call(unique(&split.calls[call].id, self.outgoing)?);
                 let out = self.outgoing.places.insert(record.index);
-                push(&mut stretches, Stretch { to, entry: place, out, pair: record.pair, range: call..call + 1 })?;
+                push(&mut stretches, Stretch { kind, entry: place, out, pair: record.pair, range: call..call + 1 })?;
             }
         }
         // Parts that came by turns go to the same item.
@@ -436,54 +450,60 @@ impl<'a> Items<'a> {
         let mut stretches: Vec<Stretch> = Vec::new();
         let (mut pair, mut has_reasoning, mut has_message) = (1, false, false);
         let mut is_reserved = record.is_none();
-        let mut add = |outgoing: &mut Outgoing, to: To, entry: usize, range: Span| {
-            let is_message = |to: To| matches!(to, To::Message | To::Verbatim);
+        let mut add = |outgoing: &mut Outgoing, kind: ItemKind, entry: usize, range: Span| {
+            let is_message = |kind: ItemKind| matches!(kind, ItemKind::Message | ItemKind::Verbatim);
             let mut out = stretches.last().map_or(0, |last| last.out);
             let goes_on = stretches.last().is_some_and(|last| {
-                is_message(last.to) && is_message(to) || last.to == To::Reasoning && to == To::Reasoning
+                is_message(last.kind) && is_message(kind)
+                    || last.kind == ItemKind::Reasoning && kind == ItemKind::Reasoning
             });
             if !goes_on {
-                if is_message(to) && has_message || to == To::Reasoning && (has_message || has_reasoning) {
+                if is_message(kind) && has_message || kind == ItemKind::Reasoning && (has_message || has_reasoning) {
                     pair += 1;
                     (has_message, has_reasoning) = (false, false);
                 }
-                out = match is_message(to) && mem::take(&mut is_reserved) {
+                out = match is_message(kind) && mem::take(&mut is_reserved) {
                     true => outgoing.places.of(index)?,
                     false => outgoing.places.insert(index),
                 };
-                has_message |= is_message(to);
-                has_reasoning |= to == To::Reasoning;
+                has_message |= is_message(kind);
+                has_reasoning |= kind == ItemKind::Reasoning;
             }
-            Ok::<(), Error>(push(&mut stretches, Stretch { to, entry, out, pair, range })?)
+            Ok::<(), Error>(push(&mut stretches, Stretch { kind, entry, out, pair, range })?)
         };
         for (place, entry) in entries.iter().enumerate() {
             let Some(split) = &entry.split else {
-                add(self.outgoing, To::Verbatim, place, 0..0)?;
+                add(self.outgoing, ItemKind::Verbatim, place, 0..0)?;
                 continue;
             };
             if entry.said.is_empty() {
-                add(self.outgoing, To::Message, place, 0..0)?;
+                add(self.outgoing, ItemKind::Message, place, 0..0)?;
             }
             let (mut thinking, mut content, mut calls) = (0, 0, 0);
             for &(target, len) in split.order.iter().take(ALONE) {
-                let (to, range) = match target {
-                    text::Target::Reasoning => (To::Reasoning, take(&mut thinking, split.thinking.len(), len, false)),
-                    text::Target::Content => (To::Message, take(&mut content, split.content.len(), len, false)),
+                let (kind, range) = match target {
+                    text::Target::Reasoning => {
+                        (ItemKind::Reasoning, take(&mut thinking, split.thinking.len(), len, false))
+                    }
+                    text::Target::Content => (ItemKind::Message, take(&mut content, split.content.len(), len, false)),
                     text::Target::Calls => {
                         let range = take(&mut calls, split.calls.len(), 1, false);
                         let id = split.calls.get(range.start).map_or(&b""[..], |call| &call.id);
-                        (To::Call(unique(id, self.outgoing)?), range)
+                        (ItemKind::Call(unique(id, self.outgoing)?), range)
                     }
                 };
-                add(self.outgoing, to, place, range)?;
+                add(self.outgoing, kind, place, range)?;
             }
-            let rest = [(To::Reasoning, thinking..split.thinking.len()), (To::Message, content..split.content.len())];
-            for (to, range) in rest.into_iter().filter(|(_, range)| !range.is_empty()) {
-                add(self.outgoing, to, place, range)?;
+            let rest = [
+                (ItemKind::Reasoning, thinking..split.thinking.len()),
+                (ItemKind::Message, content..split.content.len()),
+            ];
+            for (kind, range) in rest.into_iter().filter(|(_, range)| !range.is_empty()) {
+                add(self.outgoing, kind, place, range)?;
             }
             for call in calls..split.calls.len() {
                 let number = unique(&split.calls[call].id, self.outgoing)?;
-                add(self.outgoing, To::Call(number), place, call..call + 1)?;
+                add(self.outgoing, ItemKind::Call(number), place, call..call + 1)?;
             }
         }
         if is_reserved && !entries.is_empty() {
@@ -505,7 +525,7 @@ impl<'a> Items<'a> {
         let is_same = stretches.len() == entries.len()
             && stretches.iter().enumerate().all(|(place, stretch)| {
                 let entry = &entries[stretch.entry];
-                let is_whole = stretch.to == To::Verbatim || entry.said.len() == stretch.range.len();
+                let is_whole = stretch.kind == ItemKind::Verbatim || entry.said.len() == stretch.range.len();
                 stretch.is_of_message()
                     && stretch.pair == 1
                     && place == stretch.entry
@@ -532,8 +552,8 @@ impl<'a> Items<'a> {
             let status = if until == stretches.len() { status } else { &b"\"completed\""[..] };
             let split = entries[first.entry].split.as_ref();
             let start = self.json.len();
-            match (first.to, split) {
-                (To::Reasoning, _) => {
+            match (first.kind, split) {
+                (ItemKind::Reasoning, _) => {
                     let mut text = Vec::new();
                     for stretch in &stretches[from..until] {
                         append(&mut text, entries[stretch.entry].text(stretch))?;
@@ -543,7 +563,7 @@ impl<'a> Items<'a> {
                     append(&mut self.id, id)?;
                     write_reasoning(target, &text, status, self.outgoing.is_summary, &mut self.json)?;
                 }
-                (To::Call(number), Some(split)) => {
+                (ItemKind::Call(number), Some(split)) => {
                     self.has_more = true;
                     if let Some(call) = split.calls.get(first.range.start) {
                         let mut call_id = memory::copy(&call.id)?;
@@ -574,9 +594,9 @@ impl<'a> Items<'a> {
         for (number, stretch) in stretches.iter().enumerate() {
             let entry = &entries[stretch.entry];
             append(&mut content, if number > 0 { b"," } else { b"" })?;
-            self.has_more |= stretch.to == To::Verbatim || !stretch.range.is_empty();
+            self.has_more |= stretch.kind == ItemKind::Verbatim || !stretch.range.is_empty();
             match &entry.split {
-                Some(_) if stretch.to == To::Message => {
+                Some(_) if stretch.kind == ItemKind::Message => {
                     let before = Stretch { range: 0..stretch.range.start, ..*stretch };
                     let (skip, text) = (chars(entry.text(&before)), entry.text(stretch));
                     let place = Annotations::In { stretches: &entry.stretches, skip, len: chars(text) };
@@ -624,8 +644,9 @@ impl<'a> Items<'a> {
 fn all_in_one(entries: &[Entry], record: &Message) -> Result<Vec<Stretch>, Error> {
     let mut stretches = Vec::new();
     for (entry, Entry { split, .. }) in entries.iter().enumerate() {
-        let (to, len) = split.as_ref().map_or((To::Verbatim, 0), |split| (To::Message, split.content.len()));
-        push(&mut stretches, Stretch { to, entry, out: record.place, pair: record.pair, range: 0..len })?;
+        let (kind, len) =
+            split.as_ref().map_or((ItemKind::Verbatim, 0), |split| (ItemKind::Message, split.content.len()));
+        push(&mut stretches, Stretch { kind, entry, out: record.place, pair: record.pair, range: 0..len })?;
     }
     Ok(stretches)
 }

@@ -30,7 +30,7 @@ pub struct Settings {
     /// The tools of the stream's request.
     pub tools: Option<Arc<Tools>>,
     /// Those of other streams.
-    pub own_tools: Option<Arc<Tools>>,
+    pub default_tools: Option<Arc<Tools>>,
     /// The most bytes that wait in a choice.
     max_held: usize,
 }
@@ -38,7 +38,7 @@ pub struct Settings {
 impl Settings {
     pub fn new(options: &Options) -> Settings {
         let max_held = options.max_held.unwrap_or(Options::MAX_HELD);
-        Settings { tools: options.tools.clone(), own_tools: options.tools.clone(), max_held }
+        Settings { tools: options.tools.clone(), default_tools: options.tools.clone(), max_held }
     }
 }
 
@@ -80,7 +80,7 @@ struct Region {
     /// Text that waits.
     text: Vec<u8>,
     /// Stretches of it that belong to calls that will not be told.
-    own: Vec<Span>,
+    dropped: Vec<Span>,
     call: OpenCall,
 }
 
@@ -263,11 +263,11 @@ impl Calls {
         match region.call {
             OpenCall::Waits(start) if is_over || writer.standing() == Standing::Dropped => {
                 region.call = OpenCall::Dropped;
-                region.own(start..region.text.len())?;
-                region.take_own(event.bytes, room, parts)?;
+                region.note_dropped(start..region.text.len())?;
+                region.take_dropped(event.bytes, room, parts)?;
             }
             OpenCall::Waits(_) => append(&mut region.text, event.bytes)?,
-            OpenCall::Dropped => region.take_own(event.bytes, room, parts)?,
+            OpenCall::Dropped => region.take_dropped(event.bytes, room, parts)?,
             OpenCall::Told | OpenCall::None => {}
         }
         if is_over {
@@ -280,7 +280,7 @@ impl Calls {
 impl Region {
     /// Returns what the waiting text takes.
     fn len(&self) -> usize {
-        self.text.len() + size_of::<Span>() * self.own.len()
+        self.text.len() + size_of::<Span>() * self.dropped.len()
     }
 
     /// Takes the marker around it.
@@ -302,30 +302,30 @@ impl Region {
     }
 
     /// Takes bytes of a call that will not be told.
-    fn take_own(&mut self, bytes: &[u8], room: usize, parts: &mut Parts) -> Result<(), Error> {
+    fn take_dropped(&mut self, bytes: &[u8], room: usize, parts: &mut Parts) -> Result<(), Error> {
         if self.has_told {
             self.release(parts)?;
             return Ok(parts.push_content(bytes)?);
         }
         let start = self.text.len();
         self.take(bytes, room, parts)?;
-        self.own(start.min(self.text.len())..self.text.len())
+        self.note_dropped(start.min(self.text.len())..self.text.len())
     }
 
     /// Notes that a stretch of the waiting text belongs to a call that will not be told.
-    fn own(&mut self, span: Span) -> Result<(), Error> {
+    fn note_dropped(&mut self, span: Span) -> Result<(), Error> {
         debug_assert!(span.start <= span.end && span.end <= self.text.len(), "a stretch of another text");
-        match self.own.last_mut() {
+        match self.dropped.last_mut() {
             _ if span.is_empty() => {}
             Some(last) if last.end == span.start => last.end = span.end,
-            _ => push(&mut self.own, span)?,
+            _ => push(&mut self.dropped, span)?,
         }
         Ok(())
     }
 
     /// Lets go of what waits before a call that is told: of that, only other calls are text.
     fn tell(&mut self, parts: &mut Parts) -> Result<(), Error> {
-        self.own.iter().try_for_each(|span| parts.push_content(&self.text[span.clone()]))?;
+        self.dropped.iter().try_for_each(|span| parts.push_content(&self.text[span.clone()]))?;
         self.clear();
         (self.has_told, self.call) = (true, OpenCall::Told);
         Ok(())
@@ -342,7 +342,7 @@ impl Region {
     fn release_to(&mut self, start: usize, parts: &mut Parts) -> Result<(), Error> {
         parts.push_content(&self.text[..start])?;
         self.text.drain(..start);
-        self.own.clear();
+        self.dropped.clear();
         self.call = OpenCall::Waits(0);
         Ok(())
     }
@@ -356,9 +356,9 @@ impl Region {
 
     fn clear(&mut self) {
         self.text.clear();
-        self.own.clear();
+        self.dropped.clear();
         if self.text.capacity() > KEPT {
-            (self.text, self.own) = (Vec::new(), Vec::new());
+            (self.text, self.dropped) = (Vec::new(), Vec::new());
         }
     }
 }

@@ -29,9 +29,9 @@ impl Target {
     }
 }
 
-/// What a stretch is.
+/// The kind of a stretch.
 #[derive(Clone, Copy, PartialEq)]
-enum What {
+enum RunKind {
     Reasoning,
     Content,
     /// The id and, from this place in the text on, the name of the call with this number.
@@ -52,16 +52,16 @@ enum What {
 
 /// A stretch of text for one field.
 pub struct Run {
-    what: What,
+    kind: RunKind,
     text: Span,
 }
 
 impl Run {
     pub fn target(&self) -> Target {
-        match self.what {
-            What::Reasoning => Target::Reasoning,
-            What::Content => Target::Content,
-            What::Call { .. } | What::Arguments { .. } | What::Object { .. } => Target::Calls,
+        match self.kind {
+            RunKind::Reasoning => Target::Reasoning,
+            RunKind::Content => Target::Content,
+            RunKind::Call { .. } | RunKind::Arguments { .. } | RunKind::Object { .. } => Target::Calls,
         }
     }
 }
@@ -109,18 +109,18 @@ impl Parts {
 
     /// Returns what a stretch has of a call.
     pub fn call_part(&self, run: &Run) -> Option<CallPart<'_>> {
-        match run.what {
-            What::Call { name, .. } => {
+        match run.kind {
+            RunKind::Call { name, .. } => {
                 Some(CallPart::Begin { id: &self.text[run.text.start..name], name: &self.text[name..run.text.end] })
             }
-            What::Arguments { .. } => Some(CallPart::Arguments(self.text_of(run))),
-            What::Reasoning | What::Content | What::Object { .. } => None,
+            RunKind::Arguments { .. } => Some(CallPart::Arguments(self.text_of(run))),
+            RunKind::Reasoning | RunKind::Content | RunKind::Object { .. } => None,
         }
     }
 
     /// Returns the id, the name and the arguments of a stretch that is a whole call, whose arguments are an object.
     pub fn object(&self, run: &Run) -> Option<[&[u8]; 3]> {
-        let What::Object { name, arguments, .. } = run.what else { return None };
+        let RunKind::Object { name, arguments, .. } = run.kind else { return None };
         let Span { start, end } = run.text;
         Some([&self.text[start..name], &self.text[name..arguments], &self.text[arguments..end]])
     }
@@ -134,13 +134,13 @@ impl Parts {
     pub fn take(&mut self, event: &Event<'_>) -> memory::Result<()> {
         if event.kind == Kind::Reclassify {
             // All content so far was thinking.
-            for run in self.runs.iter_mut().filter(|run| run.what == What::Content) {
-                run.what = What::Reasoning;
+            for run in self.runs.iter_mut().filter(|run| run.kind == RunKind::Content) {
+                run.kind = RunKind::Reasoning;
             }
             self.thinking += mem::take(&mut self.content);
         }
         match event.channel {
-            Channel::Thinking if event.kind == Kind::Text => self.push(What::Reasoning, event.bytes),
+            Channel::Thinking if event.kind == Kind::Text => self.push(RunKind::Reasoning, event.bytes),
             Channel::Tool => self.push_content(event.bytes),
             Channel::Content | Channel::Narration if event.kind == Kind::Text => self.push_content(event.bytes),
             _ => Ok(()),
@@ -148,46 +148,46 @@ impl Parts {
     }
 
     pub fn push_content(&mut self, bytes: &[u8]) -> memory::Result<()> {
-        self.push(What::Content, bytes)
+        self.push(RunKind::Content, bytes)
     }
 
     /// Adds the beginning of a call.
     pub fn push_call(&mut self, index: u64, id: &str, name: &str) -> memory::Result<()> {
         let start = self.text.len();
         append_all(&mut self.text, &[id.as_bytes(), name.as_bytes()])?;
-        let what = What::Call { index, name: start + id.len() };
-        push(&mut self.runs, Run { what, text: start..self.text.len() })
+        let kind = RunKind::Call { index, name: start + id.len() };
+        push(&mut self.runs, Run { kind, text: start..self.text.len() })
     }
 
     pub fn push_arguments(&mut self, index: u64, arguments: &str) -> memory::Result<()> {
-        self.push(What::Arguments { index }, arguments.as_bytes())
+        self.push(RunKind::Arguments { index }, arguments.as_bytes())
     }
 
     /// Adds a whole call, whose arguments are an object.
     pub fn push_object(&mut self, index: u64, id: &str, name: &str, arguments: &str) -> memory::Result<()> {
         let start = self.text.len();
         append_all(&mut self.text, &[id.as_bytes(), name.as_bytes(), arguments.as_bytes()])?;
-        let what = What::Object { index, name: start + id.len(), arguments: start + id.len() + name.len() };
-        push(&mut self.runs, Run { what, text: start..self.text.len() })
+        let kind = RunKind::Object { index, name: start + id.len(), arguments: start + id.len() + name.len() };
+        push(&mut self.runs, Run { kind, text: start..self.text.len() })
     }
 
-    fn push(&mut self, what: What, bytes: &[u8]) -> memory::Result<()> {
+    fn push(&mut self, kind: RunKind, bytes: &[u8]) -> memory::Result<()> {
         if bytes.is_empty() {
             return Ok(());
         }
         let start = self.text.len();
         append(&mut self.text, bytes)?;
-        match what {
-            What::Reasoning => self.thinking += bytes.len() as u64,
-            What::Content => self.content += bytes.len() as u64,
-            What::Call { .. } | What::Arguments { .. } | What::Object { .. } => {}
+        match kind {
+            RunKind::Reasoning => self.thinking += bytes.len() as u64,
+            RunKind::Content => self.content += bytes.len() as u64,
+            RunKind::Call { .. } | RunKind::Arguments { .. } | RunKind::Object { .. } => {}
         }
         match self.runs.last_mut() {
-            Some(run) if run.what == what => {
+            Some(run) if run.kind == kind => {
                 run.text.end = self.text.len();
                 Ok(())
             }
-            _ => push(&mut self.runs, Run { what, text: start..self.text.len() }),
+            _ => push(&mut self.runs, Run { kind, text: start..self.text.len() }),
         }
     }
 
@@ -207,7 +207,7 @@ impl Parts {
     pub fn write_objects(&self, runs: &[Run], out: &mut Vec<u8>) -> memory::Result<()> {
         let mut before = &b"["[..];
         for run in runs {
-            let (What::Object { index, .. }, Some([id, name, arguments])) = (run.what, self.object(run)) else {
+            let (RunKind::Object { index, .. }, Some([id, name, arguments])) = (run.kind, self.object(run)) else {
                 continue;
             };
             append_all(out, &[before, b"{\"id\":\""])?;
@@ -232,9 +232,9 @@ impl Parts {
         let mut open = None;
         append(out, b"[")?;
         for run in runs {
-            let index = match run.what {
-                What::Call { index, .. } | What::Arguments { index } => index,
-                What::Reasoning | What::Content | What::Object { .. } => continue,
+            let index = match run.kind {
+                RunKind::Call { index, .. } | RunKind::Arguments { index } => index,
+                RunKind::Reasoning | RunKind::Content | RunKind::Object { .. } => continue,
             };
             if open != Some(index) {
                 let before = if open.is_some() { &b"\"}},{"[..] } else { b"{" };
@@ -243,7 +243,7 @@ impl Parts {
                 if !is_whole {
                     append_all(out, &[b"\"index\":", decimal(index, &mut [0; 20]).as_bytes(), b","])?;
                 }
-                if let What::Call { name, .. } = run.what {
+                if let RunKind::Call { name, .. } = run.kind {
                     append(out, b"\"id\":\"")?;
                     escape(&self.text[run.text.start..name], out)?;
                     append(out, b"\",\"type\":\"function\",\"function\":{\"name\":\"")?;

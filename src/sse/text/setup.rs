@@ -14,7 +14,7 @@ use crate::sse::stats::Stats;
 use crate::{Channel, Dialect, Error, Scanner, Start};
 
 /// The scanner and options that a rewriter goes back to after a stream.
-struct Own {
+struct Defaults {
     scanner: Scanner,
     options: crate::ScannerOptions,
 }
@@ -23,8 +23,8 @@ struct Own {
 pub struct Setup {
     dialect: Dialect,
     options: crate::ScannerOptions,
-    /// The rewriter's own, while this stream has another dialect or start.
-    own: Option<Own>,
+    /// The defaults of the rewriter, while this stream has another dialect or start.
+    defaults: Option<Defaults>,
     /// The scanner of which each text's is a copy, if a prompt has said where this stream starts.
     prompted: Option<Scanner>,
     /// What the host says of calls, if it wants them.
@@ -44,7 +44,7 @@ impl Setup {
         Setup {
             dialect: dialect.clone(),
             options: scanner,
-            own: None,
+            defaults: None,
             prompted: None,
             calls: options.calls.then(|| Settings::new(options)),
             waiting: 0,
@@ -161,9 +161,9 @@ impl Setup {
         self.waiting = 0;
         self.prompted = None;
         if let Some(calls) = &mut self.calls {
-            calls.tools.clone_from(&calls.own_tools);
+            calls.tools.clone_from(&calls.default_tools);
         }
-        let Own { scanner, options } = self.own.take()?;
+        let Defaults { scanner, options } = self.defaults.take()?;
         self.dialect = scanner.dialect().clone();
         self.options = options;
         Some(scanner)
@@ -178,8 +178,8 @@ impl Setup {
         first: &mut Scanner,
     ) -> Result<(), Error> {
         let options = self.options.start(start);
-        let own = self.own.as_ref().map_or(&self.dialect, |own| own.scanner.dialect());
-        let scanner = Scanner::with_options(dialect.unwrap_or(own), &options)?;
+        let default = self.defaults.as_ref().map_or(&self.dialect, |defaults| defaults.scanner.dialect());
+        let scanner = Scanner::with_options(dialect.unwrap_or(default), &options)?;
         self.set_start(options, scanner, None, first);
         Ok(())
     }
@@ -203,7 +203,7 @@ impl Setup {
         self.dialect = scanner.dialect().clone();
         let scanner = mem::replace(first, scanner);
         let options = mem::replace(&mut self.options, options);
-        self.own.get_or_insert(Own { scanner, options });
+        self.defaults.get_or_insert(Defaults { scanner, options });
         self.prompted = prompted;
     }
 
