@@ -8,9 +8,9 @@ import "runtime"
 // CallWriterOptions are the options of a call writer.
 type CallWriterOptions struct {
 	// Tools is the request's tools as JSON: an array of objects with name and parameters, which may also be inside function,
-	// or with name and input_schema, as in Anthropic's Messages. Only calls of these are told, and their schemas say of
-	// which type each argument is. nil: every call is told. A gateway that serves requests without tools passes `[]`, so that no
-	// call is told.
+	// or with name and input_schema, as in Anthropic's Messages. Only calls of these are emitted, and their schemas say of
+	// which type each argument is. nil: every call is emitted. A gateway that serves requests without tools passes `[]`, so that no
+	// call is emitted.
 	Tools []byte
 	// IDPrefix begins the ids of calls that the model gave none; the Index of the call follows. Empty: "call_".
 	IDPrefix string
@@ -23,8 +23,8 @@ type CallWriterOptions struct {
 
 // CallDelta is the next part of a tool call for a client. It belongs to the caller.
 type CallDelta struct {
-	Call        uint64 // the number of the call in the stream, from 0, as Event.Call; calls that are not told count too
-	Index       uint64 // the number of the call among those that are told, from 0: index of OpenAI's tool_calls
+	Call        uint64 // the number of the call in the stream, from 0, as Event.Call; calls that are not emitted count too
+	Index       uint64 // the number of the call among those that are emitted, from 0: index of OpenAI's tool_calls
 	First, Last bool   // the first delta of the call, the last one
 	ID, Name    string // in the first delta; otherwise empty
 	Arguments   string // the next part of them, perhaps empty; all parts, joined, are JSON if the call is whole
@@ -92,7 +92,7 @@ func (w *CallWriter) Close() error {
 }
 
 // Feed takes the next event of the stream. It returns a delta if a part of a call can leave now; otherwise nil. Events that
-// belong to no call change nothing. A call that is not told, because Tools does not have it or because it was cut before its
+// belong to no call change nothing. A call that is not emitted, because Tools does not have it or because it was cut before its
 // arguments, has no delta; any other has a last one.
 func (w *CallWriter) Feed(event Event) (*CallDelta, error) {
 	if !w.use.enter() {

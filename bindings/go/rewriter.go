@@ -23,7 +23,7 @@ type RewriterOptions struct {
 	// Calls makes tool_calls of the calls that the model writes as text, if the dialect says how they are written. A choice in
 	// which the server does so itself is left alone from then on.
 	Calls bool
-	// Tools is the request's tools as JSON, as for a [CallWriter]: calls of others stay in the text. nil: every call is told.
+	// Tools is the request's tools as JSON, as for a [CallWriter]: calls of others stay in the text. nil: every call is emitted.
 	// A gateway that serves requests without tools passes `[]`.
 	Tools []byte
 	// CallsInThinking says what becomes of a tool call that begins inside the thinking.

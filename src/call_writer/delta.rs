@@ -2,7 +2,7 @@
 
 use crate::{Cause, Error};
 
-/// A part of a call, as the scanner's events tell it.
+/// A part of a call, as the scanner's events report it.
 #[derive(Clone, Copy, Debug)]
 pub enum Piece<'a> {
     /// The name, whole.
@@ -29,9 +29,9 @@ pub enum Piece<'a> {
 /// the call is whole. If the model writes arguments as JSON, they are as it wrote them: JSON only if it made no mistake.
 #[derive(Clone, Copy, Debug)]
 pub struct CallDelta<'a> {
-    /// The number of the call in the stream, from 0. Calls that are not told count too.
+    /// The number of the call in the stream, from 0. Calls that are not emitted count too.
     pub call: u64,
-    /// The number of the call among those that are told, from 0.
+    /// The number of the call among those that are emitted, from 0.
     pub index: u64,
     /// The id, in the first delta.
     pub id: Option<&'a str>,
@@ -43,7 +43,7 @@ pub struct CallDelta<'a> {
     pub end: Option<End<'a>>,
 }
 
-/// How a call that was told ended.
+/// How a call that was emitted ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End<'a> {
     /// Why it ended.

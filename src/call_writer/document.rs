@@ -12,7 +12,7 @@ const DEPTH: u32 = 128;
 
 /// A value's place in its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place(u32);
+pub struct ValueId(u32);
 
 /// A value.
 #[derive(Debug)]
@@ -23,8 +23,8 @@ pub enum Value {
     /// A number with a fraction or an exponent.
     Number,
     String(Box<str>),
-    Array(Vec<Place>),
-    Object(HashMap<Box<str>, Place, FxBuildHasher>),
+    Array(Vec<ValueId>),
+    Object(HashMap<Box<str>, ValueId, FxBuildHasher>),
 }
 
 /// A JSON text, read.
@@ -36,7 +36,7 @@ pub struct Document {
 impl Document {
     /// Reads a text and returns the place of its value. The error is the offset at which the text stops being JSON.
     #[cfg(test)]
-    pub fn read(text: &str) -> Result<(Document, Place), usize> {
+    pub fn read(text: &str) -> Result<(Document, ValueId), usize> {
         let mut document = Document::default();
         let mut reader = Reader::new(text.as_bytes());
         let root = document.value(&mut reader, text, 0);
@@ -46,12 +46,12 @@ impl Document {
         }
     }
 
-    pub fn get(&self, place: Place) -> &Value {
+    pub fn get(&self, place: ValueId) -> &Value {
         &self.values[place.0 as usize]
     }
 
     /// Returns the member of an object.
-    pub fn member(&self, object: Place, key: &str) -> Option<Place> {
+    pub fn member(&self, object: ValueId, key: &str) -> Option<ValueId> {
         match self.get(object) {
             Value::Object(members) => members.get(key).copied(),
             _ => None,
@@ -59,14 +59,14 @@ impl Document {
     }
 
     /// Returns a member that is an array; nothing else has items.
-    pub fn items(&self, object: Place, key: &str) -> &[Place] {
+    pub fn items(&self, object: ValueId, key: &str) -> &[ValueId] {
         match self.member(object, key).map(|place| self.get(place)) {
             Some(Value::Array(items)) => items,
             _ => &[],
         }
     }
 
-    pub fn str(&self, place: Place) -> Option<&str> {
+    pub fn str(&self, place: ValueId) -> Option<&str> {
         match self.get(place) {
             Value::String(text) => Some(text),
             _ => None,
@@ -74,7 +74,7 @@ impl Document {
     }
 
     /// Reads one value of `text`, inside of `depth` others. `None`: it is not JSON, or too deep.
-    pub fn value(&mut self, reader: &mut Reader<'_>, text: &str, depth: u32) -> Option<Place> {
+    pub fn value(&mut self, reader: &mut Reader<'_>, text: &str, depth: u32) -> Option<ValueId> {
         if depth == DEPTH {
             return None;
         }
@@ -109,7 +109,7 @@ impl Document {
             }
         };
         self.values.push(value);
-        Some(Place(u32::try_from(self.values.len() - 1).ok()?))
+        Some(ValueId(u32::try_from(self.values.len() - 1).ok()?))
     }
 }
 

@@ -2,7 +2,7 @@
 //! schema and its first element, so the whole of the outermost one is held.
 
 use super::{
-    held::Held,
+    held::HeldText,
     output::Put,
     schema::{Schema, Types},
     string::quote,
@@ -12,16 +12,16 @@ use crate::Error;
 
 /// Elements in elements, at most.
 const DEPTH: usize = 64;
-/// What a marker counts for among what is held. Its list grows by a quarter, so this is what it may take.
-const MARK: usize = size_of::<Mark>() * 5 / 4;
-/// Room for marks that is kept from one element to the next.
+/// What a tag counts for among what is held. Its list grows by a quarter, so this is what it may take.
+const TAG: usize = size_of::<Tag>() * 5 / 4;
+/// Room for tags that is kept from one element to the next.
 const KEPT: usize = 64;
 /// The name of an element that is an item of a list.
 const ITEM: &str = "item";
 
 /// An opener or a closer in the text of the outermost element.
 #[derive(Clone, Copy, Debug)]
-struct Mark {
+struct Tag {
     is_open: bool,
     /// Where the name of an opener begins and ends; where a closer begins.
     start: u32,
@@ -30,10 +30,10 @@ struct Mark {
     inside: u32,
 }
 
-/// The outermost element: its text, and where the markers of others are in it.
+/// The outermost element: its text, and where the tags of others are in it.
 #[derive(Debug, Default)]
 pub struct Element {
-    marks: Vec<Mark>,
+    tags: Vec<Tag>,
     /// How many are open, itself included.
     pub depth: usize,
 }
@@ -45,40 +45,40 @@ impl Element {
         self.depth = 1;
     }
 
-    /// Forgets the markers. How many elements are open stays.
+    /// Forgets the tags. How many elements are open stays.
     pub fn clear(&mut self) {
-        self.marks.clear();
-        if self.marks.capacity() > KEPT {
-            self.marks = Vec::new();
+        self.tags.clear();
+        if self.tags.capacity() > KEPT {
+            self.tags = Vec::new();
         }
     }
 
-    /// Adds text between markers. `false`, here and below: there is no room for it, and nothing has changed.
-    pub fn text(&mut self, text: &str, held: &mut Held) -> Result<bool, Error> {
+    /// Adds text between tags. `false`, here and below: there is no room for it, and nothing has changed.
+    pub fn text(&mut self, text: &str, held: &mut HeldText) -> Result<bool, Error> {
         held.add(text, self.size())
     }
 
     /// Adds the name of an element. What follows it is its opener's, up to the call of `inside`.
-    pub fn open(&mut self, name: &str, held: &mut Held) -> Result<bool, Error> {
+    pub fn open(&mut self, name: &str, held: &mut HeldText) -> Result<bool, Error> {
         let start = held.as_str().len() as u32;
         let end = start + name.len() as u32;
-        let is_held = self.depth < DEPTH && self.mark(Mark { is_open: true, start, end, inside: end }, name, held)?;
+        let is_held = self.depth < DEPTH && self.tag(Tag { is_open: true, start, end, inside: end }, name, held)?;
         self.depth += usize::from(is_held);
         Ok(is_held)
     }
 
     /// Says that the opener ends here.
-    pub fn inside(&mut self, held: &Held) {
-        if let Some(mark) = self.marks.last_mut() {
-            mark.inside = held.as_str().len() as u32;
+    pub fn inside(&mut self, held: &HeldText) {
+        if let Some(tag) = self.tags.last_mut() {
+            tag.inside = held.as_str().len() as u32;
         }
     }
 
     /// Adds the closer of the innermost element. That of the outermost one is not of its text.
-    pub fn close(&mut self, closer: &str, held: &mut Held) -> Result<bool, Error> {
+    pub fn close(&mut self, closer: &str, held: &mut HeldText) -> Result<bool, Error> {
         let start = held.as_str().len() as u32;
         let closer = if self.depth == 1 { "" } else { closer };
-        let is_held = self.mark(Mark { is_open: false, start, end: start, inside: start }, closer, held)?;
+        let is_held = self.tag(Tag { is_open: false, start, end: start, inside: start }, closer, held)?;
         self.depth -= usize::from(is_held);
         Ok(is_held)
     }
@@ -93,39 +93,39 @@ impl Element {
         unknown: Types,
         out: &mut impl Put,
     ) -> Result<(), Error> {
-        Tree { text, marks: &self.marks, unknown }.element(0, 0, types, schema, out).map(drop)
+        Tree { text, tags: &self.tags, unknown }.element(0, 0, types, schema, out).map(drop)
     }
 
     #[cfg(test)]
     pub fn memory(&self) -> usize {
-        self.marks.capacity() * size_of::<Mark>()
+        self.tags.capacity() * size_of::<Tag>()
     }
 
     fn size(&self) -> usize {
-        self.marks.len() * MARK
+        self.tags.len() * TAG
     }
 
-    /// Adds a marker with its text.
-    fn mark(&mut self, mark: Mark, text: &str, held: &mut Held) -> Result<bool, Error> {
-        if !held.add(text, self.size() + MARK)? {
+    /// Adds a tag with its text.
+    fn tag(&mut self, tag: Tag, text: &str, held: &mut HeldText) -> Result<bool, Error> {
+        if !held.add(text, self.size() + TAG)? {
             return Ok(false);
         }
-        if self.marks.len() == self.marks.capacity() {
-            self.marks.try_reserve_exact(8.max(self.marks.len() / 4))?;
+        if self.tags.len() == self.tags.capacity() {
+            self.tags.try_reserve_exact(8.max(self.tags.len() / 4))?;
         }
-        self.marks.push(mark);
+        self.tags.push(tag);
         Ok(true)
     }
 }
 
 struct Tree<'a> {
     text: &'a str,
-    marks: &'a [Mark],
+    tags: &'a [Tag],
     unknown: Types,
 }
 
 impl<'a> Tree<'a> {
-    /// Writes the element that begins at `inside` and whose first marker is `at`. Returns the number of the mark after its
+    /// Writes the element that begins at `inside` and whose first tag is `at`. Returns the number of the tag after its
     /// closer.
     fn element(
         &self,
@@ -135,15 +135,15 @@ impl<'a> Tree<'a> {
         schema: Option<Schema<'_>>,
         out: &mut impl Put,
     ) -> Result<usize, Error> {
-        if !self.marks[at].is_open || types == Types::STRING {
+        if !self.tags[at].is_open || types == Types::STRING {
             at = self.closer(at);
-            self.leaf(&self.text[inside as usize..self.marks[at].start as usize], types, out)?;
+            self.leaf(&self.text[inside as usize..self.tags[at].start as usize], types, out)?;
             return Ok(at + 1);
         }
         let is_list = self.is_list(self.name(at), types);
         out.put(if is_list { "[" } else { "{" })?;
         let mut is_first = true;
-        while self.marks[at].is_open {
+        while self.tags[at].is_open {
             if !std::mem::replace(&mut is_first, false) {
                 out.put(",")?;
             }
@@ -156,7 +156,7 @@ impl<'a> Tree<'a> {
                 schema.map(|schema| schema.property(name))
             };
             let types = inner.map_or(Types::UNKNOWN, Schema::types);
-            at = self.element(at + 1, self.marks[at].inside, types, inner, out)?;
+            at = self.element(at + 1, self.tags[at].inside, types, inner, out)?;
         }
         out.put(if is_list { "]" } else { "}" })?;
         Ok(at + 1)
@@ -180,15 +180,15 @@ impl<'a> Tree<'a> {
     }
 
     fn name(&self, at: usize) -> &'a str {
-        let Mark { start, end, .. } = self.marks[at];
+        let Tag { start, end, .. } = self.tags[at];
         &self.text[start as usize..end as usize]
     }
 
-    /// The closer of the element whose first marker is `at`.
+    /// The closer of the element whose first tag is `at`.
     fn closer(&self, mut at: usize) -> usize {
         let mut depth = 0;
         loop {
-            match self.marks[at].is_open {
+            match self.tags[at].is_open {
                 true => depth += 1,
                 false if depth == 0 => return at,
                 false => depth -= 1,

@@ -40,7 +40,7 @@ impl CallWriter {
     }
 }
 
-/// Returns whether calls are told in this span, or in the messages with headers.
+/// Returns whether calls are emitted in this span, or in the messages with headers.
 pub fn has_tables(dialect: &Dialect, rule: u32) -> bool {
     table_of(dialect, rule, 0).is_some()
 }

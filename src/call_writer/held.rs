@@ -7,14 +7,14 @@ const KEPT: usize = 1024;
 
 /// Text of a bounded length.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct HeldText {
     text: String,
     most: usize,
 }
 
-impl Held {
-    pub fn new(most: usize) -> Held {
-        Held { text: String::new(), most }
+impl HeldText {
+    pub fn new(most: usize) -> HeldText {
+        HeldText { text: String::new(), most }
     }
 
     /// Sets the most bytes. What is held already stays.
@@ -58,11 +58,11 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
-    use super::{Held, KEPT};
+    use super::{HeldText, KEPT};
 
     #[test]
     fn takes_no_more_memory_than_it_may() {
-        let mut held = Held::new(10_000);
+        let mut held = HeldText::new(10_000);
         for _ in 0..10_000 {
             assert!(held.add("a", 0).unwrap());
             assert!(held.capacity() <= 10_000, "{}", held.capacity());

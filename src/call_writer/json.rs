@@ -19,7 +19,7 @@ enum Form {
 #[derive(Debug, Default)]
 pub struct JsonArguments {
     form: Form,
-    opening: Opening,
+    null: NullState,
 }
 
 impl JsonArguments {
@@ -32,7 +32,7 @@ impl JsonArguments {
                 text = &text[1..];
             }
         }
-        let mut out = Gated { opening: &mut self.opening, out };
+        let mut out = NullFilter { null: &mut self.null, out };
         match &mut self.form {
             Form::String(string) => string.feed(text, &mut out),
             _ => out.put(text),
@@ -42,42 +42,43 @@ impl JsonArguments {
     /// Writes what is held at the end of the call. If `is_whole`, arguments that say nothing become an empty object.
     pub fn end(&mut self, is_whole: bool, out: &mut impl Put) -> Result<(), Error> {
         if let Form::String(string) = &mut self.form {
-            string.end(&mut Gated { opening: &mut self.opening, out })?;
+            string.end(&mut NullFilter { null: &mut self.null, out })?;
         }
-        match self.opening {
-            Opening::Held(0 | 4) if is_whole => out.put("{}"),
-            Opening::Held(len) => out.put(&NULL[..len]),
-            Opening::Open => Ok(()),
+        match self.null {
+            NullState::Held(0 | 4) if is_whole => out.put("{}"),
+            NullState::Held(len) => out.put(&NULL[..len]),
+            NullState::Open => Ok(()),
         }
     }
 }
 
 /// Whether the arguments could still be `null`: then that many bytes of it are held.
 #[derive(Debug)]
-enum Opening {
+enum NullState {
     Held(usize),
     Open,
 }
 
-impl Default for Opening {
-    fn default() -> Opening {
-        Opening::Held(0)
+impl Default for NullState {
+    fn default() -> NullState {
+        NullState::Held(0)
     }
 }
 
-struct Gated<'a, P: Put> {
-    opening: &'a mut Opening,
+/// Holds `null` back while the arguments may still be that.
+struct NullFilter<'a, P: Put> {
+    null: &'a mut NullState,
     out: &'a mut P,
 }
 
-impl<P: Put> Put for Gated<'_, P> {
+impl<P: Put> Put for NullFilter<'_, P> {
     fn put(&mut self, text: &str) -> Result<(), Error> {
-        if let Opening::Held(len) = *self.opening {
+        if let NullState::Held(len) = *self.null {
             if NULL[len..].starts_with(text) {
-                *self.opening = Opening::Held(len + text.len());
+                *self.null = NullState::Held(len + text.len());
                 return Ok(());
             }
-            *self.opening = Opening::Open;
+            *self.null = NullState::Open;
             self.out.put(&NULL[..len])?;
         }
         self.out.put(text)

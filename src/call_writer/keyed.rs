@@ -1,9 +1,9 @@
 //! Arguments that the model writes as keys and values: they become one JSON object.
 
 use super::{
-    document::Place,
+    document::ValueId,
     element::Element,
-    held::Held,
+    held::HeldText,
     literal,
     output::{Output, Put},
     schema::{Schema, Types},
@@ -28,9 +28,9 @@ enum Form {
     Literal(String),
 }
 
-/// What has been written of the last value.
+/// How much of the last value has been written.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Written {
+enum ValueState {
     /// All of it.
     #[default]
     Whole,
@@ -46,26 +46,26 @@ enum Written {
 
 /// The arguments of one call.
 #[derive(Debug, Default)]
-pub struct Keyed {
+pub struct KeyedArguments {
     form: Form,
     /// Words for types.
     words: Vec<(String, Types)>,
     /// What values of an unknown type are.
     unknown: Types,
     has_keys: bool,
-    written: Written,
+    state: ValueState,
     /// Of the last key, by the schema or the word for its type.
     types: Types,
-    schema: Option<Place>,
+    schema: Option<ValueId>,
     element: Element,
     /// How much of the end of an element's opener has come.
     opener: usize,
 }
 
-impl Keyed {
+impl KeyedArguments {
     /// Begins a call that is written so.
     pub fn begin(&mut self, table: &CallTable) -> Result<(), Error> {
-        (self.has_keys, self.written, self.element.depth) = (false, Written::Whole, 0);
+        (self.has_keys, self.state, self.element.depth) = (false, ValueState::Whole, 0);
         self.element.clear();
         self.words.clear();
         self.unknown = Types::UNKNOWN;
@@ -98,16 +98,16 @@ impl Keyed {
         &mut self,
         key: &str,
         parameters: Option<Schema<'_>>,
-        held: &mut Held,
+        held: &mut HeldText,
         out: &mut Output<'_, '_>,
     ) -> Result<(), Error> {
-        if self.written == Written::Unreadable {
+        if self.state == ValueState::Unreadable {
             return Ok(());
         }
         if self.element.depth > 0 {
             self.start(out)?;
             self.opener = 0;
-            if self.written == Written::Open || !self.element.open(key, held)? {
+            if self.state == ValueState::Open || !self.element.open(key, held)? {
                 self.element.depth += 1;
                 return self.overflow(key, held, out);
             }
@@ -117,7 +117,7 @@ impl Keyed {
         quote(key, out)?;
         out.put(":")?;
         self.has_keys = true;
-        self.written = Written::Nothing;
+        self.state = ValueState::Nothing;
         let schema = parameters.map(|parameters| parameters.property(key));
         self.types = schema.map_or(Types::UNKNOWN, Schema::types);
         self.schema = schema.and_then(Schema::place);
@@ -137,7 +137,7 @@ impl Keyed {
     }
 
     /// Takes bytes between an element's markers, or between the parts of a marker.
-    pub fn framing(&mut self, mut text: &str, held: &mut Held, out: &mut Output<'_, '_>) -> Result<(), Error> {
+    pub fn framing(&mut self, mut text: &str, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
         let Form::Elements(end) = &self.form else { return Ok(()) };
         if self.opener < end.len() {
             let mut len = 0;
@@ -156,7 +156,7 @@ impl Keyed {
             (opener, text) = text.split_at(len);
             if self.element.depth > 1 {
                 self.add(opener, held, out)?;
-                if is_over && self.written == Written::Held {
+                if is_over && self.state == ValueState::Held {
                     self.element.inside(held);
                 }
             }
@@ -165,7 +165,7 @@ impl Keyed {
     }
 
     /// Writes or holds the next part of a value.
-    pub fn value(&mut self, text: &str, held: &mut Held, out: &mut Output<'_, '_>) -> Result<(), Error> {
+    pub fn value(&mut self, text: &str, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
         if let Form::Elements(end) = &self.form {
             self.opener = end.len();
         }
@@ -177,15 +177,15 @@ impl Keyed {
         &mut self,
         closer: &str,
         parameters: Option<Schema<'_>>,
-        held: &mut Held,
+        held: &mut HeldText,
         out: &mut Output<'_, '_>,
     ) -> Result<(), Error> {
-        if matches!(self.written, Written::Whole | Written::Unreadable) {
+        if matches!(self.state, ValueState::Whole | ValueState::Unreadable) {
             return Ok(());
         }
         self.start(out)?;
         if self.element.depth > 0 {
-            if self.written == Written::Open || !self.element.close(closer, held)? {
+            if self.state == ValueState::Open || !self.element.close(closer, held)? {
                 self.element.depth -= 1;
                 let closer = if self.element.depth == 0 { "" } else { closer };
                 self.overflow(closer, held, out)?;
@@ -194,8 +194,8 @@ impl Keyed {
                 return Ok(());
             }
         }
-        if self.written == Written::Open {
-            self.written = Written::Whole;
+        if self.state == ValueState::Open {
+            self.state = ValueState::Whole;
             return out.put("\"");
         }
         let schema = parameters.map(|parameters| parameters.at(self.schema));
@@ -207,12 +207,12 @@ impl Keyed {
             Form::Literal(raw) => is_read = literal::write(text, raw, schema, out)?,
         }
         if !is_read && text.is_empty() {
-            self.written = Written::Unreadable;
+            self.state = ValueState::Unreadable;
         } else if !is_read {
             self.overflow("", held, out)?;
-            self.written = Written::Unreadable;
+            self.state = ValueState::Unreadable;
         } else {
-            self.written = Written::Whole;
+            self.state = ValueState::Whole;
             self.element.clear();
             held.clear();
         }
@@ -220,11 +220,11 @@ impl Keyed {
     }
 
     /// Ends the arguments. A value that is held goes out as a string without its end. Returns whether they are complete.
-    pub fn end(&mut self, is_whole: bool, held: &mut Held, out: &mut Output<'_, '_>) -> Result<bool, Error> {
-        if self.written == Written::Held {
+    pub fn end(&mut self, is_whole: bool, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<bool, Error> {
+        if self.state == ValueState::Held {
             self.overflow("", held, out)?;
         }
-        let is_whole = is_whole && self.written == Written::Whole;
+        let is_whole = is_whole && self.state == ValueState::Whole;
         if !self.has_keys {
             out.put("{")?;
         }
@@ -245,7 +245,7 @@ impl Keyed {
 
     /// Decides whether the value that begins is held or goes out as it comes.
     fn start(&mut self, out: &mut impl Put) -> Result<(), Error> {
-        if self.written != Written::Nothing {
+        if self.state != ValueState::Nothing {
             return Ok(());
         }
         let is_string = match self.form {
@@ -253,32 +253,32 @@ impl Keyed {
             Form::Elements(_) => self.types == Types::STRING,
             Form::Literal(_) => false,
         };
-        self.written = Written::Held;
+        self.state = ValueState::Held;
         if is_string {
-            self.written = Written::Open;
+            self.state = ValueState::Open;
             out.put("\"")?;
         }
         Ok(())
     }
 
-    fn add(&mut self, text: &str, held: &mut Held, out: &mut Output<'_, '_>) -> Result<(), Error> {
+    fn add(&mut self, text: &str, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
         if text.is_empty() {
             return Ok(());
         }
         self.start(out)?;
-        let is_held = self.written == Written::Held && self.element.text(text, held)?;
+        let is_held = self.state == ValueState::Held && self.element.text(text, held)?;
         if is_held { Ok(()) } else { self.overflow(text, held, out) }
     }
 
     /// Writes what is held, and then `text`, as a string whose end is missing.
-    fn overflow(&mut self, text: &str, held: &mut Held, out: &mut Output<'_, '_>) -> Result<(), Error> {
-        if self.written == Written::Held {
-            self.written = Written::Open;
+    fn overflow(&mut self, text: &str, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
+        if self.state == ValueState::Held {
+            self.state = ValueState::Open;
             out.put("\"")?;
             escape(held.as_str(), out)?;
             held.clear();
             self.element.clear();
         }
-        if self.written == Written::Open { escape(text, out) } else { Ok(()) }
+        if self.state == ValueState::Open { escape(text, out) } else { Ok(()) }
     }
 }

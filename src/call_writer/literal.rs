@@ -1,7 +1,7 @@
 //! The JSON of a value that is written as Python writes it, or as Gemma does.
 
 use super::{
-    output::{Nowhere, Put},
+    output::{Discard, Put},
     schema::{Schema, Types},
     string::{Surrogates, escape, hex, quote},
     value::{self, BLANKS},
@@ -18,7 +18,7 @@ const LOOKED_UP: usize = 1024;
 /// Writes a value as JSON. `false`: it cannot be read, and nothing has been written. `raw` is what stands around Gemma's
 /// strings; an empty one means that Python wrote it.
 pub fn write(text: &str, raw: &str, schema: Option<Schema<'_>>, out: &mut impl Put) -> Result<bool, Error> {
-    let is_read = Reader { text, raw, at: 0 }.whole(schema, &mut Nowhere)?;
+    let is_read = Reader { text, raw, at: 0 }.whole(schema, &mut Discard)?;
     if !is_read {
         return Ok(false);
     }
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
             out.put("{}")?;
             return Ok(true);
         }
-        if self.raw.is_empty() && !(self.key(&mut Nowhere)?.is_some() && self.takes(b':')) {
+        if self.raw.is_empty() && !(self.key(&mut Discard)?.is_some() && self.takes(b':')) {
             self.at = open;
             return self.list(b'}', schema, depth, out);
         }
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
     /// Writes a key as a string, and returns what is needed to look it up. `None`: there is none.
     fn key(&mut self, out: &mut impl Put) -> Result<Option<String>, Error> {
         let rest = self.rest();
-        let mut key = Key { start: String::new(), out: Escaped(out) };
+        let mut key = KeyWriter { start: String::new(), out: JsonEscaper(out) };
         key.out.0.put("\"")?;
         if self.is_quoted(rest) {
             if !self.decode(&mut key)? {
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
 
     fn string(&mut self, out: &mut impl Put) -> Result<bool, Error> {
         out.put("\"")?;
-        Ok(self.decode(&mut Escaped(out))? && out.put("\"").map(|()| true)?)
+        Ok(self.decode(&mut JsonEscaper(out))? && out.put("\"").map(|()| true)?)
     }
 
     /// Writes the text of a string, without its quotes.
@@ -256,21 +256,21 @@ impl<'a> Reader<'a> {
 }
 
 /// Escapes what is written to it for a JSON string.
-struct Escaped<'a, P: Put>(&'a mut P);
+struct JsonEscaper<'a, P: Put>(&'a mut P);
 
-impl<P: Put> Put for Escaped<'_, P> {
+impl<P: Put> Put for JsonEscaper<'_, P> {
     fn put(&mut self, text: &str) -> Result<(), Error> {
         escape(text, self.0)
     }
 }
 
 /// Keeps the beginning of a key that it hands on, more than is looked up where it is longer.
-struct Key<'a, P: Put> {
+struct KeyWriter<'a, P: Put> {
     start: String,
-    out: Escaped<'a, P>,
+    out: JsonEscaper<'a, P>,
 }
 
-impl<P: Put> Put for Key<'_, P> {
+impl<P: Put> Put for KeyWriter<'_, P> {
     fn put(&mut self, text: &str) -> Result<(), Error> {
         if self.start.len() <= LOOKED_UP {
             let mut end = text.len().min(LOOKED_UP + 4);

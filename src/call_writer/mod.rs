@@ -1,4 +1,4 @@
-//! The call writer: makes OpenAI's `tool_calls` of the calls that a scanner tells.
+//! The call writer: makes OpenAI's `tool_calls` of the calls that a scanner reports.
 //!
 //! Models write calls in many ways, and clients take one: a name, and arguments that are JSON. The writer is fed with the
 //! events of a scanner and hands out deltas ([`CallDelta`]) as soon as they are certain: the bytes of JSON arguments
@@ -92,4 +92,4 @@ use delta::Piece;
 pub use delta::{CallDelta, End};
 pub(crate) use events::has_tables;
 pub use tools::{Tools, ToolsError};
-pub use writer::{CallWriter, Options, Standing};
+pub use writer::{CallState, CallWriter, Options};

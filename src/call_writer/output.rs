@@ -18,9 +18,9 @@ pub trait Put {
 }
 
 /// Drops the text: to see whether there is one.
-pub struct Nowhere;
+pub struct Discard;
 
-impl Put for Nowhere {
+impl Put for Discard {
     fn put(&mut self, _: &str) -> Result<(), Error> {
         Ok(())
     }
@@ -34,22 +34,22 @@ impl Put for String {
 
 /// What is known of a call before its arguments.
 #[derive(Debug, Default)]
-pub struct Front {
+pub struct CallHeader {
     pub call: u64,
     pub index: u64,
     pub id: String,
     pub late_id: String,
     pub name: String,
     /// The first delta has left.
-    pub is_told: bool,
+    pub is_emitted: bool,
     /// Pieces of the arguments that have not left yet.
     buffer: String,
 }
 
-impl Front {
+impl CallHeader {
     /// Has any of the arguments been written?
     pub fn has_arguments(&self) -> bool {
-        self.is_told || !self.buffer.is_empty()
+        self.is_emitted || !self.buffer.is_empty()
     }
 
     #[cfg(test)]
@@ -59,7 +59,7 @@ impl Front {
 
     /// Begins a call.
     pub fn begin(&mut self, call: u64, index: u64) {
-        (self.call, self.index, self.is_told) = (call, index, false);
+        (self.call, self.index, self.is_emitted) = (call, index, false);
         for text in [&mut self.id, &mut self.late_id, &mut self.name, &mut self.buffer] {
             text.clear();
         }
@@ -68,7 +68,7 @@ impl Front {
 
 /// Writes the arguments of a call to a sink.
 pub struct Output<'a, 's> {
-    pub front: &'a mut Front,
+    pub header: &'a mut CallHeader,
     pub id_prefix: &'a str,
     pub sink: &'a mut Sink<'s>,
 }
@@ -76,7 +76,7 @@ pub struct Output<'a, 's> {
 impl Output<'_, '_> {
     /// Hands over what has been joined.
     pub fn flush(&mut self) -> Result<(), Error> {
-        if self.front.buffer.is_empty() { Ok(()) } else { self.hand_over("", None) }
+        if self.header.buffer.is_empty() { Ok(()) } else { self.hand_over("", None) }
     }
 
     /// Hands over the call's last delta.
@@ -86,13 +86,13 @@ impl Output<'_, '_> {
 
     /// Hands over a delta: of `text`, or of what has been joined.
     fn hand_over(&mut self, text: &str, end: Option<(crate::Cause, bool)>) -> Result<(), Error> {
-        let Front { call, index, id, late_id, name, is_told, buffer } = &mut *self.front;
-        if !*is_told && id.is_empty() {
+        let CallHeader { call, index, id, late_id, name, is_emitted, buffer } = &mut *self.header;
+        if !*is_emitted && id.is_empty() {
             id.put(self.id_prefix)?;
             let mut digits = [0; 20];
             id.put(decimal(*index, &mut digits))?;
         }
-        let is_first = !std::mem::replace(is_told, true);
+        let is_first = !std::mem::replace(is_emitted, true);
         let late_id = (!late_id.is_empty()).then_some(&**late_id);
         let delta = CallDelta {
             call: *call,
@@ -112,16 +112,16 @@ impl Output<'_, '_> {
 
 impl Put for Output<'_, '_> {
     fn put(&mut self, text: &str) -> Result<(), Error> {
-        if self.front.buffer.len() + text.len() > BUFFER {
+        if self.header.buffer.len() + text.len() > BUFFER {
             self.flush()?;
             if text.len() > BUFFER / 2 {
                 return self.hand_over(text, None);
             }
         }
-        if self.front.buffer.capacity() == 0 {
-            self.front.buffer.try_reserve_exact(BUFFER)?;
+        if self.header.buffer.capacity() == 0 {
+            self.header.buffer.try_reserve_exact(BUFFER)?;
         }
-        self.front.buffer.push_str(text);
+        self.header.buffer.push_str(text);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::document::{Document, Place, Value};
+use super::document::{Document, Value, ValueId};
 
 /// References that lead to each other, at most.
 const REFERENCES: u32 = 8;
@@ -79,24 +79,24 @@ impl Types {
 pub struct Schema<'a> {
     document: &'a Document,
     /// What its references are looked up in.
-    root: Place,
+    root: ValueId,
     /// `None`: nothing is known.
-    at: Option<Place>,
+    at: Option<ValueId>,
 }
 
 impl<'a> Schema<'a> {
     /// Returns the schema of a tool's parameters.
-    pub fn new(document: &'a Document, root: Place) -> Schema<'a> {
+    pub fn new(document: &'a Document, root: ValueId) -> Schema<'a> {
         Schema { document, root, at: Some(root) }
     }
 
     /// Returns its place.
-    pub fn place(self) -> Option<Place> {
+    pub fn place(self) -> Option<ValueId> {
         self.at
     }
 
     /// Returns the schema at another place of the document.
-    pub fn at(self, at: Option<Place>) -> Schema<'a> {
+    pub fn at(self, at: Option<ValueId>) -> Schema<'a> {
         Schema { at, ..self }
     }
 
@@ -120,7 +120,7 @@ impl<'a> Schema<'a> {
         self.at(self.at.and_then(|at| self.find(at, 0, &mut VISITS.clone(), &|at| self.document.member(at, "items"))))
     }
 
-    fn types_at(self, at: Place, references: u32, visits: &mut u32) -> Types {
+    fn types_at(self, at: ValueId, references: u32, visits: &mut u32) -> Types {
         if *visits == 0 {
             return Types::UNKNOWN;
         }
@@ -157,11 +157,11 @@ impl<'a> Schema<'a> {
     /// Returns what `own` finds at a place, or in the schemas that it is put together of.
     fn find(
         self,
-        at: Place,
+        at: ValueId,
         references: u32,
         visits: &mut u32,
-        own: &impl Fn(Place) -> Option<Place>,
-    ) -> Option<Place> {
+        own: &impl Fn(ValueId) -> Option<ValueId>,
+    ) -> Option<ValueId> {
         if *visits == 0 {
             return None;
         }
@@ -188,7 +188,7 @@ impl<'a> Schema<'a> {
     }
 
     /// Returns the place that a reference names: a path from the root of the schema.
-    fn referred(self, reference: Place) -> Option<Place> {
+    fn referred(self, reference: ValueId) -> Option<ValueId> {
         let path = self.document.str(reference)?.strip_prefix('#')?;
         let mut at = self.root;
         for step in path.split('/').skip(1) {

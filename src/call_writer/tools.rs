@@ -1,11 +1,11 @@
-//! The tools of a request: which calls are told, and what types their parameters have.
+//! The tools of a request: which calls are emitted, and what types their parameters have.
 
 use std::{collections::HashMap, fmt};
 
 use rustc_hash::FxBuildHasher;
 
 use super::{
-    document::{Document, Place, Value},
+    document::{Document, Value, ValueId},
     schema::Schema,
 };
 use crate::json::Reader;
@@ -26,7 +26,7 @@ const MOST: usize = 4 << 20;
 pub struct Tools {
     document: Document,
     /// Where the parameters of each are, if it has some.
-    by_name: HashMap<Box<str>, Option<Place>, FxBuildHasher>,
+    by_name: HashMap<Box<str>, Option<ValueId>, FxBuildHasher>,
 }
 
 /// Why a request's tools cannot be read.
@@ -44,7 +44,7 @@ impl fmt::Display for ToolsError {
 impl std::error::Error for ToolsError {}
 
 impl Tools {
-    /// Reads the `tools` of a request, a JSON array of at most 4 MiB. An empty one offers no tools, so no call is told.
+    /// Reads the `tools` of a request, a JSON array of at most 4 MiB. An empty one offers no tools, so no call is emitted.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl Tools {
     }
 
     /// Adds one of the list, an object. The error says what is wrong with it.
-    fn add(&mut self, tool: Place) -> Result<(), &'static str> {
+    fn add(&mut self, tool: ValueId) -> Result<(), &'static str> {
         let document = &self.document;
         let function = match document.member(tool, "function") {
             Some(function) if matches!(document.get(function), Value::Object(_)) => function,
@@ -125,7 +125,7 @@ impl Tools {
     }
 
     /// Returns the schema that is the whole of what stands at a place.
-    pub(super) fn schema(&self, root: Place) -> Schema<'_> {
+    pub(super) fn schema(&self, root: ValueId) -> Schema<'_> {
         Schema::new(&self.document, root)
     }
 }

@@ -1,14 +1,14 @@
-//! The writer of one stream's calls: which are told, and what of a call is known before its arguments.
+//! The writer of one stream's calls: which are emitted, and what of a call is known before its arguments.
 
 use std::{borrow::Cow, sync::Arc};
 
 use super::{
     delta::{Piece, Sink},
-    document::Place,
-    held::Held,
+    document::ValueId,
+    held::HeldText,
     json::JsonArguments,
-    keyed::Keyed,
-    output::{Front, Output, Put},
+    keyed::KeyedArguments,
+    output::{CallHeader, Output, Put},
     schema::Schema,
     string::Unescape,
     text::Decoder,
@@ -30,7 +30,7 @@ use crate::{
 /// let tools = Tools::read(r#"[{"name": "get_weather"}]"#)?;
 /// let options = Options::new().tools(Arc::new(tools)).id_prefix("call_7_").max_held(64 << 10);
 /// let writer = CallWriter::new(&Dialect::find("qwen3")?, options);
-/// assert_eq!(writer.told(), 0);
+/// assert_eq!(writer.emitted(), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -75,16 +75,16 @@ impl Default for Options {
     }
 }
 
-/// What becomes of the call that has begun last.
+/// The state of the call that has begun last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Standing {
+pub enum CallState {
     /// No call is open.
     #[default]
-    Between,
-    /// It is not known yet whether the call is told.
+    Idle,
+    /// It is not known yet whether the call is emitted.
     Undecided,
     /// The call's first delta has left.
-    Told,
+    Emitted,
     /// No delta of the call will come.
     Dropped,
 }
@@ -98,24 +98,24 @@ pub struct CallWriter {
     /// The dialect of the scanner.
     pub(super) dialect: Dialect,
     options: Options,
-    /// Calls that have been told, the open one apart.
-    told: u64,
+    /// Calls that have been emitted, the open one apart.
+    emitted: u64,
     is_open: bool,
     is_dropped: bool,
     /// Of the open call's table.
-    rules: Rules,
-    front: Front,
+    rules: CallRules,
+    header: CallHeader,
     has_name: bool,
     /// The schema of the call's parameters.
-    parameters: Option<Place>,
+    parameters: Option<ValueId>,
     json: JsonArguments,
-    keyed: Keyed,
-    held: Held,
+    keyed: KeyedArguments,
+    held: HeldText,
     decoder: Decoder,
 }
 
 #[derive(Debug, Default)]
-struct Rules {
+struct CallRules {
     /// Names and ids stand in JSON strings.
     is_object: bool,
     is_keyed: bool,
@@ -132,17 +132,17 @@ impl CallWriter {
         CallWriter {
             dialect: dialect.clone(),
             // Places in what is held are of 32 bits.
-            held: Held::new(options.max_held.min(u32::MAX as usize)),
+            held: HeldText::new(options.max_held.min(u32::MAX as usize)),
             options,
-            told: 0,
+            emitted: 0,
             is_open: false,
             is_dropped: false,
-            rules: Rules::default(),
-            front: Front::default(),
+            rules: CallRules::default(),
+            header: CallHeader::default(),
             has_name: false,
             parameters: None,
             json: JsonArguments::default(),
-            keyed: Keyed::default(),
+            keyed: KeyedArguments::default(),
             decoder: Decoder::default(),
         }
     }
@@ -150,30 +150,30 @@ impl CallWriter {
     /// Forgets the stream. The next call is the first one of another.
     #[doc(alias = "aside_call_writer_reset")]
     pub fn reset(&mut self) {
-        (self.told, self.is_open) = (0, false);
+        (self.emitted, self.is_open) = (0, false);
         self.held.clear();
     }
 
-    /// Says what becomes of the call that has begun last.
+    /// Returns the state of the call that has begun last.
     #[must_use]
-    pub fn standing(&self) -> Standing {
+    pub fn state(&self) -> CallState {
         match self.is_open {
-            false => Standing::Between,
-            true if self.is_dropped => Standing::Dropped,
-            true if self.front.is_told => Standing::Told,
-            true => Standing::Undecided,
+            false => CallState::Idle,
+            true if self.is_dropped => CallState::Dropped,
+            true if self.header.is_emitted => CallState::Emitted,
+            true => CallState::Undecided,
         }
     }
 
-    /// Returns how many calls have been told.
+    /// Returns how many calls have been emitted.
     #[must_use]
-    pub fn told(&self) -> u64 {
-        self.told + u64::from(self.standing() == Standing::Told)
+    pub fn emitted(&self) -> u64 {
+        self.emitted + u64::from(self.state() == CallState::Emitted)
     }
 
     /// Drops the open call if nothing of it has left.
     pub(crate) fn drop_call(&mut self) {
-        if self.standing() == Standing::Undecided {
+        if self.state() == CallState::Undecided {
             self.is_dropped = true;
             self.held.clear();
         }
@@ -196,14 +196,14 @@ impl CallWriter {
 
     /// Begins a call that is written by `table`. `call` is its number in the stream.
     pub(crate) fn begin(&mut self, table: &CallTable, call: u64) -> Result<(), Error> {
-        self.rules = Rules {
+        self.rules = CallRules {
             is_object: matches!(table.body, BodyRule::Object(_)),
             is_keyed: matches!(table.body, BodyRule::Tags(_) | BodyRule::Literal(_)),
             is_id: table.head.is_id,
             namespace: table.namespace,
         };
         (self.is_open, self.is_dropped, self.has_name) = (true, false, false);
-        self.front.begin(call, self.told);
+        self.header.begin(call, self.emitted);
         self.parameters = None;
         self.json = JsonArguments::default();
         self.held.clear();
@@ -229,7 +229,7 @@ impl CallWriter {
             self.output(sink).flush()?;
         }
         if let Piece::End(_) = piece {
-            self.told = self.told();
+            self.emitted = self.emitted();
             self.is_open = false;
         }
         Ok(())
@@ -253,7 +253,7 @@ impl CallWriter {
             }
             Piece::Key(_) | Piece::ValueEnd(_) if self.rules.is_keyed => {
                 let parameters = parameters(&self.options, self.parameters);
-                let mut out = Output { front: &mut self.front, id_prefix: &self.options.id_prefix, sink };
+                let mut out = Output { header: &mut self.header, id_prefix: &self.options.id_prefix, sink };
                 match piece {
                     Piece::Key(key) => self.keyed.key(&lossy(key)?, parameters, &mut self.held, &mut out),
                     Piece::ValueEnd(closer) => {
@@ -272,11 +272,11 @@ impl CallWriter {
             return Ok(());
         }
         if self.rules.is_id {
-            self.front.id.put(written)?;
+            self.header.id.put(written)?;
         }
-        put_word(written, self.rules.is_object, &mut self.front.name)?;
+        put_word(written, self.rules.is_object, &mut self.header.name)?;
         if let Some(tools) = &self.options.tools {
-            let name = &mut self.front.name;
+            let name = &mut self.header.name;
             if !tools.has(name)
                 && self.rules.namespace
                 && let Some((_, rest)) = name.split_once('.')
@@ -288,9 +288,9 @@ impl CallWriter {
             self.is_dropped = !tools.has(name);
             self.parameters = tools.parameters(name).and_then(Schema::place);
         }
-        self.is_dropped |= self.front.name.is_empty();
+        self.is_dropped |= self.header.name.is_empty();
         if !self.is_dropped {
-            let mut out = Output { front: &mut self.front, id_prefix: &self.options.id_prefix, sink };
+            let mut out = Output { header: &mut self.header, id_prefix: &self.options.id_prefix, sink };
             out.put(self.held.as_str())?;
         }
         self.held.clear();
@@ -298,7 +298,7 @@ impl CallWriter {
     }
 
     fn id(&mut self, written: &str) -> Result<(), Error> {
-        let id = if self.front.is_told { &mut self.front.late_id } else { &mut self.front.id };
+        let id = if self.header.is_emitted { &mut self.header.late_id } else { &mut self.header.id };
         put_word(written, self.rules.is_object, id)
     }
 
@@ -323,7 +323,7 @@ impl CallWriter {
     }
 
     fn text(&mut self, text: &str, is_value: bool, sink: &mut Sink<'_>) -> Result<(), Error> {
-        let mut out = Output { front: &mut self.front, id_prefix: &self.options.id_prefix, sink };
+        let mut out = Output { header: &mut self.header, id_prefix: &self.options.id_prefix, sink };
         if self.rules.is_keyed {
             if is_value {
                 return self.keyed.value(text, &mut self.held, &mut out);
@@ -333,7 +333,7 @@ impl CallWriter {
         if self.has_name {
             return self.json.feed(text, &mut out);
         }
-        let mut early = Early { held: &mut self.held, is_full: false };
+        let mut early = EarlyArguments { held: &mut self.held, is_full: false };
         self.json.feed(text, &mut early)?;
         if early.is_full {
             self.is_dropped = true;
@@ -344,11 +344,11 @@ impl CallWriter {
 
     fn end(&mut self, cause: Cause, sink: &mut Sink<'_>) -> Result<(), Error> {
         let is_whole = matches!(cause, Cause::Marker | Cause::Implied);
-        if !self.has_name || !is_whole && !self.front.has_arguments() {
+        if !self.has_name || !is_whole && !self.header.has_arguments() {
             self.is_dropped = true;
             return Ok(());
         }
-        let mut out = Output { front: &mut self.front, id_prefix: &self.options.id_prefix, sink };
+        let mut out = Output { header: &mut self.header, id_prefix: &self.options.id_prefix, sink };
         let is_whole = if self.rules.is_keyed {
             self.keyed.end(is_whole, &mut self.held, &mut out)?
         } else {
@@ -361,15 +361,15 @@ impl CallWriter {
     /// Returns how much memory the calls take, the tools apart.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
-        self.front.memory() + self.keyed.memory() + self.held.capacity()
+        self.header.memory() + self.keyed.memory() + self.held.capacity()
     }
 
     fn output<'a, 's>(&'a mut self, sink: &'a mut Sink<'s>) -> Output<'a, 's> {
-        Output { front: &mut self.front, id_prefix: &self.options.id_prefix, sink }
+        Output { header: &mut self.header, id_prefix: &self.options.id_prefix, sink }
     }
 }
 
-fn parameters(options: &Options, root: Option<Place>) -> Option<Schema<'_>> {
+fn parameters(options: &Options, root: Option<ValueId>) -> Option<Schema<'_>> {
     Some(options.tools.as_ref()?.schema(root?))
 }
 
@@ -384,12 +384,12 @@ fn put_word(written: &str, is_json: bool, out: &mut String) -> Result<(), Error>
 }
 
 /// Holds arguments that come before the name.
-struct Early<'a> {
-    held: &'a mut Held,
+struct EarlyArguments<'a> {
+    held: &'a mut HeldText,
     is_full: bool,
 }
 
-impl Put for Early<'_> {
+impl Put for EarlyArguments<'_> {
     fn put(&mut self, text: &str) -> Result<(), Error> {
         self.is_full = self.is_full || !self.held.add(text, 0)?;
         Ok(())

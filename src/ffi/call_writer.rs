@@ -37,8 +37,9 @@ pub struct aside_call_writer_options {
     /// `sizeof(aside_call_writer_options)` of the caller's header.
     pub size: size_t,
     /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`,
-    /// or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are told, and their schemas say of
-    /// which type each argument is. `[]`: no call is told. `at` is NULL: every call is told, and nothing is known of its arguments.
+    /// or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas say of
+    /// which type each argument is. `[]`: no call is emitted. `at` is NULL: every call is emitted, and nothing is known of
+    /// its arguments.
     pub tools: aside_bytes,
     /// Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. `at` is NULL: `call_`.
     pub id_prefix: aside_bytes,
@@ -62,9 +63,9 @@ impl Versioned for aside_call_writer_options {
 pub struct aside_call_delta {
     /// `sizeof(aside_call_delta)` of the caller's header.
     pub size: size_t,
-    /// The number of the call in the stream, from 0: `call` of its `ASIDE_KIND_CALL`. Calls that are not told count too.
+    /// The number of the call in the stream, from 0: `call` of its `ASIDE_KIND_CALL`. Those not emitted count too.
     pub call: u64,
-    /// The number of the call among those that are told, from 0: `index` of OpenAI's `tool_calls`.
+    /// The number of the call among those that are emitted, from 0: `index` of OpenAI's `tool_calls`.
     pub index: u64,
     /// In the first delta of a call its id, otherwise empty.
     pub id: aside_bytes,
@@ -217,7 +218,7 @@ unsafe fn options(options: *const aside_call_writer_options) -> Result<Options, 
 
 /// Makes a call writer, at the start of a stream: it makes JSON of the tool calls that a scanner of `dialect` reports,
 /// for a client that takes OpenAI's `tool_calls`. Give the scanner `options.calls`. `options` may be NULL: every call is
-/// told. Neither is used after the call: the dialect may be freed before the writer.
+/// emitted. Neither is used after the call: the dialect may be freed before the writer.
 ///
 /// Returns a writer that the caller owns: `aside_call_writer_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for `tools` that are not JSON
@@ -264,8 +265,8 @@ pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) 
 /// `ASIDE_ERROR_OPTION` for an unknown cause (nothing has changed after these); `ASIDE_ERROR_MEMORY`,
 /// `ASIDE_ERROR_PANIC` (the writer stays in error).
 ///
-/// A call that is not told, because `tools` does not have it or because it was cut before its arguments, has no delta from
-/// its `ASIDE_KIND_CALL` to its `ASIDE_KIND_CALL_END`. A call that was told always has a last delta.
+/// A call that is not emitted, because `tools` does not have it or because it was cut before its arguments, has no delta from
+/// its `ASIDE_KIND_CALL` to its `ASIDE_KIND_CALL_END`. A call that was emitted always has a last delta.
 ///
 /// May be called from an `aside_event_fn`: a writer is another object than the scanner that is feeding.
 ///

@@ -1232,8 +1232,8 @@ EventRange<true> Scanner::token_events(std::string_view chunk, const Tokens &tok
 /// How a call writer differs from the default.
 struct CallWriterOptions {
     /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`, or with
-    /// `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are told, and their schemas say of
-    /// which type each argument is. `[]`: no call is told. Nothing: every call is told.
+    /// `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas say of
+    /// which type each argument is. `[]`: no call is emitted. Nothing: every call is emitted.
     std::optional<std::string_view> tools{};
     /// Begins the ids of calls that the model gave none; CallDelta::index follows.
     std::string_view id_prefix = "call_";
@@ -1256,8 +1256,8 @@ inline std::string_view for_c(const std::optional<std::string_view> &text) noexc
 
 /// The next part of a tool call for a client. Its views are UTF-8, and memory of the writer, valid until its next call.
 struct CallDelta {
-    std::uint64_t call = 0;      ///< the number of the call in the stream, as Event::call; calls that are not told count too
-    std::uint64_t index = 0;     ///< the number among those that are told: `index` of OpenAI's `tool_calls`
+    std::uint64_t call = 0;      ///< the number of the call in the stream, as Event::call; those not emitted count too
+    std::uint64_t index = 0;     ///< the number among those that are emitted: `index` of OpenAI's `tool_calls`
     bool is_first = false;       ///< the first delta of the call: it has id and name
     bool is_last = false;        ///< the last one
     std::string_view id;         ///< in the first delta
@@ -1300,7 +1300,7 @@ public:
     }
 
     /// Takes the next event of the stream. Those that belong to no call change nothing. Status::ok: `delta` is the next part
-    /// of a call. Status::none: there is nothing to send yet. A call that is not told has no delta until its end.
+    /// of a call. Status::none: there is nothing to send yet. A call that is not emitted has no delta until its end.
     Status try_feed(const Event &event, CallDelta &delta) noexcept
     {
         aside_event raw{};
@@ -1489,7 +1489,7 @@ public:
     }
 
     /// Sets the tools of the next stream's request, before its first byte, as RewriterOptions::tools; nothing: every call is
-    /// told. For a rewriter that serves one request after another. finish() and reset() restore the rewriter's own. Fails
+    /// emitted. For a rewriter that serves one request after another. finish() and reset() restore the rewriter's own. Fails
     /// with Status::option for tools that cannot be read, and with Status::order if the stream has begun.
     Status try_use_tools(std::optional<std::string_view> tools) noexcept
     {

@@ -25,7 +25,7 @@ pub struct CallEnd {
 /// joined, are JSON if the call is whole.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct CallDelta {
-    /// The number of the call among those that are told, from 0.
+    /// The number of the call among those that are emitted, from 0.
     index: u64,
     id: Option<String>,
     name: Option<String>,

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::{
     super::Piece,
+    client::{Call, Source, in_characters, options, uncut, write},
     table::table,
-    told::{Call, Source, in_characters, options, uncut, write},
 };
 use crate::Cause;
 
@@ -70,8 +70,8 @@ fn excuse(case: &Value, call: u64, expected: Option<&Call>, got: Option<&Call>) 
     if events[0]["table"]["body"] == "literal" && last.is_some_and(|last| last["kind"] == "value") {
         return Some("a held value goes out as a string without its end: the reference reads it as if it were whole");
     }
-    let (expected, is_told) = (expected?.arguments.as_str(), got.is_some());
-    if !is_told && "null".starts_with(expected.trim_start_matches('"')) {
+    let (expected, is_emitted) = (expected?.arguments.as_str(), got.is_some());
+    if !is_emitted && "null".starts_with(expected.trim_start_matches('"')) {
         return Some("no byte of the arguments had left: `null` is held until it is clear that it is `{}`");
     }
     if events[0]["table"]["nested"] == true && got.is_some_and(|got| expected == format!("{}\"", got.arguments)) {

@@ -7,13 +7,13 @@ use serde_json::json;
 
 use super::{
     super::{CallWriter, Options, Piece},
+    client::{any_dialect, options},
     table::table,
-    told::{any_dialect, options},
 };
 use crate::{Cause, calls::table::CallTable};
 
 /// What a call is made of.
-enum Made {
+enum Workload {
     /// One value of copies of this, in pieces of four bytes.
     Value(&'static str),
     /// One element with many small ones.
@@ -23,17 +23,17 @@ enum Made {
 }
 
 /// Returns the processor time that a call takes. It begins with these pieces.
-fn write(options: &Options, table: &CallTable, first: &[Piece<'_>], made: &Made, bytes: usize) -> Duration {
+fn write(options: &Options, table: &CallTable, first: &[Piece<'_>], workload: &Workload, bytes: usize) -> Duration {
     let mut writer = CallWriter::new(&any_dialect(), options.clone());
     writer.begin(table, 0).unwrap();
     let mut feed = |piece| writer.feed(piece, &mut |_| Ok(())).unwrap();
-    let text = if let Made::Value(copy) = made { copy.repeat(bytes / copy.len()) } else { String::new() };
+    let text = if let Workload::Value(copy) = workload { copy.repeat(bytes / copy.len()) } else { String::new() };
     // Not by a clock: the machine may be busy with something else meanwhile.
     let begun = ThreadTime::now();
     first.iter().for_each(|&piece| feed(piece));
     text.as_bytes().chunks(4).for_each(|part| feed(Piece::Value(part)));
     for _ in 0..if text.is_empty() { bytes / 16 } else { 0 } {
-        if let Made::Elements = made {
+        if let Workload::Elements = workload {
             feed(Piece::Framing(b"<"));
         }
         for piece in [Piece::Key(b"a"), Piece::Framing(b">"), Piece::Value(b"1"), Piece::ValueEnd(b"</a>")] {
@@ -60,25 +60,25 @@ fn takes_time_in_proportion_to_what_is_fed() {
     let name = Piece::Name(b"f");
     let (held, string) = ([name, Piece::Key(b"x")], [name, Piece::Key(b"s")]);
     let open = |first| [name, Piece::Key(b"x"), Piece::Value(first)];
-    let cases: [(&str, &CallTable, &[Piece<'_>], Made); 14] = [
-        ("JSON", &object, &[name], Made::Value("{\"a\": [1]}")),
-        ("an early JSON", &object, &[], Made::Value("{\"a\": [1]}")),
-        ("a JSON string", &object, &[name, Piece::Value(b"\"")], Made::Value("\\ud83e\\n\\\"x")),
-        ("a string", &tags, &string, Made::Value("a\"\n")),
-        ("a held value", &tags, &held, Made::Value("[[{\"a")),
-        ("blanks", &tags, &held, Made::Value(" ")),
-        ("keys", &tags, &[name], Made::Keys),
-        ("elements", &elements, &held, Made::Elements),
-        ("a string of elements", &elements, &string, Made::Elements),
-        ("Python's list", &python, &open(b"["), Made::Value("'a\\n',")),
-        ("Python's sets", &python, &open(b"["), Made::Value("{'a','b'},")),
-        ("Python's dicts", &python, &open(b"["), Made::Value("{'a':{'b':1}},")),
-        ("Python's brackets", &python, &held, Made::Value("{[(")),
-        ("Gemma's map", &gemma, &open(b"{"), Made::Value("a:<q>b<q>,")),
+    let cases: [(&str, &CallTable, &[Piece<'_>], Workload); 14] = [
+        ("JSON", &object, &[name], Workload::Value("{\"a\": [1]}")),
+        ("an early JSON", &object, &[], Workload::Value("{\"a\": [1]}")),
+        ("a JSON string", &object, &[name, Piece::Value(b"\"")], Workload::Value("\\ud83e\\n\\\"x")),
+        ("a string", &tags, &string, Workload::Value("a\"\n")),
+        ("a held value", &tags, &held, Workload::Value("[[{\"a")),
+        ("blanks", &tags, &held, Workload::Value(" ")),
+        ("keys", &tags, &[name], Workload::Keys),
+        ("elements", &elements, &held, Workload::Elements),
+        ("a string of elements", &elements, &string, Workload::Elements),
+        ("Python's list", &python, &open(b"["), Workload::Value("'a\\n',")),
+        ("Python's sets", &python, &open(b"["), Workload::Value("{'a','b'},")),
+        ("Python's dicts", &python, &open(b"["), Workload::Value("{'a':{'b':1}},")),
+        ("Python's brackets", &python, &held, Workload::Value("{[(")),
+        ("Gemma's map", &gemma, &open(b"{"), Workload::Value("a:<q>b<q>,")),
     ];
-    for (what, table, first, made) in cases {
+    for (what, table, first, workload) in cases {
         let options = if what == "keys" { &circles } else { &plain };
-        let of = |bytes| write(options, table, first, &made, bytes);
+        let of = |bytes| write(options, table, first, &workload, bytes);
         // Sixteen times as much: its square takes 256 times as long.
         let times: Vec<_> = (0..8).map(|_| (of(8_000), of(128_000))).collect();
         let (short, long) = (times.iter().map(|time| time.0).min(), times.iter().map(|time| time.1).min());

@@ -1,7 +1,7 @@
 //! The writer as a whole.
 
+mod client;
 mod differential;
 mod linear;
 mod rules;
 mod table;
-mod told;

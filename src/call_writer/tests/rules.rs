@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    super::{CallWriter, Options, Piece, Standing},
+    super::{CallState, CallWriter, Options, Piece},
+    client::{Call, Source, any_dialect, in_characters, options, uncut, write},
     table::table,
-    told::{Call, Source, any_dialect, in_characters, options, uncut, write},
 };
 use crate::Cause::{self, EndOfStream, Forced, Implied, Malformed, Marker};
 use Piece::{End, Framing, Id, Key, Name, Type, ValueEnd};
@@ -51,7 +51,7 @@ fn written(options: &Options, keys: &Value, calls: &[&[Piece<'_>]]) -> Vec<Call>
     whole
 }
 
-/// The arguments of one call that is told, and whether they are complete.
+/// The arguments of one call that is emitted, and whether they are complete.
 fn arguments(options: &Options, keys: &Value, pieces: &[Piece<'_>]) -> (String, bool) {
     let calls = written(options, keys, &[pieces]);
     assert_eq!(calls.len(), 1, "{calls:?}");
@@ -85,7 +85,7 @@ fn tells_calls_of_tools_that_there_are() {
     assert_eq!(names(None), [f.clone(), g.clone()]);
     assert_eq!(names(Some("[]")), []);
     assert_eq!(names(Some(r#"[{"name": "f"}, {"name": "g"}]"#)), [f.clone(), g]);
-    // The index, of which the id is made, counts what is told.
+    // The index, of which the id is made, counts what is emitted.
     assert_eq!(names(Some(r#"[{"function": {"name": "g"}}]"#)), [(1, "id_0".to_owned(), "g".to_owned())]);
 }
 
@@ -194,7 +194,7 @@ fn holds_arguments_that_come_before_the_name() {
     assert_eq!(calls(r#""{\"a\":12}""#, b"f")[0].arguments, "{\"a\":12}");
     assert_eq!(calls("null", b"f")[0].arguments, "{}");
     assert_eq!(calls("", b"f")[0].arguments, "{}");
-    // It is not told again because of what follows.
+    // It is not emitted again because of what follows.
     let late = [value("{\"a\":123}"), Name(b"f"), value("{}"), End(Marker)];
     assert_eq!(written(&options, &object(), &[&late]), []);
 }
@@ -205,23 +205,23 @@ fn says_what_becomes_of_a_call() {
     let mut writer = CallWriter::new(&any_dialect(), options(Some(r#"[{"name": "f"}]"#)));
     let feed = |writer: &mut CallWriter, piece| {
         writer.feed(piece, &mut |_| Ok(())).unwrap();
-        writer.standing()
+        writer.state()
     };
-    assert_eq!(writer.standing(), Standing::Between);
+    assert_eq!(writer.state(), CallState::Idle);
     writer.begin(&tags, 0).unwrap();
-    assert_eq!(writer.standing(), Standing::Undecided);
-    assert_eq!(feed(&mut writer, Name(b"f")), Standing::Undecided);
-    assert_eq!(feed(&mut writer, Key(b"x")), Standing::Told);
-    assert_eq!(writer.told(), 1);
-    assert_eq!(feed(&mut writer, End(Marker)), Standing::Between);
-    assert_eq!(writer.told(), 1);
+    assert_eq!(writer.state(), CallState::Undecided);
+    assert_eq!(feed(&mut writer, Name(b"f")), CallState::Undecided);
+    assert_eq!(feed(&mut writer, Key(b"x")), CallState::Emitted);
+    assert_eq!(writer.emitted(), 1);
+    assert_eq!(feed(&mut writer, End(Marker)), CallState::Idle);
+    assert_eq!(writer.emitted(), 1);
     writer.begin(&object, 1).unwrap();
-    assert_eq!(feed(&mut writer, value("{}")), Standing::Undecided);
-    assert_eq!(feed(&mut writer, Name(b"g")), Standing::Dropped);
-    assert_eq!(feed(&mut writer, End(Marker)), Standing::Between);
-    assert_eq!(feed(&mut writer, value("{}")), Standing::Between);
+    assert_eq!(feed(&mut writer, value("{}")), CallState::Undecided);
+    assert_eq!(feed(&mut writer, Name(b"g")), CallState::Dropped);
+    assert_eq!(feed(&mut writer, End(Marker)), CallState::Idle);
+    assert_eq!(feed(&mut writer, value("{}")), CallState::Idle);
     writer.reset();
-    assert_eq!((writer.standing(), writer.told()), (Standing::Between, 0));
+    assert_eq!((writer.state(), writer.emitted()), (CallState::Idle, 0));
 }
 
 #[test]
@@ -234,15 +234,15 @@ fn fails_with_its_sink_and_writes_the_next_stream() {
     assert_eq!(failed, Err(crate::Error::OutOfMemory));
     writer.reset();
     writer.begin(&object, 0).unwrap();
-    let mut told = String::new();
+    let mut emitted = String::new();
     for piece in [Name(b"g"), value("[]"), End(Marker)] {
         let mut sink = |delta: super::super::CallDelta<'_>| {
-            told += &format!("{}{:?}{}", delta.index, delta.name, delta.arguments);
+            emitted += &format!("{}{:?}{}", delta.index, delta.name, delta.arguments);
             Ok(())
         };
         writer.feed(piece, &mut sink).unwrap();
     }
-    assert_eq!(told, "0Some(\"g\")[]0None");
+    assert_eq!(emitted, "0Some(\"g\")[]0None");
 }
 
 #[test]

@@ -29,7 +29,7 @@ use promotion::Promotion;
 /// field. Otherwise a few bytes of text could become many times as many bytes of chunks.
 const ALONE: usize = 32;
 
-/// The reason that a choice finishes for if it has told a call.
+/// The reason that a choice finishes for if it has emitted a call.
 const TOLD_STOP: &[u8] = b"\"tool_calls\"";
 
 /// How much of a chunk's id the ids of its calls have.
@@ -58,9 +58,9 @@ impl ChoiceStream {
         }
     }
 
-    /// Returns where the reason to finish stands, if a call that was told is one.
+    /// Returns where the reason to finish stands, if a call that was emitted is one.
     fn told_stop(&self, choice: &Choice, layout: &Layout) -> Option<Span> {
-        choice.stop.clone().filter(|_| layout.calls == CallForm::Deltas && self.text.has_told_call())
+        choice.stop.clone().filter(|_| layout.calls == CallForm::Deltas && self.text.has_emitted_call())
     }
 }
 

@@ -114,7 +114,7 @@ impl Messages {
         let has_blocks = list.finish(&mut self.edits)?;
         let Some(stop) = body.stop_reason.clone().filter(|stop| raw[stop.clone()] == *END_TURN) else { return Ok(()) };
         let Messages { message, edits, .. } = self;
-        if message.has_told_call {
+        if message.has_emitted_call {
             edits.replace(stop, |out| append(out, TOOL_USE))?;
         }
         setup.stats.unpromoted += u64::from(message.promotion.is_full());

@@ -44,8 +44,8 @@ struct Message {
     is_split: bool,
     /// The server has made a call of its own.
     has_own_calls: bool,
-    /// A call was told and has ended as it should.
-    has_told_call: bool,
+    /// A call was emitted and has ended as it should.
+    has_emitted_call: bool,
     /// The calls of its texts, while no text block is open.
     calls: TryBox<Calls>,
     /// How ids begin that the model does not write.
@@ -69,7 +69,7 @@ impl Message {
             has_text: false,
             is_split: false,
             has_own_calls: false,
-            has_told_call: false,
+            has_emitted_call: false,
             calls: TryBox::NONE,
             id_prefix: String::new(),
             promotion,
@@ -125,7 +125,7 @@ impl Message {
 
     /// Ends a text, which has finished.
     fn end_text(&mut self, setup: &mut Setup, text: &mut TextStream) {
-        self.has_told_call |= text.has_told_call();
+        self.has_emitted_call |= text.has_emitted_call();
         if !text.has_own_calls {
             self.calls = setup.take_calls(text);
         }
@@ -336,7 +336,7 @@ impl Messages {
         if is_call && setup.has_calls() {
             for block in &mut message.texts {
                 self.parts.clear();
-                message.has_told_call |= block.text.has_told_call();
+                message.has_emitted_call |= block.text.has_emitted_call();
                 setup.give_up_calls(&mut block.text, &mut self.parts)?;
                 block.write(&self.parts, self.parts.runs(), &mut self.alone, &mut self.outgoing, out)?;
             }
@@ -581,11 +581,12 @@ impl Messages {
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let message = &mut self.message;
-        let has_told_call = message.has_told_call || message.texts.iter().any(|block| block.text.has_told_call());
+        let has_emitted_call =
+            message.has_emitted_call || message.texts.iter().any(|block| block.text.has_emitted_call());
         let Some(stop) = fields.part.stop_reason.clone().filter(|stop| data[stop.clone()] == *END_TURN) else {
             return Ok(());
         };
-        if has_told_call {
+        if has_emitted_call {
             self.edits.replace(stop, |out| append(out, TOOL_USE))?;
         }
         setup.stats.unpromoted += u64::from(message.promotion.is_full());

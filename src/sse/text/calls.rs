@@ -1,6 +1,6 @@
 //! Tool calls in a choice's text: between what the scanner reports and what goes into the fields. A client must get each byte
 //! of a tool region once, as a part of a call or as content, and cannot take back what it got. So the text of a region waits
-//! here until a call of it is told, or until it is clear that none will be; but never an answer to its end.
+//! here until a call of it is emitted, or until it is clear that none will be; but never an answer to its end.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 use std::mem;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHasher;
 
 use super::parts::Parts;
-use crate::call_writer::{self, CallDelta, CallWriter, Standing, Tools};
+use crate::call_writer::{self, CallDelta, CallState, CallWriter, Tools};
 use crate::json::{self, Span, decimal};
 use crate::memory::{append, append_text, copy_text, push};
 use crate::sse::options::Options;
@@ -21,7 +21,7 @@ pub const MOST_WAITING: usize = 4 << 20;
 /// Memory for waiting text that is kept from one region to the next.
 const KEPT: usize = 4096;
 
-/// The most calls of a choice that are told; later ones are text. Otherwise a few bytes of text, `f()`, could become many
+/// The most calls of a choice that are emitted; later ones are text. Otherwise a few bytes of text, `f()`, could become many
 /// times as many bytes of chunks, and there would be no end to the ids.
 const MOST_CALLS: u64 = 1024;
 
@@ -42,7 +42,7 @@ impl Settings {
     }
 }
 
-/// The form in which calls are told.
+/// The form in which calls are emitted.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Form {
     /// Piece by piece.
@@ -57,29 +57,29 @@ pub enum Form {
 pub struct Calls {
     writer: CallWriter,
     region: Region,
-    told: Told,
+    emitter: Emitter,
     /// There are tools to call.
-    may_tell: bool,
+    may_emit: bool,
     max_held: usize,
     form: Form,
-    /// Where calls are told whole: the one that is being read.
+    /// Where calls are emitted whole: the one that is being read.
     whole: Option<WholeCall>,
 }
 
 /// The region that is being read: a tool span.
 #[derive(Default)]
 struct Region {
-    /// A call of it may be told.
+    /// A call of it may be emitted.
     is_open: bool,
     /// It is the body of a message with a header, which is not a part of what was said.
     is_message: bool,
-    /// A call of it was told, so that what is not a call goes out at once, and its markers not at all.
-    has_told: bool,
-    /// More has come than may wait. Until a call is told, only a call waits then.
+    /// A call of it was emitted, so that what is not a call goes out at once, and its markers not at all.
+    has_emitted: bool,
+    /// More has come than may wait. Until a call is emitted, only a call waits then.
     is_full: bool,
     /// Text that waits.
     text: Vec<u8>,
-    /// Stretches of it that belong to calls that will not be told.
+    /// Stretches of it that belong to calls that will not be emitted.
     dropped: Vec<Span>,
     call: OpenCall,
 }
@@ -91,13 +91,13 @@ enum OpenCall {
     None,
     /// Its bytes wait, from this place in the waiting text on.
     Waits(usize),
-    Told,
-    /// It will not be told.
+    Emitted,
+    /// It will not be emitted.
     Dropped,
 }
 
-/// What clients have been told.
-struct Told {
+/// Hands calls to the client, each with an id that no other has.
+struct Emitter {
     id_prefix: String,
     /// Made ids are this many letters and digits.
     id_len: Option<u8>,
@@ -105,11 +105,11 @@ struct Told {
     ids: Vec<u64>,
     /// A call has ended as it should.
     has_ended: bool,
-    /// How many were told as objects.
+    /// How many were emitted as objects.
     objects: u64,
 }
 
-/// A call that is told if it is whole.
+/// A call that is emitted if it is whole.
 #[derive(Default)]
 struct WholeCall {
     index: u64,
@@ -128,17 +128,23 @@ impl Calls {
         Ok(Calls {
             writer: CallWriter::new(dialect, options),
             region: Region::default(),
-            told: Told { id_prefix: copy_text(id_prefix)?, id_len, ids: Vec::new(), has_ended: false, objects: 0 },
-            may_tell: settings.tools.as_ref().is_none_or(|tools| !tools.is_empty()),
+            emitter: Emitter {
+                id_prefix: copy_text(id_prefix)?,
+                id_len,
+                ids: Vec::new(),
+                has_ended: false,
+                objects: 0,
+            },
+            may_emit: settings.tools.as_ref().is_none_or(|tools| !tools.is_empty()),
             max_held: settings.max_held,
             form,
             whole: (form != Form::Deltas).then(WholeCall::default),
         })
     }
 
-    /// Returns whether a call was told and has ended as it should.
+    /// Returns whether a call was emitted and has ended as it should.
     pub fn has_ended(&self) -> bool {
-        self.told.has_ended
+        self.emitter.has_ended
     }
 
     /// Returns how many bytes of the text wait: here, or in the writer, or in both.
@@ -165,7 +171,7 @@ impl Calls {
                 region.close(parts)?;
                 let dialect = self.writer.dialect();
                 let has_tables = call_writer::has_tables(dialect, rule);
-                region.is_open = has_tables && self.may_tell;
+                region.is_open = has_tables && self.may_emit;
                 region.is_message = has_tables && rule as usize == dialect.compiled.spans.len();
                 region.take_marker(event.bytes, room, parts)
             }
@@ -179,7 +185,7 @@ impl Calls {
                 Ok(parts.push_content(event.bytes)?)
             }
             Kind::Call { .. } if region.is_open => {
-                region.call = match self.writer.told() {
+                region.call = match self.writer.emitted() {
                     MOST_CALLS.. => OpenCall::Dropped,
                     _ => OpenCall::Waits(region.text.len()),
                 };
@@ -190,7 +196,7 @@ impl Calls {
         }
     }
 
-    /// Lets go of what waits: a call that is not told yet will not be.
+    /// Lets go of what waits: a call that is not emitted yet will not be.
     pub fn release(&mut self, parts: &mut Parts) -> Result<(), Error> {
         if let OpenCall::Waits(_) = self.region.call {
             self.writer.drop_call();
@@ -199,7 +205,7 @@ impl Calls {
         self.region.release(parts)
     }
 
-    /// Takes a part of a call. Whether it is told must not depend on how the text was cut: it is dropped if it is undecided
+    /// Takes a part of a call. Whether it is emitted must not depend on how the text was cut: it is dropped if it is undecided
     /// after all the bytes that may wait, and one more comes.
     fn part(&mut self, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
         self.writer.limit(room);
@@ -229,14 +235,14 @@ impl Calls {
     }
 
     fn feed(&mut self, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
-        let Calls { writer, region, told, form, whole, .. } = self;
+        let Calls { writer, region, emitter, form, whole, .. } = self;
         let mut taken = Ok(());
         writer.event(event, |delta| {
             if taken.is_ok() {
                 taken = match whole {
                     Some(whole) if matches!(region.call, OpenCall::Waits(_)) => whole.take(&delta),
                     Some(_) => Ok(()),
-                    None => told.take(&delta, region, parts),
+                    None => emitter.take(&delta, region, parts),
                 };
             }
         })?;
@@ -245,30 +251,30 @@ impl Calls {
             // Not even its first byte may wait.
             writer.drop_call();
         }
-        let is_over = writer.standing() == Standing::Between;
+        let is_over = writer.state() == CallState::Idle;
         if let Some(whole) = whole
             && is_over
         {
             let call = mem::take(whole);
-            let may_tell = match (region.call, *form) {
+            let may_emit = match (region.call, *form) {
                 (OpenCall::Waits(_), Form::Objects { .. }) => call.has_object(),
                 (OpenCall::Waits(_), _) => true,
                 _ => false,
             };
-            if call.is_whole && may_tell {
-                region.tell(parts)?;
-                told.write(call, *form, parts)?;
+            if call.is_whole && may_emit {
+                region.begin_emitting(parts)?;
+                emitter.write(call, *form, parts)?;
             }
         }
         match region.call {
-            OpenCall::Waits(start) if is_over || writer.standing() == Standing::Dropped => {
+            OpenCall::Waits(start) if is_over || writer.state() == CallState::Dropped => {
                 region.call = OpenCall::Dropped;
                 region.note_dropped(start..region.text.len())?;
                 region.take_dropped(event.bytes, room, parts)?;
             }
             OpenCall::Waits(_) => append(&mut region.text, event.bytes)?,
             OpenCall::Dropped => region.take_dropped(event.bytes, room, parts)?,
-            OpenCall::Told | OpenCall::None => {}
+            OpenCall::Emitted | OpenCall::None => {}
         }
         if is_over {
             region.call = OpenCall::None;
@@ -288,9 +294,9 @@ impl Region {
         if self.is_message { Ok(()) } else { self.take(bytes, room, parts) }
     }
 
-    /// Takes bytes that are gone if a call of the region is told: markers and framing.
+    /// Takes bytes that are gone if a call of the region is emitted: markers and framing.
     fn take(&mut self, bytes: &[u8], room: usize, parts: &mut Parts) -> Result<(), Error> {
-        if self.has_told {
+        if self.has_emitted {
             return Ok(());
         }
         self.is_full |= self.len() + bytes.len() > room;
@@ -301,9 +307,9 @@ impl Region {
         Ok(append(&mut self.text, bytes)?)
     }
 
-    /// Takes bytes of a call that will not be told.
+    /// Takes bytes of a call that will not be emitted.
     fn take_dropped(&mut self, bytes: &[u8], room: usize, parts: &mut Parts) -> Result<(), Error> {
-        if self.has_told {
+        if self.has_emitted {
             self.release(parts)?;
             return Ok(parts.push_content(bytes)?);
         }
@@ -312,7 +318,7 @@ impl Region {
         self.note_dropped(start.min(self.text.len())..self.text.len())
     }
 
-    /// Notes that a stretch of the waiting text belongs to a call that will not be told.
+    /// Notes that a stretch of the waiting text belongs to a call that will not be emitted.
     fn note_dropped(&mut self, span: Span) -> Result<(), Error> {
         debug_assert!(span.start <= span.end && span.end <= self.text.len(), "a stretch of another text");
         match self.dropped.last_mut() {
@@ -323,11 +329,11 @@ impl Region {
         Ok(())
     }
 
-    /// Lets go of what waits before a call that is told: of that, only other calls are text.
-    fn tell(&mut self, parts: &mut Parts) -> Result<(), Error> {
+    /// Lets go of what waits before a call that is emitted: of that, only other calls are text.
+    fn begin_emitting(&mut self, parts: &mut Parts) -> Result<(), Error> {
         self.dropped.iter().try_for_each(|span| parts.push_content(&self.text[span.clone()]))?;
         self.clear();
-        (self.has_told, self.call) = (true, OpenCall::Told);
+        (self.has_emitted, self.call) = (true, OpenCall::Emitted);
         Ok(())
     }
 
@@ -363,11 +369,11 @@ impl Region {
     }
 }
 
-impl Told {
+impl Emitter {
     /// Takes a delta of a stream.
     fn take(&mut self, delta: &CallDelta<'_>, region: &mut Region, parts: &mut Parts) -> Result<(), Error> {
         if let (Some(id), Some(name)) = (delta.id, delta.name) {
-            region.tell(parts)?;
+            region.begin_emitting(parts)?;
             let id = self.id(id, delta.index)?;
             parts.push_call(delta.index, &id, name)?;
         }

@@ -130,7 +130,7 @@ impl Parts {
         self.runs.iter().any(|run| run.target() == target)
     }
 
-    /// Takes an event of which no call is told: a tool call is kept as the model wrote it, for the host's own parser.
+    /// Takes an event of which no call is emitted: a tool call is kept as the model wrote it, for the host's own parser.
     pub fn take(&mut self, event: &Event<'_>) -> memory::Result<()> {
         if event.kind == Kind::Reclassify {
             // All content so far was thinking.

@@ -56,8 +56,8 @@ impl TextStream {
         Ok(())
     }
 
-    /// Returns whether a call was told and has ended as it should.
-    pub fn has_told_call(&self) -> bool {
+    /// Returns whether a call was emitted and has ended as it should.
+    pub fn has_emitted_call(&self) -> bool {
         self.calls.get().is_some_and(Calls::has_ended)
     }
 

@@ -12,10 +12,10 @@ module Aside
   #     print ")" if delta.last?
   #   end
   class CallDelta
-    # The number of the call in the stream, from 0: Event#call. Calls that are not told count too.
+    # The number of the call in the stream, from 0: Event#call. Calls that are not emitted count too.
     attr_reader :call
 
-    # The number of the call among those that are told, from 0: +index+ of OpenAI's +tool_calls+.
+    # The number of the call among those that are emitted, from 0: +index+ of OpenAI's +tool_calls+.
     attr_reader :index
 
     # In the first delta of a call, its id; otherwise nil.

@@ -30,8 +30,8 @@ module Aside
     # Makes a writer for the events of scanners of a dialect. +dialect+ is a Dialect or the name of one.
     #
     # +tools+:: the request's +tools+ as JSON: an array of objects with +name+ and +parameters+, which may also be inside
-    #           +function+, or with +name+ and +input_schema+, as in Anthropic's Messages. Only calls of these are told, so of
-    #           <tt>"[]"</tt> none is. nil: every call is told
+    #           +function+, or with +name+ and +input_schema+, as in Anthropic's Messages. Only calls of these are emitted, so of
+    #           <tt>"[]"</tt> none is. nil: every call is emitted
     # +id_prefix+:: begins the ids of calls that the model gave none; CallDelta#index follows
     # +max_held+:: how many bytes of a call may be held because they cannot leave yet: arguments until the name has come, a
     #              value until its type is known; 0 stands for 1 MiB
@@ -52,7 +52,7 @@ module Aside
     end
 
     # Takes the next Event of the stream, and returns a CallDelta if a part of a call can leave now; otherwise nil. Events that
-    # belong to no call change nothing. A call that is not told, because +tools+ does not have it or because it was cut before
+    # belong to no call change nothing. A call that is not emitted, because +tools+ does not have it or because it was cut before
     # its arguments, has no delta; any other has a last one.
     def feed(event)
       exclusively do

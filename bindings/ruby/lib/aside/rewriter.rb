@@ -112,7 +112,7 @@ module Aside
     # +stray_close+:: as for Scanner.new; it applies to every stream, whatever its start and dialect
     # +calls+:: true: make +tool_calls+ of the calls that the model writes as text, if the dialect says how they are written. A
     #           choice in which the server does so itself is left alone from then on
-    # +tools+:: the request's +tools+ as JSON, as for CallWriter.new: calls of others stay in the text. nil: every call is told
+    # +tools+:: the request's +tools+ as JSON, as for CallWriter.new: calls of others stay in the text. nil: every call is emitted
     # +calls_in_thinking+:: as for Scanner.new
     # +max_held+:: how many bytes of a choice's text may be held in a stream until it is clear whether a call is for the
     #              client; 0 stands for 1 MiB

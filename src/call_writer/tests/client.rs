@@ -56,7 +56,7 @@ pub fn write(options: &Options, sources: &[Source<'_>], cut: impl Fn(&[u8]) -> V
             }
         }
     }
-    assert_eq!(writer.told(), calls.len() as u64);
+    assert_eq!(writer.emitted(), calls.len() as u64);
     calls
 }
 
