@@ -3,7 +3,7 @@
 
 use super::{
     table::{BodyRule, CallTable, CallTables, MOST_BLANKS, MOST_OF_NAME, MOST_OF_WORD},
-    view::{Seen, View},
+    view::{Decision, View},
 };
 use crate::matcher::bytes::is_blank;
 
@@ -45,7 +45,7 @@ impl Head {
 }
 
 /// Reads a head at an index. `Err` where it does not fit, or where only more bytes can tell.
-pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, Seen> {
+pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, Decision> {
     let rule = &table.head;
     let mut head = Head::default();
     let mut at = from;
@@ -61,7 +61,7 @@ pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, Se
     let (blanks, end) = name_end(table, view, after)?;
     let prefix = rule.prefixes.iter().find(|prefix| name.len() > prefix.len() && name.starts_with(prefix));
     if rule.needs_prefix && prefix.is_none() {
-        return Err(Seen::No);
+        return Err(Decision::No);
     }
     let prefix = prefix.map_or(0, |prefix| prefix.len());
     // A byte of the name at least stays.
@@ -102,7 +102,7 @@ enum NameEnd {
 }
 
 /// The blanks after a name, and what ends it.
-fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, NameEnd), Seen> {
+fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, NameEnd), Decision> {
     let rule = &table.head;
     let open = match &table.body {
         BodyRule::Literal(literal) => Some(literal.open),
@@ -115,17 +115,17 @@ fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, Name
         let byte = view.byte(at)?;
         if has_ends {
             let own = match view.longest(at, &rule.name_ends) {
-                Err(Seen::No) if byte.is_some() && byte == open => Some(1),
-                Err(Seen::No) => None,
+                Err(Decision::No) if byte.is_some() && byte == open => Some(1),
+                Err(Decision::No) => None,
                 Err(seen) => return Err(seen),
                 Ok(len) => Some(len),
             };
             // The longest one counts.
             if own.is_none_or(|len| len < rule.id_begin.len()) {
                 match view.marker(at, &rule.id_begin) {
-                    Seen::Yes => return Ok((blanks, NameEnd::Id)),
-                    Seen::More => return Err(Seen::More),
-                    Seen::No => {}
+                    Decision::Yes => return Ok((blanks, NameEnd::Id)),
+                    Decision::More => return Err(Decision::More),
+                    Decision::No => {}
                 }
             }
             if let Some(len) = own {
@@ -134,7 +134,7 @@ fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, Name
         }
         match byte {
             Some(byte) if is_blank(byte) && blanks < MOST_BLANKS => blanks += 1,
-            _ if has_ends => return Err(Seen::No),
+            _ if has_ends => return Err(Decision::No),
             _ => break,
         }
     }
@@ -149,23 +149,23 @@ fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, Name
         seen = seen.or(view.marker(at, literal));
     }
     match seen {
-        Seen::Yes => Ok((blanks, NameEnd::Implied)),
+        Decision::Yes => Ok((blanks, NameEnd::Implied)),
         seen => Err(seen),
     }
 }
 
 /// The length of the name that begins at an index, which has as many bytes as it can have.
-fn name_len(view: &View, from: usize) -> Result<usize, Seen> {
+fn name_len(view: &View, from: usize) -> Result<usize, Decision> {
     let is_first = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80;
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/@#$+-".contains(&byte) || byte >= 0x80;
     if !view.byte(from)?.is_some_and(is_first) {
-        return Err(Seen::No);
+        return Err(Decision::No);
     }
     let mut len = 1;
     while view.byte(from + len)?.is_some_and(is_name) {
         len += 1;
         if len > MOST_OF_NAME {
-            return Err(Seen::No);
+            return Err(Decision::No);
         }
     }
     Ok(len)
@@ -181,73 +181,73 @@ fn number_len(name: &[u8]) -> usize {
 }
 
 /// Whether a call of a table begins at an index.
-fn fits(table: &CallTable, view: &View, at: usize) -> Seen {
+fn fits(table: &CallTable, view: &View, at: usize) -> Decision {
     if let BodyRule::Object(_) = table.body {
         match view.byte(at) {
-            Ok(Some(b'{')) => return Seen::Yes,
+            Ok(Some(b'{')) => return Decision::Yes,
             Err(seen) => return seen,
-            _ if table.begin.is_empty() => return Seen::No,
+            _ if table.begin.is_empty() => return Decision::No,
             _ => {}
         }
     }
     match view.literal(at, &table.begin) {
-        Seen::Yes => fits_after_begin(table, view, at + table.begin.len(), !table.begin.is_empty()),
+        Decision::Yes => fits_after_begin(table, view, at + table.begin.len(), !table.begin.is_empty()),
         seen => seen,
     }
 }
 
 /// The same after `begin`. `is_begun`: there was one.
-fn fits_after_begin(table: &CallTable, view: &View, at: usize, is_begun: bool) -> Seen {
+fn fits_after_begin(table: &CallTable, view: &View, at: usize, is_begun: bool) -> Decision {
     if let BodyRule::Object(_) = table.body {
         let brackets: &[u8] = if is_begun { b"{[" } else { b"{" };
-        return Seen::of(view.skip_blanks(at, MOST_BLANKS).and_then(|at| view.one_of(at, brackets)));
+        return Decision::of(view.skip_blanks(at, MOST_BLANKS).and_then(|at| view.one_of(at, brackets)));
     }
     if table.head.name_from.is_some() {
-        return Seen::No;
+        return Decision::No;
     }
-    Seen::of(read_head(table, view, at))
+    Decision::of(read_head(table, view, at))
 }
 
 /// The table of which a call begins at an index, if one does.
-pub fn pick(tables: &CallTables, view: &View, at: usize) -> Result<u8, Seen> {
+pub fn pick(tables: &CallTables, view: &View, at: usize) -> Result<u8, Decision> {
     for &number in &tables.order {
         match fits(tables.table(number), view, at) {
-            Seen::Yes => return Ok(number),
-            Seen::More => return Err(Seen::More),
-            Seen::No => {}
+            Decision::Yes => return Ok(number),
+            Decision::More => return Err(Decision::More),
+            Decision::No => {}
         }
     }
-    Err(Seen::No)
+    Err(Decision::No)
 }
 
 /// The table whose `begin` was the end of the opener, if its head fits directly after that.
-pub fn pick_begun(tables: &CallTables, opener: u8, view: &View) -> Result<u8, Seen> {
+pub fn pick_begun(tables: &CallTables, opener: u8, view: &View) -> Result<u8, Decision> {
     for &number in tables.begun_by(opener) {
         let table = tables.table(number);
         if matches!(table.body, BodyRule::Object(_)) {
             continue;
         }
         match fits_after_begin(table, view, 0, true) {
-            Seen::Yes => return Ok(number),
-            Seen::More => return Err(Seen::More),
-            Seen::No => {}
+            Decision::Yes => return Ok(number),
+            Decision::More => return Err(Decision::More),
+            Decision::No => {}
         }
     }
-    Err(Seen::No)
+    Err(Decision::No)
 }
 
 /// Whether a body begins that needs no opener. An object is a call only if it begins with its name.
-pub fn begins_bare(tables: &CallTables, view: &View) -> Seen {
-    tables.tables.iter().fold(Seen::No, |seen, table| seen.or(Seen::of(begins_bare_call(table, view))))
+pub fn begins_bare(tables: &CallTables, view: &View) -> Decision {
+    tables.tables.iter().fold(Decision::No, |seen, table| seen.or(Decision::of(begins_bare_call(table, view))))
 }
 
-fn begins_bare_call(table: &CallTable, view: &View) -> Result<(), Seen> {
+fn begins_bare_call(table: &CallTable, view: &View) -> Result<(), Decision> {
     let rule = match &table.body {
         BodyRule::Object(rule) if table.begin.is_empty() => rule,
         _ => return begins_after_blanks(table, view),
     };
     let at = first_key(view)? + 1;
-    let mut seen = Seen::No;
+    let mut seen = Decision::No;
     for name in &rule.names {
         let end = at + name.len();
         match view.literal(at, name).ok().and_then(|()| view.one_of(end, b"\"")) {
@@ -259,7 +259,7 @@ fn begins_bare_call(table: &CallTable, view: &View) -> Result<(), Seen> {
 }
 
 /// The index of the quote with which the first key of an object begins, which perhaps stands in brackets.
-fn first_key(view: &View) -> Result<usize, Seen> {
+fn first_key(view: &View) -> Result<usize, Decision> {
     let mut at = view.skip_blanks(0, MOST_BLANKS)?;
     if view.one_of(at, b"[").is_ok() {
         at = view.skip_blanks(at + 1, MOST_BLANKS)?;
@@ -270,23 +270,23 @@ fn first_key(view: &View) -> Result<usize, Seen> {
 }
 
 /// Whether a body begins after an opener, so that the opener counts.
-pub fn begins_body(tables: &CallTables, opener: u8, view: &View) -> Seen {
-    let mut all = Seen::No;
+pub fn begins_body(tables: &CallTables, opener: u8, view: &View) -> Decision {
+    let mut all = Decision::No;
     for (number, table) in tables.tables.iter().enumerate() {
         let seen = if tables.begun_by(opener).contains(&(number as u8)) {
             fits_after_begin(table, view, 0, true)
         } else {
-            Seen::of(begins_after_blanks(table, view))
+            Decision::of(begins_after_blanks(table, view))
         };
         all = all.or(seen);
-        if all == Seen::Yes {
+        if all == Decision::Yes {
             break;
         }
     }
     all
 }
 
-fn begins_after_blanks(table: &CallTable, view: &View) -> Result<(), Seen> {
+fn begins_after_blanks(table: &CallTable, view: &View) -> Result<(), Decision> {
     let at = view.skip_blanks(0, MOST_BLANKS)?;
     match &table.body {
         BodyRule::Object(_) if table.begin.is_empty() => first_key(view).map(|_| ()),

@@ -3,32 +3,32 @@
 
 use crate::matcher::bytes::is_blank;
 
-/// The answer to a question about the text at a place.
+/// A decision about the text at a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Seen {
+pub enum Decision {
     Yes,
     No,
     /// Only more bytes can tell.
     More,
 }
 
-impl Seen {
+impl Decision {
     /// Whether one of both is so.
-    pub fn or(self, other: Seen) -> Seen {
+    pub fn or(self, other: Decision) -> Decision {
         match (self, other) {
-            (Seen::Yes, _) | (_, Seen::Yes) => Seen::Yes,
-            (Seen::More, _) | (_, Seen::More) => Seen::More,
-            _ => Seen::No,
+            (Decision::Yes, _) | (_, Decision::Yes) => Decision::Yes,
+            (Decision::More, _) | (_, Decision::More) => Decision::More,
+            _ => Decision::No,
         }
     }
 
     /// The answer to whether something was found.
-    pub fn of<T>(found: Result<T, Seen>) -> Seen {
-        found.err().unwrap_or(Seen::Yes)
+    pub fn of<T>(found: Result<T, Decision>) -> Decision {
+        found.err().unwrap_or(Decision::Yes)
     }
 
-    pub fn ok(self) -> Result<(), Seen> {
-        if self == Seen::Yes { Ok(()) } else { Err(self) }
+    pub fn ok(self) -> Result<(), Decision> {
+        if self == Decision::Yes { Ok(()) } else { Err(self) }
     }
 }
 
@@ -38,68 +38,68 @@ pub struct View<'a> {
     /// Nothing comes after it.
     pub is_end: bool,
     /// Says whether a closer of the region is at an index.
-    pub closers: &'a dyn Fn(usize) -> Seen,
+    pub closers: &'a dyn Fn(usize) -> Decision,
 }
 
 impl View<'_> {
     /// The byte at an index; none at the text's end.
-    pub fn byte(&self, at: usize) -> Result<Option<u8>, Seen> {
+    pub fn byte(&self, at: usize) -> Result<Option<u8>, Decision> {
         match self.text.get(at) {
             Some(&byte) => Ok(Some(byte)),
             None if self.is_end => Ok(None),
-            None => Err(Seen::More),
+            None => Err(Decision::More),
         }
     }
 
     /// Whether one of these bytes is at an index.
-    pub fn one_of(&self, at: usize, bytes: &[u8]) -> Result<(), Seen> {
+    pub fn one_of(&self, at: usize, bytes: &[u8]) -> Result<(), Decision> {
         match self.byte(at)? {
             Some(byte) if bytes.contains(&byte) => Ok(()),
-            _ => Err(Seen::No),
+            _ => Err(Decision::No),
         }
     }
 
     /// Whether a literal is at an index.
-    pub fn literal(&self, at: usize, literal: &[u8]) -> Seen {
+    pub fn literal(&self, at: usize, literal: &[u8]) -> Decision {
         let rest = self.text.get(at..).unwrap_or_default();
         if rest.starts_with(literal) {
-            Seen::Yes
+            Decision::Yes
         } else if !self.is_end && literal.starts_with(rest) {
-            Seen::More
+            Decision::More
         } else {
-            Seen::No
+            Decision::No
         }
     }
 
     /// The longest of these literals at an index, which are in order of their length, the longest first.
-    pub fn longest(&self, at: usize, literals: &[Box<[u8]>]) -> Result<usize, Seen> {
+    pub fn longest(&self, at: usize, literals: &[Box<[u8]>]) -> Result<usize, Decision> {
         for literal in literals {
             match self.literal(at, literal) {
-                Seen::Yes => return Ok(literal.len()),
-                Seen::More => return Err(Seen::More),
-                Seen::No => {}
+                Decision::Yes => return Ok(literal.len()),
+                Decision::More => return Err(Decision::More),
+                Decision::No => {}
             }
         }
-        Err(Seen::No)
+        Err(Decision::No)
     }
 
     /// Whether a closer of the region is at an index.
-    pub fn closer(&self, at: usize) -> Seen {
+    pub fn closer(&self, at: usize) -> Decision {
         (self.closers)(at)
     }
 
     /// Whether a literal is at an index. An empty one, which stands for none, is nowhere.
-    pub fn marker(&self, at: usize, literal: &[u8]) -> Seen {
-        if literal.is_empty() { Seen::No } else { self.literal(at, literal) }
+    pub fn marker(&self, at: usize, literal: &[u8]) -> Decision {
+        if literal.is_empty() { Decision::No } else { self.literal(at, literal) }
     }
 
     /// Whether a closer of the region, or one of the literals that begin a call, is at an index.
-    pub fn closer_or_begin(&self, at: usize, begins: &[Box<[u8]>]) -> Seen {
-        self.closer(at).or(Seen::of(self.longest(at, begins)))
+    pub fn closer_or_begin(&self, at: usize, begins: &[Box<[u8]>]) -> Decision {
+        self.closer(at).or(Decision::of(self.longest(at, begins)))
     }
 
     /// Returns the index after the blanks at an index, of which at most `most` are passed.
-    pub fn skip_blanks(&self, at: usize, most: usize) -> Result<usize, Seen> {
+    pub fn skip_blanks(&self, at: usize, most: usize) -> Result<usize, Decision> {
         let mut blanks = 0;
         while blanks < most && self.byte(at + blanks)?.is_some_and(is_blank) {
             blanks += 1;
@@ -108,20 +108,20 @@ impl View<'_> {
     }
 
     /// How many bytes stand before a literal, `most` at most.
-    pub fn find(&self, at: usize, literal: &[u8], most: usize) -> Result<usize, Seen> {
+    pub fn find(&self, at: usize, literal: &[u8], most: usize) -> Result<usize, Decision> {
         let rest = self.text.get(at..).unwrap_or_default();
         let reach = &rest[..rest.len().min(most + literal.len())];
         match memchr::memmem::find(reach, literal) {
             Some(len) => Ok(len),
-            None if reach.len() == most + literal.len() || self.is_end => Err(Seen::No),
-            None => Err(Seen::More),
+            None if reach.len() == most + literal.len() || self.is_end => Err(Decision::No),
+            None => Err(Decision::More),
         }
     }
 
     /// Returns how many bytes of a word stand before a literal: at least one, at most `most`.
-    pub fn up_to(&self, at: usize, literal: &[u8], most: usize) -> Result<usize, Seen> {
+    pub fn up_to(&self, at: usize, literal: &[u8], most: usize) -> Result<usize, Decision> {
         match self.find(at, literal, most)? {
-            0 => Err(Seen::No),
+            0 => Err(Decision::No),
             len => Ok(len),
         }
     }

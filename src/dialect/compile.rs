@@ -15,7 +15,7 @@ use super::{
     },
 };
 use crate::{
-    calls::{body::Inside, table::CallTables},
+    calls::{body::Context, table::CallTables},
     file_error::{self, FileError, quoted},
     matcher::{
         Automaton,
@@ -114,12 +114,13 @@ fn call_loops(
     grammar: &Grammar,
     calls: &[Option<CallTables>],
     automaton: &mut Automaton,
-) -> Vec<Vec<[u32; Inside::ALL.len()]>> {
+) -> Vec<Vec<[u32; Context::ALL.len()]>> {
     let of_region = |(region, tables): (&Region, &Option<CallTables>)| {
         let Some(tables) = tables else { return Vec::new() };
-        let of_table = |table| Inside::ALL.map(|inside| inside.quiet(tables, table, |byte| region.may_begin(byte)));
-        let quiet = tables.tables.iter().map(of_table);
-        quiet.map(|sets| sets.map(|set| automaton.loop_mask(&set))).collect()
+        let of_table =
+            |table| Context::ALL.map(|context| context.self_loop(tables, table, |byte| region.may_begin(byte)));
+        let loops = tables.tables.iter().map(of_table);
+        loops.map(|sets| sets.map(|set| automaton.loop_mask(&set))).collect()
     };
     grammar.regions.iter().zip(calls).map(of_region).collect()
 }

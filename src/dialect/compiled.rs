@@ -3,7 +3,7 @@
 
 use super::{Channel, Start};
 use crate::{
-    calls::{body::Inside, table::CallTables},
+    calls::{body::Context, table::CallTables},
     matcher::{Automaton, grammar::Grammar},
 };
 
@@ -22,7 +22,7 @@ pub struct Compiled {
     /// How calls are written in each region; none where calls are not told apart there. Empty where no region tells them.
     pub calls: Vec<Option<CallTables>>,
     /// Of each of those regions and each of its tables, the loop masks where most bytes change nothing.
-    pub call_loops: Vec<Vec<[u32; Inside::ALL.len()]>>,
+    pub call_loops: Vec<Vec<[u32; Context::ALL.len()]>>,
     pub templates: Templates,
     pub markers: Markers,
     /// The flags that some pattern of some region, or a span without an opener, asks for.
@@ -48,8 +48,8 @@ impl Compiled {
     }
 
     /// Returns the loop mask of a table inside of this.
-    pub fn call_loop(&self, region: u8, table: u8, inside: Inside) -> Option<u32> {
-        self.call_loops.get(usize::from(region))?.get(usize::from(table)).map(|masks| masks[inside as usize])
+    pub fn call_loop(&self, region: u8, table: u8, context: Context) -> Option<u32> {
+        self.call_loops.get(usize::from(region))?.get(usize::from(table)).map(|masks| masks[context as usize])
     }
 
     /// Returns where span `rule` has its thoughts' text, type and confidence; none for a message's body.

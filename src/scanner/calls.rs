@@ -4,17 +4,17 @@
 use super::{
     engine::Engine,
     error::Error,
-    pending::Next,
-    read::Read,
+    pending::Pending,
+    read::ReadOutcome,
     spans::OpenSpan,
-    window::{EventRef, Found, KindRef, Pull},
+    window::{EventRef, KindRef, Match, Pull},
 };
 use crate::{
     calls::{
         body::{Body, Piece, Step},
         head::{begins_bare, begins_body},
         table::CallTables,
-        view::{Seen, View},
+        view::{Decision, View},
     },
     channel::Channel,
     dialect::compiled::Compiled,
@@ -60,7 +60,7 @@ impl Engine {
 
     pub fn set_body(&mut self, body: Option<Body>) {
         if let Some(optional) = self.optional.get_mut() {
-            (optional.calls.body, optional.calls.quiet) = (body, None);
+            (optional.calls.body, optional.calls.self_loop) = (body, None);
         }
     }
 
@@ -117,7 +117,8 @@ impl Pull<'_> {
         let compiled = self.compiled;
         let inside = compiled.inside(rule);
         let Some(tables) = compiled.calls(inside).filter(|_| !self.ignores_calls()) else { return Ok(Some(false)) };
-        let seen = self.look(at_end, |ahead| counts(compiled, tables, inside, tag, &ahead.after(len as usize)))?;
+        let seen =
+            self.look(at_end, |lookahead| counts(compiled, tables, inside, tag, &lookahead.after(len as usize)))?;
         Ok(if at_end { Some(seen.unwrap_or(false)) } else { seen })
     }
 
@@ -129,8 +130,8 @@ impl Pull<'_> {
         for (rule, span) in (0..).zip(&compiled.spans) {
             let inside = compiled.inside(rule);
             let Some(tables) = compiled.calls(inside).filter(|_| span.bare & flags != 0) else { continue };
-            let ends = Ends::of_span(compiled, tables, inside, 0);
-            let seen = self.look(at_end, |ahead| ends.decide(&ahead, |view| begins_bare(tables, view)))?;
+            let closers = Closers::of_span(compiled, tables, inside, 0);
+            let seen = self.look(at_end, |lookahead| closers.decide(&lookahead, |view| begins_bare(tables, view)))?;
             match seen {
                 Some(false) => {}
                 Some(true) => return Ok(Some(Some(rule))),
@@ -142,22 +143,22 @@ impl Pull<'_> {
     }
 
     /// Reads the framing after an opener, before its body. Returns none where that is over.
-    pub(super) fn read_framing_of_body(&mut self, at_end: bool) -> Result<Option<Read>, Error> {
+    pub(super) fn read_framing_of_body(&mut self, at_end: bool) -> Result<Option<ReadOutcome>, Error> {
         if self.engine.framing == 0 {
             return Ok(None);
         }
         let grammar = &self.compiled.grammar;
         let framing = grammar.framing(self.engine.framing);
-        let seen = self.look(at_end, |ahead| {
-            let same = grammar.same(framing, ahead.text);
-            let is_cut = same == ahead.text.len() && same < framing.len() && !ahead.is_end;
+        let seen = self.look(at_end, |lookahead| {
+            let same = grammar.same(framing, lookahead.text);
+            let is_cut = same == lookahead.text.len() && same < framing.len() && !lookahead.is_end;
             (!is_cut).then_some(same == framing.len())
         })?;
-        self.engine.next = Next::Unread;
+        self.engine.pending = Pending::Unread;
         Ok(match seen {
             Some(true) => {
-                self.found = Some(Found::Framing { len: framing.len() });
-                Some(Read::Found)
+                self.found = Some(Match::Framing { len: framing.len() });
+                Some(ReadOutcome::Found)
             }
             Some(false) => {
                 self.engine.framing = 0;
@@ -168,24 +169,24 @@ impl Pull<'_> {
     }
 
     /// Holds what comes after the text until more of it has come.
-    pub(super) fn wait(&mut self) -> Read {
+    pub(super) fn wait(&mut self) -> ReadOutcome {
         let held = self.unreported() - self.engine.text;
-        self.engine.next = if held > 0 { Next::Held(held) } else { Next::Unread };
-        Read::End
+        self.engine.pending = if held > 0 { Pending::Held(held) } else { Pending::Unread };
+        ReadOutcome::End
     }
 
     /// Reads the body of a tool span on, to the next piece that is not text, or to its closer.
     #[inline(never)] // See `report_text`.
-    pub(super) fn read_body(&mut self, tables: &CallTables, at_end: bool) -> Result<Read, Error> {
+    pub(super) fn read_body(&mut self, tables: &CallTables, at_end: bool) -> Result<ReadOutcome, Error> {
         let compiled = self.compiled;
-        self.engine.next = Next::Unread;
+        self.engine.pending = Pending::Unread;
         let wants = self.engine.wants_calls();
         loop {
-            let Some(&body) = self.engine.body() else { return Ok(Read::Part) };
+            let Some(&body) = self.engine.body() else { return Ok(ReadOutcome::Part) };
             let has_held = !self.engine.hold.unreported().is_empty();
             let region = compiled.grammar.region(self.engine.spans.region());
-            let ends = Ends { grammar: &compiled.grammar, tables, region, active: self.engine.spans.active() };
-            let step = self.look(at_end, |ahead| ends.next(&body, ahead))?;
+            let closers = Closers { grammar: &compiled.grammar, tables, region, active: self.engine.spans.active() };
+            let step = self.look(at_end, |lookahead| closers.next(&body, lookahead))?;
             match step {
                 None => return Ok(self.wait()),
                 Some(Step::Piece { piece, len, next }) if !wants || piece == Piece::Text => {
@@ -194,16 +195,16 @@ impl Pull<'_> {
                     self.engine.set_body(Some(next));
                     // Text that begins in what is held is reported by itself, so that the chunk need not be held.
                     if has_held && len > 0 {
-                        return Ok(Read::Part);
+                        return Ok(ReadOutcome::Part);
                     }
                 }
                 Some(Step::Piece { piece, len, next }) => {
-                    self.found = Some(Found::Call { piece, len, next });
-                    return Ok(Read::Found);
+                    self.found = Some(Match::Call { piece, len, next });
+                    return Ok(ReadOutcome::Found);
                 }
                 Some(Step::Closer) => {
-                    self.found = Some(Found::Closer);
-                    return Ok(Read::Found);
+                    self.found = Some(Match::Closer);
+                    return Ok(ReadOutcome::Found);
                 }
             }
         }
@@ -223,7 +224,7 @@ impl Pull<'_> {
         if held == 0 {
             return Ok(None);
         }
-        self.engine.next = Next::Unread;
+        self.engine.pending = Pending::Unread;
         self.engine.framing = 0;
         let (piece, next) = body.flush();
         match piece {
@@ -265,7 +266,7 @@ impl Pull<'_> {
     /// Asks a question about the bytes after the text, which stand in one place: of as many as are needed, so that a word
     /// that began in an earlier chunk does not take the whole chunk to what is held. Returns none where only more bytes can
     /// tell.
-    fn look<T>(&mut self, at_end: bool, mut ask: impl FnMut(Ahead) -> Option<T>) -> Result<Option<T>, Error> {
+    fn look<T>(&mut self, at_end: bool, mut ask: impl FnMut(Lookahead) -> Option<T>) -> Result<Option<T>, Error> {
         let by_tokens = self.engine.hold.has_marks();
         let mut more = FEW;
         loop {
@@ -279,7 +280,7 @@ impl Pull<'_> {
             let text = if by_tokens { &rest[..rest.len().min(more)] } else { rest };
             let is_all = start + text.len() == self.unreported();
             let mark = |at: usize| self.mark(start + at);
-            match ask(Ahead { text, is_end: at_end && is_all, marks: by_tokens.then_some(&mark), from: 0 }) {
+            match ask(Lookahead { text, is_end: at_end && is_all, marks: by_tokens.then_some(&mark), from: 0 }) {
                 Some(answer) => return Ok(Some(answer)),
                 None if is_all => return Ok(None),
                 None => more *= 2,
@@ -289,13 +290,19 @@ impl Pull<'_> {
 }
 
 /// Returns whether an opener counts after which these bytes come; none where only more bytes can tell.
-pub(super) fn counts(compiled: &Compiled, tables: &CallTables, inside: u8, tag: u8, ahead: &Ahead) -> Option<bool> {
-    Ends::of_span(compiled, tables, inside, tag).decide(ahead, |view| begins_body(tables, tag, view))
+pub(super) fn counts(
+    compiled: &Compiled,
+    tables: &CallTables,
+    inside: u8,
+    tag: u8,
+    lookahead: &Lookahead,
+) -> Option<bool> {
+    Closers::of_span(compiled, tables, inside, tag).decide(lookahead, |view| begins_body(tables, tag, view))
 }
 
 /// The bytes after the text, and what is known of their tokens.
 #[derive(Clone, Copy)]
-pub(super) struct Ahead<'a> {
+pub(super) struct Lookahead<'a> {
     pub(super) text: &'a [u8],
     /// Nothing comes after it.
     pub(super) is_end: bool,
@@ -305,16 +312,16 @@ pub(super) struct Ahead<'a> {
     pub(super) from: usize,
 }
 
-impl<'a> Ahead<'a> {
+impl<'a> Lookahead<'a> {
     /// Returns the bytes after the first `len`.
-    pub(super) fn after(self, len: usize) -> Ahead<'a> {
+    pub(super) fn after(self, len: usize) -> Lookahead<'a> {
         let len = len.min(self.text.len());
-        Ahead { text: &self.text[len..], from: self.from + len, ..self }
+        Lookahead { text: &self.text[len..], from: self.from + len, ..self }
     }
 
     /// Returns the first `len` bytes, of which it is not known what comes after them.
-    fn first(self, len: usize) -> Ahead<'a> {
-        Ahead { text: &self.text[..len], is_end: false, ..self }
+    fn first(self, len: usize) -> Lookahead<'a> {
+        Lookahead { text: &self.text[..len], is_end: false, ..self }
     }
 
     fn mark(&self, at: usize) -> TokenMark {
@@ -328,8 +335,8 @@ impl<'a> Ahead<'a> {
     }
 }
 
-/// What ends a body: the closers that count in its region.
-pub(super) struct Ends<'a> {
+/// The closers that count in the region of a body, and end it.
+pub(super) struct Closers<'a> {
     pub(super) grammar: &'a Grammar,
     pub(super) tables: &'a CallTables,
     pub(super) region: &'a Region,
@@ -337,91 +344,93 @@ pub(super) struct Ends<'a> {
     pub(super) active: PatternSet,
 }
 
-impl<'a> Ends<'a> {
-    /// Returns what ends the body of a span that its opener with this number would open.
-    fn of_span(compiled: &'a Compiled, tables: &'a CallTables, inside: u8, tag: u8) -> Ends<'a> {
+impl<'a> Closers<'a> {
+    /// Returns the closers of the body of a span that its opener with this number would open.
+    fn of_span(compiled: &'a Compiled, tables: &'a CallTables, inside: u8, tag: u8) -> Closers<'a> {
         let region = compiled.grammar.region(inside);
-        Ends { grammar: &compiled.grammar, tables, region, active: region.active(0, 0, tag) }
+        Closers { grammar: &compiled.grammar, tables, region, active: region.active(0, 0, tag) }
     }
 
     /// Returns the next step of a body. A closer that comes as a special token ends it wherever it stands: inside a string or
     /// a value too, where it breaks the call.
-    fn next(&self, body: &Body, ahead: Ahead) -> Option<Step> {
-        let Some((at, len)) = self.special_closer(&ahead) else { return self.step(body, &ahead) };
-        if let Some(step) = self.step(body, &ahead.first(at)) {
+    fn next(&self, body: &Body, lookahead: Lookahead) -> Option<Step> {
+        let Some((at, len)) = self.special_closer(&lookahead) else { return self.step(body, &lookahead) };
+        if let Some(step) = self.step(body, &lookahead.first(at)) {
             return Some(step);
         }
         // What comes before the closer is decided by it alone: nothing after it may change that.
-        let all = Ahead { is_end: true, ..ahead.first(at + len?) };
+        let all = Lookahead { is_end: true, ..lookahead.first(at + len?) };
         Some(body.break_off(self.step(body, &all), at))
     }
 
-    pub(super) fn step(&self, body: &Body, ahead: &Ahead) -> Option<Step> {
-        self.view(ahead, |view| body.next(self.tables, view))
+    pub(super) fn step(&self, body: &Body, lookahead: &Lookahead) -> Option<Step> {
+        self.view(lookahead, |view| body.next(self.tables, view))
     }
 
     /// Decides a question about the bytes; none where only more of them can tell.
-    fn decide(&self, ahead: &Ahead, ask: impl FnOnce(&View) -> Seen) -> Option<bool> {
-        match self.view(ahead, ask) {
-            Seen::More => None,
-            seen => Some(seen == Seen::Yes),
+    fn decide(&self, lookahead: &Lookahead, ask: impl FnOnce(&View) -> Decision) -> Option<bool> {
+        match self.view(lookahead, ask) {
+            Decision::More => None,
+            seen => Some(seen == Decision::Yes),
         }
     }
 
     /// Asks a question about the bytes, among which these closers count.
-    fn view<T>(&self, ahead: &Ahead, ask: impl FnOnce(&View) -> T) -> T {
-        let closers = |at: usize| self.closer(ahead, at);
-        ask(&View { text: ahead.text, is_end: ahead.is_end, closers: &closers })
+    fn view<T>(&self, lookahead: &Lookahead, ask: impl FnOnce(&View) -> T) -> T {
+        let closers = |at: usize| self.closer(lookahead, at);
+        ask(&View { text: lookahead.text, is_end: lookahead.is_end, closers: &closers })
     }
 
     /// Returns where the first closer stands that is a special token, and its length; no length where only more bytes can
     /// tell whether it is a closer.
-    fn special_closer(&self, ahead: &Ahead) -> Option<(usize, Option<usize>)> {
+    fn special_closer(&self, lookahead: &Lookahead) -> Option<(usize, Option<usize>)> {
         let patterns = self.active & self.tables.closers & !self.tables.first_closers & self.region.special;
-        if patterns == 0 || ahead.marks.is_none() {
+        if patterns == 0 || lookahead.marks.is_none() {
             return None;
         }
-        (0..ahead.text.len()).filter(|&at| ahead.begins_special(at)).find_map(|at| {
-            match self.recognise(patterns, ahead, at) {
+        (0..lookahead.text.len()).filter(|&at| lookahead.begins_special(at)).find_map(|at| {
+            match self.recognise(patterns, lookahead, at) {
                 Outcome::Match { len, .. } => Some((at, Some(len))),
-                Outcome::More if !ahead.is_end => Some((at, None)),
+                Outcome::More if !lookahead.is_end => Some((at, None)),
                 _ => None,
             }
         })
     }
 
     /// Returns whether a closer is at an index of the text.
-    fn closer(&self, ahead: &Ahead, at: usize) -> Seen {
-        let Some(&first) = ahead.text.get(at) else { return if ahead.is_end { Seen::No } else { Seen::More } };
+    fn closer(&self, lookahead: &Lookahead, at: usize) -> Decision {
+        let Some(&first) = lookahead.text.get(at) else {
+            return if lookahead.is_end { Decision::No } else { Decision::More };
+        };
         if !self.region.may_begin(first) {
-            return Seen::No;
+            return Decision::No;
         }
-        let rest = &ahead.text[at..];
-        let mut seen = Seen::No;
-        let may_be_header = !self.tables.has_special_header || ahead.mark(at).may_be_special();
+        let rest = &lookahead.text[at..];
+        let mut seen = Decision::No;
+        let may_be_header = !self.tables.has_special_header || lookahead.mark(at).may_be_special();
         for begin in self.tables.header_begins.iter().filter(|_| may_be_header) {
             let same = self.grammar.same(begin, rest);
             if same == begin.len() {
-                return Seen::Yes;
+                return Decision::Yes;
             }
-            if !ahead.is_end && same == rest.len() {
-                seen = Seen::More;
+            if !lookahead.is_end && same == rest.len() {
+                seen = Decision::More;
             }
         }
         // A label after the opener makes a closer only where the body begins.
         let active = if at > 0 { self.active & !self.tables.first_closers } else { self.active };
-        match self.recognise(active & self.tables.closers, ahead, at) {
-            Outcome::Match { .. } | Outcome::HeaderEnd { .. } => Seen::Yes,
-            Outcome::More if !ahead.is_end => Seen::More,
+        match self.recognise(active & self.tables.closers, lookahead, at) {
+            Outcome::Match { .. } | Outcome::HeaderEnd { .. } => Decision::Yes,
+            Outcome::More if !lookahead.is_end => Decision::More,
             _ => seen,
         }
     }
 
     /// Reads one marker of these patterns at an index of the text.
-    fn recognise(&self, patterns: PatternSet, ahead: &Ahead, at: usize) -> Outcome {
-        let text = &ahead.text[at..];
+    fn recognise(&self, patterns: PatternSet, lookahead: &Lookahead, at: usize) -> Outcome {
+        let text = &lookahead.text[at..];
         let mut recogniser = Recogniser::of_marker(self.region, patterns, &CodeTracker::NEW, text[0]);
-        let outcome = recogniser.run(self.grammar, self.region, text, |index| ahead.mark(at + index));
-        if outcome == Outcome::More && ahead.is_end { recogniser.end(self.region) } else { outcome }
+        let outcome = recogniser.run(self.grammar, self.region, text, |index| lookahead.mark(at + index));
+        if outcome == Outcome::More && lookahead.is_end { recogniser.end(self.region) } else { outcome }
     }
 }

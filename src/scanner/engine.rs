@@ -11,7 +11,7 @@ use super::{
     ledger::Ledger,
     optional::Optional,
     options::{CallsInThinking, ScannerOptions, StrayClose},
-    pending::Next,
+    pending::Pending,
     spans::Spans,
     thoughts::Thoughts,
 };
@@ -54,7 +54,7 @@ pub struct Engine {
     pub spans: Spans,
     pub hold: HoldBuffer,
     /// What comes after `text`.
-    pub next: Next,
+    pub pending: Pending,
     pub code: CodeTracker,
     /// The tracker of the text around a tool call, which goes on after the call. Only in dialects that guard code.
     pub code_around: CodeTracker,
@@ -100,7 +100,7 @@ impl Engine {
             text: 0,
             spans: Spans::new(compiled, 0),
             hold: HoldBuffer::new(most + most.max(SHORT))?,
-            next: Next::Unread,
+            pending: Pending::Unread,
             code: CodeTracker::NEW,
             code_around: CodeTracker::NEW,
             framing: 0,
@@ -135,7 +135,7 @@ impl Engine {
         self.text = 0;
         // The bytes stay until the next chunk, because the last events may still be read in `before`.
         self.hold.clear();
-        self.next = Next::Unread;
+        self.pending = Pending::Unread;
         self.code = CodeTracker::NEW;
         self.code_around = CodeTracker::NEW;
         self.framing = 0;
@@ -341,7 +341,7 @@ impl Engine {
         if !self.state.is_fallback() {
             self.leave_at(compiled, compiled.automaton.origin(self.state.state()));
         }
-        self.next = Next::Unread;
+        self.pending = Pending::Unread;
         self.ledger.set_table_until(0);
     }
 
@@ -383,10 +383,10 @@ impl Engine {
     /// piece in them.
     #[inline]
     pub fn undecided(&self) -> usize {
-        let read = match &self.next {
-            Next::Undecided(recogniser) => recogniser.len(),
-            Next::Opener { seen, .. } | Next::Held(seen) => *seen,
-            Next::Unread | Next::Due(_) => self.state.held(),
+        let read = match &self.pending {
+            Pending::Undecided(recogniser) => recogniser.len(),
+            Pending::Opener { seen, .. } | Pending::Held(seen) => *seen,
+            Pending::Unread | Pending::Due(_) => self.state.held(),
         };
         self.body().map_or(read, |body| read.max(body.due()))
     }

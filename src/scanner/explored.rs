@@ -16,11 +16,11 @@ use samples::{Pieces, Random, made};
 use super::Engine;
 use crate::{Channel, Dialect, Event, Kind, Scanner, ScannerOptions};
 
-/// What calls came to; of texts, their bytes alone, so that it does not matter where they were cut.
+/// The events of some feeds; of texts, their bytes alone, so that it does not matter where they were cut.
 #[derive(Hash, PartialEq)]
-struct Heard(Vec<u8>);
+struct Recorded(Vec<u8>);
 
-impl Heard {
+impl Recorded {
     fn event(&mut self, event: Event<'_>) {
         let channel = event.channel as u8;
         if event.kind == Kind::Text {
@@ -47,10 +47,10 @@ impl Hasher for Bytes {
 /// All of a state that decides how it goes on, but where a body stands. Offsets and counts do not.
 fn kept(engine: &Engine) -> Vec<u8> {
     let mut bytes = Bytes(Vec::with_capacity(160));
-    let Engine { ledger, state, text, spans, hold, next, code, framing, has_begun, .. } = engine;
+    let Engine { ledger, state, text, spans, hold, pending, code, framing, has_begun, .. } = engine;
     (ledger.table_until(), state.state(), text, spans, hold.unreported(), has_begun).hash(&mut bytes);
     if state.is_fallback() {
-        (next, code, framing).hash(&mut bytes);
+        (pending, code, framing).hash(&mut bytes);
     }
     bytes.0
 }
@@ -69,21 +69,21 @@ fn left(scanner: &Scanner) -> Engine {
     engine
 }
 
-/// A way to read a chunk.
-type Way = fn(&mut Scanner, &[u8], &mut Heard);
+/// A function that feeds a chunk.
+type FeedFn = fn(&mut Scanner, &[u8], &mut Recorded);
 
-fn whole(scanner: &mut Scanner, chunk: &[u8], heard: &mut Heard) {
-    scanner.feed(chunk, |event| heard.event(event)).unwrap();
+fn whole(scanner: &mut Scanner, chunk: &[u8], recorded: &mut Recorded) {
+    scanner.feed(chunk, |event| recorded.event(event)).unwrap();
 }
 
-fn by_bytes(scanner: &mut Scanner, chunk: &[u8], heard: &mut Heard) {
-    chunk.chunks(1).for_each(|byte| whole(scanner, byte, heard));
+fn by_bytes(scanner: &mut Scanner, chunk: &[u8], recorded: &mut Recorded) {
+    chunk.chunks(1).for_each(|byte| whole(scanner, byte, recorded));
 }
 
-fn stopping(scanner: &mut Scanner, mut chunk: &[u8], heard: &mut Heard) {
+fn stopping(scanner: &mut Scanner, mut chunk: &[u8], recorded: &mut Recorded) {
     loop {
         let mut events = scanner.events(chunk);
-        let event = events.next().unwrap().map(|event| heard.event(event));
+        let event = events.next().unwrap().map(|event| recorded.event(event));
         chunk = &chunk[events.consumed()..];
         if event.is_none() {
             return;
@@ -163,16 +163,16 @@ impl Explorer {
         let scanner = self.nodes[node].scanner.clone();
         let mut outcome = DefaultHasher::new();
         for step in 0..self.steps.0.len() {
-            let read = |way: Way| {
-                let (mut scanner, mut heard) = (scanner.clone(), Heard(Vec::new()));
-                way(&mut scanner, &self.steps.0[step], &mut heard);
+            let read = |feed: FeedFn| {
+                let (mut scanner, mut recorded) = (scanner.clone(), Recorded(Vec::new()));
+                feed(&mut scanner, &self.steps.0[step], &mut recorded);
                 let counts = Channel::ALL.map(|channel| scanner.counts(channel));
                 let state = kept(&left(&scanner));
-                (scanner, (heard, state, counts))
+                (scanner, (recorded, state, counts))
             };
             let (one, wanted) = read(whole);
-            let others = [by_bytes as Way, stopping].map(|way| {
-                let (scanner, got) = read(way);
+            let others = [by_bytes as FeedFn, stopping].map(|feed| {
+                let (scanner, got) = read(feed);
                 let shown = || format!("{} · {}", self.path(node), self.steps.shown(step));
                 assert!(got.0 == wanted.0, "other events of {}", shown());
                 assert!(got.1 == wanted.1, "another state after {}", shown());
@@ -183,12 +183,12 @@ impl Explorer {
             self.add(one, (node, step));
             others.into_iter().for_each(|other| self.add(other, (node, step)));
         }
-        let mut heard = Heard(Vec::new());
-        scanner.clone().finish(|event| heard.event(event)).unwrap();
+        let mut recorded = Recorded(Vec::new());
+        scanner.clone().finish(|event| recorded.event(event)).unwrap();
         let (mut flushed, mut closed) = (scanner.clone(), scanner.clone());
-        flushed.flush(|event| heard.event(event)).unwrap();
-        closed.force_close(|event| heard.event(event)).unwrap();
-        (heard, kept(&left(&flushed)), kept(&left(&closed))).hash(&mut outcome);
+        flushed.flush(|event| recorded.event(event)).unwrap();
+        closed.force_close(|event| recorded.event(event)).unwrap();
+        (recorded, kept(&left(&flushed)), kept(&left(&closed))).hash(&mut outcome);
         self.add(flushed, (node, Steps::FLUSH));
         self.add(closed, (node, Steps::FORCE_CLOSE));
         let outcome = outcome.finish();

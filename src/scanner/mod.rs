@@ -803,9 +803,9 @@ mod tests {
 
     /// Channel, offset and bytes of what came; text that was cut is joined, and other events are told by their kind.
     #[derive(Debug, Default, PartialEq)]
-    struct Heard(Vec<(String, Channel, u64, Vec<u8>)>);
+    struct Recorded(Vec<(String, Channel, u64, Vec<u8>)>);
 
-    impl Heard {
+    impl Recorded {
         fn add(&mut self, kind: String, channel: Channel, offset: u64, bytes: &[u8]) {
             match self.0.last_mut() {
                 Some((last, of, _, text)) if *last == kind && kind == "Text" && *of == channel => text.extend(bytes),
@@ -823,27 +823,27 @@ mod tests {
     }
 
     /// Feeds as a host does that passes over what is quiet; `late`: `skip` comes after plain text. Returns how much passed.
-    fn feed_quietly(scanner: &mut Scanner, heard: &mut Heard, chunks: &[&[u8]], late: bool) -> u64 {
+    fn feed_quietly(scanner: &mut Scanner, recorded: &mut Recorded, chunks: &[&[u8]], late: bool) -> u64 {
         let (mut quiet, mut skipped, mut passed) = (None, 0, 0);
         for chunk in chunks {
             if let Some((channel, set)) = quiet
                 && chunk.iter().all(|&byte| (set as [u64; 4])[usize::from(byte / 64)] >> (byte % 64) & 1 == 1)
             {
-                heard.add("Text".into(), channel, scanner.offset() + skipped, chunk);
+                recorded.add("Text".into(), channel, scanner.offset() + skipped, chunk);
                 skipped += chunk.len() as u64;
                 passed += chunk.len() as u64;
                 continue;
             }
             if late && let Some((channel, offset)) = scanner.feed_whole_text(chunk) {
-                heard.add("Text".into(), channel, offset + skipped, chunk);
+                recorded.add("Text".into(), channel, offset + skipped, chunk);
             } else {
-                assert!(skipped == 0 || scanner.skip(skipped), "after {heard:?}");
+                assert!(skipped == 0 || scanner.skip(skipped), "after {recorded:?}");
                 skipped = 0;
-                scanner.feed(chunk, |event| heard.event(event)).unwrap();
+                scanner.feed(chunk, |event| recorded.event(event)).unwrap();
             }
             quiet = scanner.quiet();
         }
-        assert!(skipped == 0 || scanner.skip(skipped), "after {heard:?}");
+        assert!(skipped == 0 || scanner.skip(skipped), "after {recorded:?}");
         passed
     }
 
@@ -877,7 +877,7 @@ mod tests {
                             chunks.push(&text[at..end]);
                             at = end;
                         }
-                        let (mut wanted, mut got) = (Heard::default(), Heard::default());
+                        let (mut wanted, mut got) = (Recorded::default(), Recorded::default());
                         plain.feed(text, |event| wanted.event(event)).unwrap();
                         passed += feed_quietly(&mut quiet, &mut got, &chunks, random.below(2) == 0);
                         assert_eq!((quiet.offset(), quiet.held()), (plain.offset(), plain.held()), "{name}");

@@ -3,7 +3,7 @@
 
 use super::{counts::BudgetTracker, error::Error, thoughts::Thoughts};
 use crate::{
-    calls::body::{Body, Piece, Quiet},
+    calls::body::{Body, Piece, SelfLoop},
     channel::Channel,
 };
 
@@ -45,14 +45,14 @@ pub struct StreamCalls {
     /// How many calls the stream had.
     pub count: u64,
     /// Which bytes change nothing where the body stands, and the loop mask for them. Its pieces are text if calls are not wanted.
-    pub quiet: Option<(Quiet, u32)>,
+    pub self_loop: Option<(SelfLoop, u32)>,
 }
 
 impl StreamCalls {
     /// Passes a piece, after which the body stands there. Returns the number of the last call.
     pub fn pass(&mut self, piece: Piece, next: Body) -> u64 {
         // What changed nothing before the piece may change something after it.
-        (self.body, self.quiet) = (Some(next), None);
+        (self.body, self.self_loop) = (Some(next), None);
         if let Piece::Call { .. } = piece {
             self.count += 1;
         }
@@ -62,7 +62,7 @@ impl StreamCalls {
     pub fn begin_stream(&mut self) {
         self.body = None;
         self.count = 0;
-        self.quiet = None;
+        self.self_loop = None;
     }
 
     /// Numbers the calls of a stream after a prompt: one that the prompt has begun is the first, and one that has ended there

@@ -7,7 +7,7 @@ use crate::{dialect::compiled::Compiled, matcher::recogniser::Recogniser};
 /// What comes after the text of a stream.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy)]
-pub enum Next {
+pub enum Pending {
     /// Bytes that were not read, or only by the automaton.
     Unread,
     /// Bytes that may be a marker, as far as they were read. Only outside of the table.

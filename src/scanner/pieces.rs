@@ -3,13 +3,13 @@
 //! again. Nothing here allocates.
 
 use super::{
-    calls::{Ahead, Ends, counts},
+    calls::{Closers, Lookahead, counts},
     engine::{Engine, SHORT, loops},
-    pending::Next,
+    pending::Pending,
     window::Place,
 };
 use crate::{
-    calls::body::{Body, Inside, Piece, Quiet, Step},
+    calls::body::{Body, Context, Piece, SelfLoop, Step},
     dialect::compiled::Compiled,
     matcher::{automaton::StateInfo, bytes::is_blank, grammar::Action},
 };
@@ -34,7 +34,7 @@ impl Engine {
     /// In all other cases it returns none and feeds nothing. Cannot panic.
     #[inline(always)]
     pub fn advance_in_value(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<(Piece, u64)> {
-        let (Quiet { piece, .. }, mask) = self.optional.get()?.calls.quiet?;
+        let (SelfLoop { piece, .. }, mask) = self.optional.get()?.calls.self_loop?;
         let piece = piece.filter(|piece| *piece != Piece::Text)?;
         if !loops(compiled.automaton.loop_sets(), mask, chunk) {
             return None;
@@ -47,7 +47,7 @@ impl Engine {
     /// its offset, and its length, which is 0 for what is held. In all other cases it returns none and feeds nothing. Cannot
     /// panic.
     pub fn advance_in_piece(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<(Piece, u64, usize)> {
-        let (Quiet { piece, .. }, mask) = self.optional.get()?.calls.quiet?;
+        let (SelfLoop { piece, .. }, mask) = self.optional.get()?.calls.self_loop?;
         let end = self.ledger.end_in_table(chunk.len())?;
         if piece.is_none() {
             // An escape may be open, so that any byte might decide that may end a word.
@@ -91,12 +91,12 @@ impl Engine {
         let is_done = self.hold.append_few(chunk);
         if is_done {
             let held = self.hold.unreported().len();
-            self.next = Next::Held(held);
+            self.pending = Pending::Held(held);
             if let Some(optional) = self.optional.get_mut()
-                && optional.calls.body.is_none_or(|body| body.quiet(held).is_none())
+                && optional.calls.body.is_none_or(|body| body.self_loop(held).is_none())
             {
                 // The word is becoming long.
-                optional.calls.quiet = None;
+                optional.calls.self_loop = None;
             }
         }
         is_done
@@ -105,7 +105,7 @@ impl Engine {
     /// Holds a short chunk after an opener, where only more bytes can tell whether it counts. Returns false, and changes nothing,
     /// where it is decided.
     pub fn advance_after_opener(&mut self, compiled: &Compiled, chunk: &[u8]) -> bool {
-        let Next::Opener { pattern, len, .. } = self.next else { return false };
+        let Pending::Opener { pattern, len, .. } = self.pending else { return false };
         let region = compiled.grammar.region(self.spans.region());
         let Action::Open { rule, tag, .. } = region.patterns[usize::from(pattern)].action else { return false };
         let inside = compiled.inside(rule);
@@ -116,10 +116,10 @@ impl Engine {
         if !may_advance || end.is_none() || !self.hold.append_few(chunk) {
             return false;
         }
-        let ahead = Ahead { text: self.hold.unreported(), is_end: false, marks: None, from: 0 };
-        let is_waiting = counts(compiled, tables, inside, tag, &ahead.after(len as usize)).is_none();
+        let lookahead = Lookahead { text: self.hold.unreported(), is_end: false, marks: None, from: 0 };
+        let is_waiting = counts(compiled, tables, inside, tag, &lookahead.after(len as usize)).is_none();
         if is_waiting {
-            self.next = Next::Opener { pattern, len, seen: held + chunk.len() };
+            self.pending = Pending::Opener { pattern, len, seen: held + chunk.len() };
         } else {
             self.hold.take_back(chunk.len());
         }
@@ -162,7 +162,7 @@ impl Engine {
             }
         };
         let left = self.hold.unreported().len();
-        self.next = if left > 0 { Next::Held(left) } else { Next::Unread };
+        self.pending = if left > 0 { Pending::Held(left) } else { Pending::Unread };
         let channel = self.spans.channel();
         let offset = if piece == Piece::Text {
             self.ledger.add_continuations(channel, place.bytes(&self.hold, chunk, len));
@@ -196,13 +196,13 @@ impl Engine {
         let region = self.spans.region();
         let tables = compiled.calls(region)?;
         let region = compiled.grammar.region(region);
-        let ends = Ends { grammar: &compiled.grammar, tables, region, active: self.spans.active() };
+        let closers = Closers { grammar: &compiled.grammar, tables, region, active: self.spans.active() };
         // After the first bytes other closers may count.
         let is_first = self.is_first_in_body(compiled);
         let mut len = 0;
         loop {
-            let ahead = Ahead { text: &text[len..], is_end: false, marks: None, from: 0 };
-            match ends.step(&body, &ahead) {
+            let lookahead = Lookahead { text: &text[len..], is_end: false, marks: None, from: 0 };
+            match closers.step(&body, &lookahead) {
                 Some(Step::Piece { piece, len, next }) if wants => return Some((piece, len, next)),
                 // Without the option, all of it is one text.
                 Some(Step::Piece { len: more, next, .. }) => {
@@ -223,22 +223,23 @@ impl Engine {
         let may_be = self.text == 0 && self.framing == 0 && !self.hold.has_marks() && !is_first;
         let held = self.hold.unreported();
         let region = self.spans.region();
-        let quiet = self.body().filter(|_| may_be).and_then(|body| {
-            let quiet = body.quiet(held.len())?;
-            let piece = if self.wants_calls() { quiet.piece } else { quiet.piece.and(Some(Piece::Text)) };
-            let mask = compiled.call_loop(region, body.table(), quiet.inside).filter(|_| !body.is_escaped());
+        let self_loop = self.body().filter(|_| may_be).and_then(|body| {
+            let self_loop = body.self_loop(held.len())?;
+            let piece = if self.wants_calls() { self_loop.piece } else { self_loop.piece.and(Some(Piece::Text)) };
+            let mask = compiled.call_loop(region, body.table(), self_loop.context).filter(|_| !body.is_escaped());
             let mask = mask.unwrap_or(StateInfo::FALLBACK.loop_mask());
             // What ends a key has perhaps begun, and then any byte may be its last one.
             let sets = compiled.automaton.loop_sets();
-            let may_end = quiet.inside == Inside::Key && held.iter().any(|&byte| sets[usize::from(byte)] & mask != 0);
-            (!may_end).then_some((Quiet { piece, ..quiet }, mask))
+            let may_end =
+                self_loop.context == Context::Key && held.iter().any(|&byte| sets[usize::from(byte)] & mask != 0);
+            (!may_end).then_some((SelfLoop { piece, ..self_loop }, mask))
         });
-        self.state = match quiet {
-            Some((Quiet { piece: Some(Piece::Text), .. }, mask)) => StateInfo::FALLBACK.with_loop_mask(mask),
+        self.state = match self_loop {
+            Some((SelfLoop { piece: Some(Piece::Text), .. }, mask)) => StateInfo::FALLBACK.with_loop_mask(mask),
             _ => StateInfo::FALLBACK,
         };
         if let Some(optional) = self.optional.get_mut() {
-            optional.calls.quiet = quiet;
+            optional.calls.self_loop = self_loop;
         }
     }
 }

@@ -8,9 +8,9 @@ use super::{
     error::Error,
     event::Cause,
     optional::Prompt,
-    pending::Next,
-    read::Read,
-    window::{EventRef, Found, Pull},
+    pending::Pending,
+    read::ReadOutcome,
+    window::{EventRef, Match, Pull},
 };
 use crate::{
     channel::{Channel, Start},
@@ -23,7 +23,7 @@ impl Pull<'_> {
     /// Returns the next event of the chunk, or none if all is decided that can be. `at_end` says that nothing comes after it.
     pub fn next_of_feed(&mut self, at_end: bool) -> Result<Option<EventRef>, Error> {
         loop {
-            let event = if let Next::Due(marker) = self.engine.next {
+            let event = if let Pending::Due(marker) = self.engine.pending {
                 self.report_marker(marker)?
             } else if let Some(found) = self.found {
                 self.report_found(found)?
@@ -40,15 +40,15 @@ impl Pull<'_> {
                 let left = self.engine.left();
                 let read = self.read(at_end, left)?;
                 let text = match read {
-                    Read::Found => self.engine.text,
-                    Read::End if at_end => self.engine.text,
+                    ReadOutcome::Found => self.engine.text,
+                    ReadOutcome::End if at_end => self.engine.text,
                     _ => self.whole_text(),
                 };
                 match (read, text) {
-                    (Read::Found, _) => None,
+                    (ReadOutcome::Found, _) => None,
                     (_, 1..) => Some(self.report_text(text)?),
-                    (Read::Part, _) => None,
-                    (Read::End, _) => {
+                    (ReadOutcome::Part, _) => None,
+                    (ReadOutcome::End, _) => {
                         self.hold_rest()?;
                         self.settle(if at_end { Some(0) } else { left });
                         return Ok(None);
@@ -135,7 +135,7 @@ impl Pull<'_> {
         } else if engine.state.is_fallback() {
             // Nothing loops any more where a body was.
             engine.state = StateInfo::FALLBACK;
-            if matches!(engine.next, Next::Unread) {
+            if matches!(engine.pending, Pending::Unread) {
                 engine.enter_table(self.compiled);
             }
         }
@@ -185,28 +185,28 @@ impl Pull<'_> {
     }
 
     /// Reports the text before what was found, and then what was found.
-    fn report_found(&mut self, found: Found) -> Result<Option<EventRef>, Error> {
+    fn report_found(&mut self, found: Match) -> Result<Option<EventRef>, Error> {
         if self.engine.text > 0 {
             return self.report_text(self.engine.text).map(Some);
         }
         self.found = None;
         match found {
-            Found::Framing { len } => self.report_framing(len).map(Some),
-            Found::Call { piece, len, next } => {
+            Match::Framing { len } => self.report_framing(len).map(Some),
+            Match::Call { piece, len, next } => {
                 self.join(0, len)?;
                 self.pass_first_in_body(len);
                 self.report_piece(piece, len, next).map(Some)
             }
-            Found::Closer => {
+            Match::Closer => {
                 self.engine.set_body(None);
                 self.begin_recogniser();
                 Ok(None)
             }
-            Found::Bare { rule } => {
+            Match::Bare { rule } => {
                 self.begin_bare(rule);
                 Ok(None)
             }
-            Found::Marker { pattern, len, is_broken } => {
+            Match::Marker { pattern, len, is_broken } => {
                 self.begin_marker(pattern, len, is_broken)?;
                 Ok(None)
             }

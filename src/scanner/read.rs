@@ -4,8 +4,8 @@
 use super::{
     engine::SHORT,
     error::Error,
-    pending::Next,
-    window::{Found, Pull, rest},
+    pending::Pending,
+    window::{Match, Pull, rest},
 };
 use crate::matcher::{
     automaton::Exit,
@@ -15,7 +15,7 @@ use crate::matcher::{
 };
 
 #[derive(Clone, Copy, PartialEq)]
-pub enum Read {
+pub enum ReadOutcome {
     Found,
     /// The text so far should be reported before more is read, or the budget may end there.
     Part,
@@ -27,7 +27,7 @@ impl Pull<'_> {
     /// Reads on to the next marker or framing. `left` is what is left of the budget, in bytes at least. Reading must not go far
     /// beyond it, because text that exceeds the budget is divided.
     #[inline(never)] // See `report_text`.
-    pub(super) fn read(&mut self, at_end: bool, left: Option<usize>) -> Result<Read, Error> {
+    pub(super) fn read(&mut self, at_end: bool, left: Option<usize>) -> Result<ReadOutcome, Error> {
         self.give_back();
         let compiled = self.compiled;
         if self.engine.body().is_some()
@@ -38,8 +38,8 @@ impl Pull<'_> {
             }
             return self.read_body(tables, at_end);
         }
-        if let Next::Held(_) = self.engine.next {
-            self.engine.next = Next::Unread;
+        if let Pending::Held(_) = self.engine.pending {
+            self.engine.pending = Pending::Unread;
         }
         let by_tokens = self.engine.hold.has_marks() && self.region().special != 0;
         let all = self.unreported();
@@ -49,22 +49,22 @@ impl Pull<'_> {
         // Where it was last asked whether a body of calls begins without an opener.
         let mut asked = None;
         loop {
-            if let Next::Opener { pattern, len, .. } = self.engine.next {
+            if let Pending::Opener { pattern, len, .. } = self.engine.pending {
                 match self.decide_opener(pattern, len, at_end)? {
                     Some(true) => {
-                        self.engine.next = Next::Unread;
-                        self.found = Some(Found::Marker { pattern, len, is_broken: false });
-                        return Ok(Read::Found);
+                        self.engine.pending = Pending::Unread;
+                        self.found = Some(Match::Marker { pattern, len, is_broken: false });
+                        return Ok(ReadOutcome::Found);
                     }
                     Some(false) => {
-                        self.engine.next = Next::Unread;
+                        self.engine.pending = Pending::Unread;
                         let first = self.rest(self.engine.text)[0];
                         self.engine.pass(compiled, first);
                     }
                     None => {
                         let seen = self.unreported() - self.engine.text;
-                        self.engine.next = Next::Opener { pattern, len, seen };
-                        return Ok(Read::End);
+                        self.engine.pending = Pending::Opener { pattern, len, seen };
+                        return Ok(ReadOutcome::End);
                     }
                 }
             }
@@ -74,32 +74,32 @@ impl Pull<'_> {
             let held = self.engine.hold.unreported().len();
             let begins_in_held = held > 0 && read >= held && is_long;
             if begins_in_held && read > first && self.engine.undecided() == 0 {
-                return Ok(Read::Part);
+                return Ok(ReadOutcome::Part);
             }
             if read >= limit {
                 if limit < all {
-                    return Ok(Read::Part);
+                    return Ok(ReadOutcome::Part);
                 }
                 if !at_end {
-                    return Ok(Read::End);
+                    return Ok(ReadOutcome::End);
                 }
-                match self.engine.next {
-                    Next::Undecided(recogniser) => {
+                match self.engine.pending {
+                    Pending::Undecided(recogniser) => {
                         if self.decide(recogniser.end(self.region()), recogniser, recogniser.len())? {
-                            return Ok(Read::Found);
+                            return Ok(ReadOutcome::Found);
                         }
                     }
                     _ if self.engine.state.held() > 0 => {
                         self.engine.leave(compiled);
                         self.begin_recogniser();
                     }
-                    _ => return Ok(Read::End),
+                    _ => return Ok(ReadOutcome::End),
                 }
                 continue;
             }
-            if let Next::Undecided(recogniser) = self.engine.next {
+            if let Pending::Undecided(recogniser) = self.engine.pending {
                 if self.run_recogniser(recogniser, read, limit)? {
-                    return Ok(Read::Found);
+                    return Ok(ReadOutcome::Found);
                 }
                 continue;
             }
@@ -110,8 +110,8 @@ impl Pull<'_> {
                     asked = Some(read);
                     match self.decide_bare(at_end)? {
                         Some(Some(rule)) => {
-                            self.found = Some(Found::Bare { rule });
-                            return Ok(Read::Found);
+                            self.found = Some(Match::Bare { rule });
+                            return Ok(ReadOutcome::Found);
                         }
                         Some(None) => {}
                         None => return Ok(self.wait()),
@@ -139,23 +139,23 @@ impl Pull<'_> {
                     let end = read + run.read + 1 - usize::from(unread);
                     engine.text = end - usize::from(len);
                     engine.leave_at(compiled, &origin);
-                    Some(Found::Marker { pattern, len: len.into(), is_broken: false })
+                    Some(Match::Marker { pattern, len: len.into(), is_broken: false })
                 }
                 Some(Exit::Framing { len, origin }) => {
                     engine.text = read + run.read + 1 - usize::from(len);
                     engine.leave_at(compiled, &origin);
-                    Some(Found::Framing { len: len.into() })
+                    Some(Match::Framing { len: len.into() })
                 }
                 Some(_) => None,
             };
             match found {
-                Some(Found::Marker { pattern, len, .. }) if self.opener_of(pattern).is_some() => {
-                    self.engine.next = Next::Opener { pattern, len, seen: len as usize };
+                Some(Match::Marker { pattern, len, .. }) if self.opener_of(pattern).is_some() => {
+                    self.engine.pending = Pending::Opener { pattern, len, seen: len as usize };
                     continue;
                 }
                 Some(found) => {
                     self.found = Some(found);
-                    return Ok(Read::Found);
+                    return Ok(ReadOutcome::Found);
                 }
                 None => {}
             }
@@ -179,7 +179,7 @@ impl Pull<'_> {
             0 => Recogniser::of_marker(self.region(), engine.spans.active(), &engine.code, first),
             framing => Recogniser::of_framing(framing),
         };
-        self.engine.next = Next::Undecided(recogniser);
+        self.engine.pending = Pending::Undecided(recogniser);
     }
 
     /// Passes text in which no marker can begin, and then begins to read one. Only outside of the table, when nothing is
@@ -208,7 +208,7 @@ impl Pull<'_> {
     fn run_recogniser(&mut self, mut recogniser: Recogniser, read: usize, limit: usize) -> Result<bool, Error> {
         let text = self.unread(read, limit);
         let outcome = recogniser.run(&self.compiled.grammar, self.region(), text, |at| self.mark(read + at));
-        self.engine.next = Next::Undecided(recogniser);
+        self.engine.pending = Pending::Undecided(recogniser);
         match outcome {
             Outcome::More => Ok(false),
             outcome => self.decide(outcome, recogniser, recogniser.len() - 1),
@@ -218,7 +218,7 @@ impl Pull<'_> {
     /// Acts on the outcome of a recogniser. Returns whether something was found. `before` is how many of its bytes came before
     /// the one that decided.
     fn decide(&mut self, outcome: Outcome, recogniser: Recogniser, before: usize) -> Result<bool, Error> {
-        self.engine.next = Next::Unread;
+        self.engine.pending = Pending::Unread;
         let found = match outcome {
             Outcome::Match { pattern, len } => Some((pattern, len, false)),
             Outcome::HeaderEnd { pattern } => Some((pattern, recogniser.len(), false)),
@@ -227,7 +227,7 @@ impl Pull<'_> {
                 self.read_broken_header(len, torn)?.map(|len| (pattern, len, true))
             }
             Outcome::Framing => {
-                self.found = Some(Found::Framing { len: recogniser.len() });
+                self.found = Some(Match::Framing { len: recogniser.len() });
                 return Ok(true);
             }
             Outcome::More | Outcome::Fail if recogniser.is_of_framing() => {
@@ -244,10 +244,10 @@ impl Pull<'_> {
         };
         let len = len as u32;
         if self.opener_of(pattern).is_some() {
-            self.engine.next = Next::Opener { pattern, len, seen: len as usize };
+            self.engine.pending = Pending::Opener { pattern, len, seen: len as usize };
             return Ok(false);
         }
-        self.found = Some(Found::Marker { pattern, len, is_broken });
+        self.found = Some(Match::Marker { pattern, len, is_broken });
         Ok(true)
     }
 

@@ -6,7 +6,7 @@ use super::{
     counts::all_to_thinking,
     error::Error,
     event::Cause,
-    pending::{Next, PendingMarker, bits, due},
+    pending::{Pending, PendingMarker, bits, due},
     spans::OpenSpan,
     window::{EventRef, KindRef, Place, Pull, rest},
 };
@@ -31,7 +31,7 @@ impl Pull<'_> {
         let channel = self.compiled.grammar.region(span.region).channel;
         if usize::from(number) + 1 == engine.spans.open().len() && engine.attributes.len() > 0 {
             let pending = PendingMarker::new(due::ATTRIBUTES, span);
-            engine.next = Next::Due(PendingMarker { after: engine.framing, ..pending });
+            engine.pending = Pending::Due(PendingMarker { after: engine.framing, ..pending });
         }
         engine.add_span(channel);
         let rule = with_thought(self.compiled, span);
@@ -53,7 +53,7 @@ impl Pull<'_> {
         }
         if let Some((region, rule)) = self.compiled.started(channel) {
             let span = OpenSpan::new(rule, 0, region, false);
-            self.engine.next = Next::Due(PendingMarker::new(due::OPEN, span));
+            self.engine.pending = Pending::Due(PendingMarker::new(due::OPEN, span));
         }
     }
 
@@ -148,7 +148,7 @@ impl Pull<'_> {
             engine.code = CodeTracker::after(marker[marker.len() - 1]);
         }
         let has_attributes = has(due::OPEN) && engine.attributes.len() > 0;
-        engine.next = Next::Due(PendingMarker {
+        engine.pending = Pending::Due(PendingMarker {
             due: pending.due | bits(pattern.before > 0, due::BEFORE) | bits(has_attributes, due::ATTRIBUTES),
             before: pattern.before,
             main: len - u32::from(pattern.before),
@@ -169,7 +169,7 @@ impl Pull<'_> {
         engine.attributes.clear();
         engine.code_around = engine.code;
         let span = OpenSpan::new(rule, 0, self.compiled.inside(rule), false);
-        engine.next = Next::Due(PendingMarker::new(due::OPEN, span));
+        engine.pending = Pending::Due(PendingMarker::new(due::OPEN, span));
     }
 
     /// Takes the next step of the pending marker. Returns its event, if it has one.
@@ -228,9 +228,9 @@ impl Pull<'_> {
             }
         };
         if pending.due != 0 {
-            self.engine.next = Next::Due(pending);
+            self.engine.pending = Pending::Due(pending);
         } else {
-            self.engine.next = Next::Unread;
+            self.engine.pending = Pending::Unread;
             self.engine.framing = pending.after;
         }
         Ok(event)

@@ -1,7 +1,7 @@
 //! The window of a pull: the held bytes and then the chunk, as one stretch of bytes that are in no event yet. Events are cut
 //! off its front. What is left of it when the pull ends is held, so no byte may leave it without an event.
 
-use super::{chunk::Chunk, engine::Engine, error::Error, event::Cause, hold::HoldBuffer, pending::Next};
+use super::{chunk::Chunk, engine::Engine, error::Error, event::Cause, hold::HoldBuffer, pending::Pending};
 use crate::{
     calls::body::{Body, Piece},
     channel::Channel,
@@ -17,16 +17,16 @@ pub struct Pull<'a> {
     /// The number of bytes of the chunk that are in events or held.
     pub(super) pos: usize,
     /// What was found after the engine's `text`. None of its bytes is in an event: if the pull is stopped, they are read again.
-    pub(super) found: Option<Found>,
+    pub(super) found: Option<Match>,
     /// An error was returned.
     pub(super) has_failed: bool,
     /// How many bytes of the stream came before the chunk. Only for assertions.
     before: u64,
 }
 
-/// A marker or framing that was found after the text.
+/// A match after the text: a marker, framing, or a part of a body of calls.
 #[derive(Clone, Copy)]
-pub enum Found {
+pub enum Match {
     Marker {
         pattern: u8,
         len: u32,
@@ -133,8 +133,8 @@ impl<'a> Pull<'a> {
 
     /// Returns how many of the bytes that are in no event the next pull does not read again.
     fn read_ahead(&self) -> usize {
-        match &self.engine.next {
-            Next::Due(marker) => marker.len(),
+        match &self.engine.pending {
+            Pending::Due(marker) => marker.len(),
             _ => self.engine.text + self.engine.undecided(),
         }
     }
@@ -146,9 +146,9 @@ impl<'a> Pull<'a> {
 
     /// Holds what was read of the chunk, and what was decided but is not all reported: the caller will not feed it again.
     pub(super) fn hold_rest(&mut self) -> Result<(), Error> {
-        if matches!(&self.engine.next, Next::Undecided(recogniser) if recogniser.len() == 0) {
+        if matches!(&self.engine.pending, Pending::Undecided(recogniser) if recogniser.len() == 0) {
             // It was begun for a byte that it has not read. The caller may feed another one.
-            self.engine.next = Next::Unread;
+            self.engine.pending = Pending::Unread;
         }
         self.gather(self.read_ahead())
     }

@@ -1,39 +1,39 @@
 //! What stands between calls: closers, framing, text of no call, and the heads with which calls begin.
 
-use super::state::{Body, CallEnd, Leaf, Piece, State, Step, Turn};
+use super::state::{Body, CallEnd, ElementContent, Piece, State, Step, Transition};
 use crate::{
     calls::{
         head::{self, Head},
         table::{BodyRule, CallTable, CallTables},
-        view::{Seen, View},
+        view::{Decision, View},
     },
     matcher::bytes::{contains, is_blank},
 };
 
 impl Body {
-    pub(super) fn between(&mut self, tables: &CallTables, view: &View) -> Turn {
+    pub(super) fn between(&mut self, tables: &CallTables, view: &View) -> Transition {
         match view.closer(0) {
-            Seen::Yes => return Ok(Some(Step::Closer)),
-            Seen::More => return Err(Seen::More),
-            Seen::No => {}
+            Decision::Yes => return Ok(Some(Step::Closer)),
+            Decision::More => return Err(Decision::More),
+            Decision::No => {}
         }
         match head::pick(tables, view, 0) {
             Ok(table) => return self.begin(tables, view, table, false),
-            Err(Seen::No) => {}
+            Err(Decision::No) => {}
             Err(seen) => return Err(seen),
         }
         match view.longest(0, &tables.skips) {
             Ok(len) => return self.some(Piece::Framing, len, State::Between),
-            Err(Seen::No) => {}
+            Err(Decision::No) => {}
             Err(seen) => return Err(seen),
         }
         if is_blank(view.text[0]) || contains(&tables.between, view.text[0]) {
             let is_framing = |at: usize| {
                 // An id may begin with a blank, and a call with an id.
                 is_blank(view.text[at])
-                    && view.closer_or_begin(at, &tables.begins) == Seen::No
-                    && Seen::of(view.longest(at, &tables.skips)) == Seen::No
-                    && Seen::of(head::pick(tables, view, at)) == Seen::No
+                    && view.closer_or_begin(at, &tables.begins) == Decision::No
+                    && Decision::of(view.longest(at, &tables.skips)) == Decision::No
+                    && Decision::of(head::pick(tables, view, at)) == Decision::No
             };
             let len = (1..view.text.len()).find(|&at| !is_framing(at)).unwrap_or(view.text.len());
             return self.some(Piece::Framing, len, State::Between);
@@ -42,10 +42,10 @@ impl Body {
     }
 
     /// Begins a call by this table. `is_begun`: what begins it came before.
-    pub(super) fn begin(&mut self, tables: &CallTables, view: &View, number: u8, is_begun: bool) -> Turn {
+    pub(super) fn begin(&mut self, tables: &CallTables, view: &View, number: u8, is_begun: bool) -> Transition {
         let table = tables.table(number);
         self.table = number;
-        let has_begin = !is_begun && view.literal(0, &table.begin) == Seen::Yes;
+        let has_begin = !is_begun && view.literal(0, &table.begin) == Decision::Yes;
         let begin = if has_begin { table.begin.len() } else { 0 };
         let (len, state) = match &table.body {
             BodyRule::Object(_) if begin > 0 => return self.some(Piece::Framing, begin, State::Between),
@@ -65,7 +65,7 @@ impl Body {
     }
 
     /// Text up to the next closer or `begin`, or through the `end` of the call that broke its grammar.
-    pub(super) fn opaque(&mut self, tables: &CallTables, view: &View, is_bad: bool, is_new: bool) -> Turn {
+    pub(super) fn opaque(&mut self, tables: &CallTables, view: &View, is_bad: bool, is_new: bool) -> Transition {
         let end = if is_bad { &tables.table(self.table).end[..] } else { &[] };
         let mut at = usize::from(is_new);
         let state = State::Opaque { is_bad, is_new: false };
@@ -74,14 +74,14 @@ impl Body {
                 break (at, state);
             }
             match view.closer_or_begin(at, &tables.begins) {
-                Seen::Yes => return self.ends_at(at, Piece::Text, state, State::Between),
-                Seen::More => break (at, state),
-                Seen::No => {}
+                Decision::Yes => return self.ends_at(at, Piece::Text, state, State::Between),
+                Decision::More => break (at, state),
+                Decision::No => {}
             }
             match view.marker(at, end) {
-                Seen::Yes => break (at + end.len(), State::Between),
-                Seen::More => break (at, state),
-                Seen::No => {}
+                Decision::Yes => break (at + end.len(), State::Between),
+                Decision::More => break (at, state),
+                Decision::No => {}
             }
             at += 1;
         };
@@ -91,10 +91,10 @@ impl Body {
         }
     }
 
-    pub(super) fn piece_of_head(&mut self, table: &CallTable, piece: u8) -> Turn {
+    pub(super) fn piece_of_head(&mut self, table: &CallTable, piece: u8) -> Transition {
         let arguments = match &table.body {
             BodyRule::Json | BodyRule::Object(_) => State::Arguments,
-            BodyRule::Tags(rule) if rule.nested.is_some() => State::Element { leaf: Leaf::Done },
+            BodyRule::Tags(rule) if rule.nested.is_some() => State::Element { content: ElementContent::Done },
             BodyRule::Tags(_) => State::Pair,
             BodyRule::Literal(_) => State::Argument { is_first: true },
         };
@@ -113,14 +113,14 @@ impl Body {
     }
 
     /// After the arguments: the call's `end`, or what implies it.
-    pub(super) fn ended(&mut self, tables: &CallTables, table: &CallTable, view: &View) -> Turn {
+    pub(super) fn ended(&mut self, tables: &CallTables, table: &CallTable, view: &View) -> Transition {
         if let Some(step) = self.blanks(view, State::Ended) {
             return Ok(Some(step));
         }
         match view.marker(0, &table.end) {
-            Seen::Yes => return Ok(Some(self.end(CallEnd::Marker, table.end.len()))),
-            Seen::More => return Err(Seen::More),
-            Seen::No => {}
+            Decision::Yes => return Ok(Some(self.end(CallEnd::Marker, table.end.len()))),
+            Decision::More => return Err(Decision::More),
+            Decision::No => {}
         }
         view.closer_or_begin(0, &tables.begins).ok()?;
         Ok(Some(self.end(CallEnd::Implied, 0)))

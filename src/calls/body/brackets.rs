@@ -1,16 +1,16 @@
 //! A call whose keys and values stand in brackets, as a program writes them.
 
-use super::state::{Body, Brackets, CallEnd, Part, Piece, State, Turn};
+use super::state::{Body, Brackets, CallEnd, LiteralState, Piece, State, Transition};
 use crate::{
     calls::{
         table::{CallTables, LiteralRule, MOST_OF_NAME},
-        view::{Seen, View},
+        view::{Decision, View},
     },
     matcher::bytes::is_blank,
 };
 
 impl Body {
-    pub(super) fn literal(&mut self, tables: &CallTables, rule: &LiteralRule, view: &View) -> Turn {
+    pub(super) fn literal(&mut self, tables: &CallTables, rule: &LiteralRule, view: &View) -> Transition {
         match self.state {
             State::Argument { .. } | State::ArgumentComma | State::Assign | State::ArgumentValue => {
                 let own = self.state;
@@ -43,22 +43,22 @@ impl Body {
                 view.one_of(0, &[rule.assign])?;
                 self.some(Piece::Framing, 1, State::ArgumentValue)
             }
-            State::ArgumentValue => self.go(State::Literal { part: Part::Start }),
-            State::Literal { part } => self.literal_value(tables, rule, view, part),
+            State::ArgumentValue => self.go(State::Literal { state: LiteralState::Start }),
+            State::Literal { state } => self.literal_value(tables, rule, view, state),
             State::LiteralEnd => Ok(Some(self.piece(Piece::ValueEnd, 0, State::Argument { is_first: false }))),
-            _ => Err(Seen::No),
+            _ => Err(Decision::No),
         }
     }
 
-    fn argument_key(&mut self, rule: &LiteralRule, view: &View) -> Turn {
+    fn argument_key(&mut self, rule: &LiteralRule, view: &View) -> Transition {
         if !rule.raw_quote.is_empty() {
             match view.literal(0, &rule.raw_quote) {
-                Seen::Yes => {
+                Decision::Yes => {
                     let state = State::ArgumentKeyWord { is_raw: true };
                     return self.some(Piece::Framing, rule.raw_quote.len(), state);
                 }
-                Seen::More => return Err(Seen::More),
-                Seen::No => {}
+                Decision::More => return Err(Decision::More),
+                Decision::No => {}
             }
             if view.text[0] == b'"' {
                 return self.some(Piece::Framing, 1, State::ArgumentKeyWord { is_raw: false });
@@ -67,35 +67,41 @@ impl Body {
         let is_key = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte) || byte >= 0x80;
         let len = view.text.iter().take(MOST_OF_NAME + 1).take_while(|&&byte| is_key(byte)).count();
         match len {
-            0 => Err(Seen::No),
-            len if len > MOST_OF_NAME => Err(Seen::No),
-            len if len == view.text.len() && !view.is_end => Err(Seen::More),
+            0 => Err(Decision::No),
+            len if len > MOST_OF_NAME => Err(Decision::No),
+            len if len == view.text.len() && !view.is_end => Err(Decision::More),
             len => self.some(Piece::Key, len, State::Assign),
         }
     }
 
-    fn literal_value(&mut self, tables: &CallTables, rule: &LiteralRule, view: &View, part: Part) -> Turn {
+    fn literal_value(
+        &mut self,
+        tables: &CallTables,
+        rule: &LiteralRule,
+        view: &View,
+        state: LiteralState,
+    ) -> Transition {
         let (text, raw) = (view.text, &rule.raw_quote[..]);
-        let (mut part, mut at) = (part, 0);
+        let (mut state, mut at) = (state, 0);
         loop {
-            let own = State::Literal { part };
+            let own = State::Literal { state };
             if at == text.len() {
                 return self.run(view, Piece::Value, at, own);
             }
             let is_outermost = self.brackets.depth == 0;
-            match part {
-                Part::Text { is_escaped: true, quote } => {
-                    (part, at) = (Part::Text { quote, is_escaped: false }, at + 1);
+            match state {
+                LiteralState::Text { is_escaped: true, quote } => {
+                    (state, at) = (LiteralState::Text { quote, is_escaped: false }, at + 1);
                     continue;
                 }
-                Part::Text { quote, .. } => {
+                LiteralState::Text { quote, .. } => {
                     match memchr::memchr2(quote, b'\\', &text[at..]) {
                         None => at = text.len(),
                         Some(len) if text[at + len] == b'\\' => {
-                            (part, at) = (Part::Text { quote, is_escaped: true }, at + len + 1);
+                            (state, at) = (LiteralState::Text { quote, is_escaped: true }, at + len + 1);
                         }
                         Some(len) => {
-                            (part, at) = (Part::Nest, at + len + 1);
+                            (state, at) = (LiteralState::Nest, at + len + 1);
                             if is_outermost {
                                 return self.some(Piece::Value, at, State::LiteralEnd);
                             }
@@ -103,10 +109,10 @@ impl Body {
                     }
                     continue;
                 }
-                Part::Raw => {
+                LiteralState::Raw => {
                     match memchr::memmem::find(&text[at..], raw) {
                         Some(len) => {
-                            (part, at) = (Part::Nest, at + len + raw.len());
+                            (state, at) = (LiteralState::Nest, at + len + raw.len());
                             if is_outermost {
                                 return self.some(Piece::Value, at, State::LiteralEnd);
                             }
@@ -117,7 +123,7 @@ impl Body {
                             let held = (1..raw.len()).rev().find(|&len| text[at..].ends_with(&raw[..len])).unwrap_or(0);
                             at = text.len() - held;
                             if held > 0 {
-                                return self.before(at, Piece::Value, own, Seen::More);
+                                return self.before(at, Piece::Value, own, Decision::More);
                             }
                         }
                     }
@@ -126,40 +132,40 @@ impl Body {
                 _ => {}
             }
             match view.marker(at, raw) {
-                Seen::Yes => {
-                    (part, at) = (Part::Raw, at + raw.len());
+                Decision::Yes => {
+                    (state, at) = (LiteralState::Raw, at + raw.len());
                     continue;
                 }
-                Seen::More => return self.before(at, Piece::Value, own, Seen::More),
-                Seen::No => {}
+                Decision::More => return self.before(at, Piece::Value, own, Decision::More),
+                Decision::No => {}
             }
             let byte = text[at];
             if byte == b'"' || byte == b'\'' && raw.is_empty() {
-                (part, at) = (Part::Text { quote: byte, is_escaped: false }, at + 1);
+                (state, at) = (LiteralState::Text { quote: byte, is_escaped: false }, at + 1);
                 continue;
             }
-            let is_start = part == Part::Start;
+            let is_start = state == LiteralState::Start;
             match view.closer_or_begin(at, &tables.begins) {
-                Seen::More => return self.before(at, Piece::Value, own, Seen::More),
-                Seen::Yes if is_start => return Err(Seen::No),
-                Seen::Yes if is_outermost => return self.ends_at(at, Piece::Value, own, State::LiteralEnd),
-                Seen::Yes => return self.before(at, Piece::Value, own, Seen::No),
-                Seen::No => {}
+                Decision::More => return self.before(at, Piece::Value, own, Decision::More),
+                Decision::Yes if is_start => return Err(Decision::No),
+                Decision::Yes if is_outermost => return self.ends_at(at, Piece::Value, own, State::LiteralEnd),
+                Decision::Yes => return self.before(at, Piece::Value, own, Decision::No),
+                Decision::No => {}
             }
             if let Some(kind) = Brackets::OPEN.iter().position(|&open| open == byte) {
-                if is_outermost && part == Part::Word && byte == b'(' || !self.brackets.push(kind) {
-                    return self.before(at, Piece::Value, own, Seen::No);
+                if is_outermost && state == LiteralState::Word && byte == b'(' || !self.brackets.push(kind) {
+                    return self.before(at, Piece::Value, own, Decision::No);
                 }
-                (part, at) = (Part::Nest, at + 1);
+                (state, at) = (LiteralState::Nest, at + 1);
             } else if let Some(kind) = Brackets::CLOSE.iter().position(|&close| close == byte) {
                 if is_start {
-                    return Err(Seen::No);
+                    return Err(Decision::No);
                 }
                 if is_outermost {
                     return self.ends_at(at, Piece::Value, own, State::LiteralEnd);
                 }
                 if !self.brackets.pop(kind) {
-                    return self.before(at, Piece::Value, own, Seen::No);
+                    return self.before(at, Piece::Value, own, Decision::No);
                 }
                 at += 1;
                 if self.brackets.depth == 0 {
@@ -167,11 +173,11 @@ impl Body {
                 }
             } else if is_outermost && (byte == b',' || is_blank(byte)) {
                 if is_start {
-                    return Err(Seen::No);
+                    return Err(Decision::No);
                 }
                 return self.ends_at(at, Piece::Value, own, State::LiteralEnd);
             } else {
-                part = if is_outermost { Part::Word } else { Part::Nest };
+                state = if is_outermost { LiteralState::Word } else { LiteralState::Nest };
                 at += 1;
             }
         }

@@ -1,39 +1,39 @@
 //! A call whose values are elements inside each other.
 
-use super::state::{Body, Leaf, MOST_NESTED, Piece, State, Turn};
+use super::state::{Body, ElementContent, MOST_NESTED, Piece, State, Transition};
 use crate::{
     calls::{
         table::{CallTable, MOST_OF_WORD, TagsRule},
-        view::{Seen, View},
+        view::{Decision, View},
     },
     matcher::bytes::is_blank,
 };
 
 impl Body {
-    pub(super) fn elements(&mut self, table: &CallTable, rule: &TagsRule, mark: &[u8], view: &View) -> Turn {
+    pub(super) fn elements(&mut self, table: &CallTable, rule: &TagsRule, mark: &[u8], view: &View) -> Transition {
         match self.state {
-            State::Element { leaf } => {
+            State::Element { content } => {
                 let depth = self.brackets.depth;
                 let marked = view.literal(0, mark);
-                if marked == Seen::More {
-                    return Err(Seen::More);
+                if marked == Decision::More {
+                    return Err(Decision::More);
                 }
-                if marked == Seen::No {
-                    return self.between_elements(mark, view, leaf);
+                if marked == Decision::No {
+                    return self.between_elements(mark, view, content);
                 }
                 let [end, close, open] = [&table.end, &rule.value[1], &rule.key[0]];
                 let seen = [end, close, open].map(|literal| view.literal(0, literal));
                 // The longest one that is there, as soon as no longer one can be.
-                let longest = seen.iter().zip([end, close, open]).filter(|(seen, _)| **seen == Seen::Yes);
+                let longest = seen.iter().zip([end, close, open]).filter(|(seen, _)| **seen == Decision::Yes);
                 let longest = longest.map(|(_, literal)| literal.len()).max();
                 let may_grow = seen
                     .iter()
                     .zip([end, close, open])
-                    .any(|(seen, literal)| *seen == Seen::More && longest.is_none_or(|len| literal.len() > len));
+                    .any(|(seen, literal)| *seen == Decision::More && longest.is_none_or(|len| literal.len() > len));
                 if may_grow {
-                    return Err(Seen::More);
+                    return Err(Decision::More);
                 }
-                let is = |literal: &[u8], seen: Seen| seen == Seen::Yes && longest == Some(literal.len());
+                let is = |literal: &[u8], seen: Decision| seen == Decision::Yes && longest == Some(literal.len());
                 if is(end, seen[0]) {
                     return if depth > 0 { self.go(State::ElementEnds) } else { self.go(State::Ended) };
                 }
@@ -47,44 +47,48 @@ impl Body {
                         Err(step) => return Ok(Some(step)),
                     };
                     self.brackets.depth -= 1;
-                    return self.some(Piece::ValueEnd, close.len() + len + 1, State::Element { leaf: Leaf::Done });
+                    return self.some(
+                        Piece::ValueEnd,
+                        close.len() + len + 1,
+                        State::Element { content: ElementContent::Done },
+                    );
                 }
-                if is(open, seen[2]) && leaf != Leaf::Text && depth < MOST_NESTED {
+                if is(open, seen[2]) && content != ElementContent::Text && depth < MOST_NESTED {
                     return self.some(Piece::Framing, open.len(), State::ElementKey);
                 }
-                Err(Seen::No)
+                Err(Decision::No)
             }
             State::ElementKey => self.word(view, &rule.key[1], Piece::Key, State::AfterElementKey),
             State::AfterElementKey => {
                 self.brackets.depth += u8::from(view.text.starts_with(&rule.key[1]));
-                self.word_end(view, &rule.key[1], State::Element { leaf: Leaf::Blank })
+                self.word_end(view, &rule.key[1], State::Element { content: ElementContent::Blank })
             }
             State::ElementEnds if self.brackets.depth > 0 => {
                 self.brackets.depth -= 1;
                 Ok(Some(self.piece(Piece::ValueEnd, 0, State::ElementEnds)))
             }
             State::ElementEnds => self.go(State::Ended),
-            _ => Err(Seen::No),
+            _ => Err(Decision::No),
         }
     }
 
     /// Text up to the next marker: of the innermost element, or blanks.
-    fn between_elements(&mut self, mark: &[u8], view: &View, leaf: Leaf) -> Turn {
+    fn between_elements(&mut self, mark: &[u8], view: &View, content: ElementContent) -> Transition {
         let text = view.text;
         let first = |from: usize| memchr::memchr(mark[0], &text[from..]).map_or(text.len(), |at| from + at);
         let mut len = first(0);
-        while len < text.len() && view.literal(len, mark) == Seen::No {
+        while len < text.len() && view.literal(len, mark) == Decision::No {
             len = first(len + 1);
         }
         let run = &text[..len];
-        if self.brackets.depth > 0 && leaf != Leaf::Done {
-            let has_text = leaf == Leaf::Text || run.iter().any(|&byte| !is_blank(byte));
-            let state = State::Element { leaf: if has_text { Leaf::Text } else { Leaf::Blank } };
+        if self.brackets.depth > 0 && content != ElementContent::Done {
+            let has_text = content == ElementContent::Text || run.iter().any(|&byte| !is_blank(byte));
+            let state = State::Element { content: if has_text { ElementContent::Text } else { ElementContent::Blank } };
             return self.run(view, Piece::Value, len, state);
         }
         // A mark may begin with a blank: only those before it are framing.
         match run.iter().take_while(|&&byte| is_blank(byte)).count() {
-            0 => Err(Seen::No),
+            0 => Err(Decision::No),
             blanks => self.some(Piece::Framing, blanks, self.state),
         }
     }

@@ -11,20 +11,20 @@
 mod between;
 mod brackets;
 mod elements;
-mod inside;
 mod json;
 mod object;
+mod self_loop;
 mod state;
 mod tags;
 
 use super::{
     head,
     table::{BodyRule, CallTables},
-    view::{Seen, View},
+    view::{Decision, View},
 };
-pub use inside::{Inside, Quiet};
+pub use self_loop::{Context, SelfLoop};
 pub use state::{Body, CallEnd, Piece, Step};
-use state::{Leaf, Role, State, Turn};
+use state::{ElementContent, Role, State, Transition};
 
 impl Body {
     /// Returns what comes next. Returns none if only more bytes can tell; at the text's end, nothing more comes.
@@ -36,7 +36,7 @@ impl Body {
                 Ok(Some(Step::Piece { len, .. })) if len > view.text.len() => return body.more(view).ok().flatten(),
                 Ok(Some(step)) => return Some(step),
                 Ok(None) => {}
-                Err(Seen::More) => return None,
+                Err(Decision::More) => return None,
                 // The body breaks its grammar before the next byte.
                 Err(_) => return Some(body.end(CallEnd::Malformed, 0)),
             }
@@ -50,7 +50,7 @@ impl Body {
             State::Json { role: Role::Arguments, .. }
             | State::ValueText { .. }
             | State::Literal { .. }
-            | State::Element { leaf: Leaf::Blank | Leaf::Text } => (Piece::Value, self.state),
+            | State::Element { content: ElementContent::Blank | ElementContent::Text } => (Piece::Value, self.state),
             State::ValueLine { .. } => (Piece::Value, State::ValueText { is_cdata: false }),
             State::Json { .. } | State::OtherKey { .. } => (Piece::Framing, self.state),
             _ if self.is_in_call() => {
@@ -86,14 +86,14 @@ impl Body {
         }
     }
 
-    fn turn(&mut self, tables: &CallTables, view: &View) -> Turn {
+    fn turn(&mut self, tables: &CallTables, view: &View) -> Transition {
         if view.text.is_empty() && !self.has_empty_piece() {
-            return if self.is_in_call() { self.more(view) } else { Err(Seen::More) };
+            return if self.is_in_call() { self.more(view) } else { Err(Decision::More) };
         }
         match self.state {
             State::Opened { opener } => match head::pick_begun(tables, opener, view) {
                 Ok(table) => self.begin(tables, view, table, true),
-                Err(Seen::No) => self.go(State::Between),
+                Err(Decision::No) => self.go(State::Between),
                 Err(seen) => Err(seen),
             },
             State::AfterHeader => match tables.named_by_header() {
@@ -129,14 +129,14 @@ impl Body {
         }
     }
 
-    fn turn_in_call(&mut self, tables: &CallTables, view: &View) -> Turn {
+    fn turn_in_call(&mut self, tables: &CallTables, view: &View) -> Transition {
         let table = tables.table(self.table);
         match (self.state, &table.body) {
             (State::Head { piece }, _) => self.piece_of_head(table, piece),
             (State::Ended, _) => self.ended(tables, table, view),
             (State::Broken, _) => Ok(Some(self.end(CallEnd::Malformed, 0))),
             (State::Implied, _) => Ok(Some(self.end(CallEnd::Implied, 0))),
-            (State::Json { part, role }, _) => self.json(tables, table, view, part, role),
+            (State::Json { state, role }, _) => self.json(tables, table, view, state, role),
             (_, BodyRule::Object(rule)) => self.object(rule, view),
             (_, BodyRule::Json) => self.arguments(table, view),
             (_, BodyRule::Tags(rule)) => self.tags(table, rule, view),

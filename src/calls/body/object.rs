@@ -1,13 +1,13 @@
 //! A call that is a JSON object, whose members are its name, its id and its arguments, in any order.
 
-use super::state::{Body, CallEnd, Json, Piece, Role, State, Turn};
+use super::state::{Body, CallEnd, JsonState, Piece, Role, State, Transition};
 use crate::calls::{
     table::{MOST_OF_WORD, ObjectRule},
-    view::{Seen, View},
+    view::{Decision, View},
 };
 
 impl Body {
-    pub(super) fn object(&mut self, rule: &ObjectRule, view: &View) -> Turn {
+    pub(super) fn object(&mut self, rule: &ObjectRule, view: &View) -> Transition {
         match self.state {
             State::Member { .. } | State::Key | State::Colon { .. } | State::MemberValue { .. } => {
                 let own = self.state;
@@ -25,7 +25,7 @@ impl Body {
                     self.some(Piece::End(end), 1, State::Between)
                 }
                 (b',', false) => self.some(Piece::Framing, 1, State::Key),
-                (_, false) => Err(Seen::No),
+                (_, false) => Err(Decision::No),
                 (_, true) => self.go(State::Key),
             },
             State::Key => self.key(rule, view),
@@ -51,15 +51,15 @@ impl Body {
             // After the name of a `key_is_name` object comes its colon; after others the next member.
             State::Unquote if rule.key_is_name => self.some(Piece::Framing, 1, State::Colon { role: Role::Arguments }),
             State::Unquote => self.some(Piece::Framing, 1, State::Member { is_first: false }),
-            _ => Err(Seen::No),
+            _ => Err(Decision::No),
         }
     }
 
-    fn key(&mut self, rule: &ObjectRule, view: &View) -> Turn {
+    fn key(&mut self, rule: &ObjectRule, view: &View) -> Transition {
         view.one_of(0, b"\"")?;
         if rule.key_is_name {
             if self.has_name {
-                return Err(Seen::No);
+                return Err(Decision::No);
             }
             return self.quoted(view, Role::Name);
         }
@@ -68,7 +68,7 @@ impl Body {
         let reach = &view.text[1..view.text.len().min(longest + 2)];
         let Some(len) = string_len(reach) else {
             if reach.len() <= longest && !view.is_end {
-                return Err(Seen::More);
+                return Err(Decision::More);
             }
             return self.some(Piece::Framing, 1, State::OtherKey { is_escaped: false });
         };
@@ -86,25 +86,25 @@ impl Body {
         self.some(Piece::Framing, len + 2, State::Colon { role })
     }
 
-    fn member_value(&mut self, view: &View, role: Role) -> Turn {
+    fn member_value(&mut self, view: &View, role: Role) -> Transition {
         match (role, view.text[0]) {
             (Role::Name, b'"') => self.quoted(view, Role::Name),
-            (Role::Name, _) => Err(Seen::No),
+            (Role::Name, _) => Err(Decision::No),
             (Role::Id, b'"') => self.quoted(view, Role::Id),
-            (Role::Id, _) => self.go(State::Json { part: Json::Start, role: Role::Other }),
+            (Role::Id, _) => self.go(State::Json { state: JsonState::Start, role: Role::Other }),
             (Role::Arguments, _) => {
                 self.has_arguments = true;
-                self.go(State::Json { part: Json::Start, role })
+                self.go(State::Json { state: JsonState::Start, role })
             }
-            (Role::Other, _) => self.go(State::Json { part: Json::Start, role }),
+            (Role::Other, _) => self.go(State::Json { state: JsonState::Start, role }),
         }
     }
 
     /// A string that comes whole: a name, or an id. An id that is too long is the value of any other member.
-    fn quoted(&mut self, view: &View, role: Role) -> Turn {
+    fn quoted(&mut self, view: &View, role: Role) -> Transition {
         let reach = &view.text[1..view.text.len().min(MOST_OF_WORD + 2)];
         match string_len(reach) {
-            Some(0) if role == Role::Name => Err(Seen::No),
+            Some(0) if role == Role::Name => Err(Decision::No),
             Some(len) => {
                 match role {
                     Role::Name => self.has_name = true,
@@ -113,8 +113,8 @@ impl Body {
                 self.some(Piece::Framing, 1, State::Quoted { role, len: len as u16 })
             }
             None if reach.len() <= MOST_OF_WORD => self.more(view),
-            None if role == Role::Name => Err(Seen::No),
-            None => self.go(State::Json { part: Json::Start, role: Role::Other }),
+            None if role == Role::Name => Err(Decision::No),
+            None => self.go(State::Json { state: JsonState::Start, role: Role::Other }),
         }
     }
 }

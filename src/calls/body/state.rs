@@ -5,7 +5,7 @@ use crate::{
     calls::{
         head::Head,
         table::MOST_OF_WORD,
-        view::{Seen, View},
+        view::{Decision, View},
     },
     matcher::bytes::is_blank,
     utf8::incomplete_tail,
@@ -132,7 +132,7 @@ pub(super) enum State {
     Unquote,
     // A JSON value.
     Json {
-        part: Json,
+        state: JsonState,
         role: Role,
     },
     /// Before the arguments of a call with a head.
@@ -158,9 +158,9 @@ pub(super) enum State {
         framing: u16,
         len: u16,
     },
-    // Elements inside each other: `leaf` says what the innermost one has had.
+    // Elements inside each other: `content` is that of the innermost one.
     Element {
-        leaf: Leaf,
+        content: ElementContent,
     },
     ElementKey,
     AfterElementKey,
@@ -182,7 +182,7 @@ pub(super) enum State {
     Assign,
     ArgumentValue,
     Literal {
-        part: Part,
+        state: LiteralState,
     },
     LiteralEnd,
 }
@@ -197,10 +197,10 @@ pub(super) enum Role {
     Other,
 }
 
-/// Where in a JSON value.
+/// The state inside a JSON value.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Json {
+pub(super) enum JsonState {
     Start,
     /// In a number or a word.
     Word,
@@ -211,10 +211,10 @@ pub(super) enum Json {
     },
 }
 
-/// Where in a value of a literal.
+/// The state inside a value that is written as a literal.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Part {
+pub(super) enum LiteralState {
     Start,
     Word,
     Nest,
@@ -222,10 +222,10 @@ pub(super) enum Part {
     Raw,
 }
 
-/// What the innermost element has had: nothing but blanks, text, or another element.
+/// The content of the innermost element so far: nothing but blanks, text, or another element.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Leaf {
+pub(super) enum ElementContent {
     Blank,
     Text,
     Done,
@@ -264,8 +264,8 @@ impl Brackets {
     }
 }
 
-/// A step, or none where only the state has changed.
-pub(super) type Turn = Result<Option<Step>, Seen>;
+/// A transition: its step, or none where only the state has changed.
+pub(super) type Transition = Result<Option<Step>, Decision>;
 
 impl Body {
     /// Returns the body of a span that the opener with this number has opened.
@@ -308,7 +308,7 @@ impl Body {
         )
     }
 
-    pub(super) fn go(&mut self, state: State) -> Turn {
+    pub(super) fn go(&mut self, state: State) -> Transition {
         self.state = state;
         Ok(None)
     }
@@ -320,7 +320,7 @@ impl Body {
     }
 
     /// The same; nothing where there are no bytes.
-    pub(super) fn some(&mut self, piece: Piece, len: usize, state: State) -> Turn {
+    pub(super) fn some(&mut self, piece: Piece, len: usize, state: State) -> Transition {
         if len == 0 { self.go(state) } else { Ok(Some(self.piece(piece, len, state))) }
     }
 
@@ -341,20 +341,20 @@ impl Body {
     }
 
     /// Only more bytes can tell: at the text's end none come, and the call is cut.
-    pub(super) fn more(&mut self, view: &View) -> Turn {
-        if view.is_end { Ok(Some(self.cut())) } else { Err(Seen::More) }
+    pub(super) fn more(&mut self, view: &View) -> Transition {
+        if view.is_end { Ok(Some(self.cut())) } else { Err(Decision::More) }
     }
 
     /// An answer that the text's end has not made: where it is `No` for that reason alone, the call is cut.
     pub(super) fn or_cut<T>(
         &mut self,
         view: &View,
-        answer: Result<T, Seen>,
+        answer: Result<T, Decision>,
         reach: usize,
-    ) -> Result<Result<T, Step>, Seen> {
+    ) -> Result<Result<T, Step>, Decision> {
         match answer {
             Ok(value) => Ok(Ok(value)),
-            Err(Seen::No) if view.is_end && view.text.len() <= reach => Ok(Err(self.cut())),
+            Err(Decision::No) if view.is_end && view.text.len() <= reach => Ok(Err(self.cut())),
             Err(seen) => Err(seen),
         }
     }
@@ -366,16 +366,16 @@ impl Body {
     }
 
     /// A literal that must come here, as framing.
-    pub(super) fn must(&mut self, view: &View, literal: &[u8], state: State) -> Turn {
+    pub(super) fn must(&mut self, view: &View, literal: &[u8], state: State) -> Transition {
         match view.literal(0, literal) {
-            Seen::Yes => self.some(Piece::Framing, literal.len(), state),
-            Seen::No if view.is_end && literal.starts_with(view.text) => Ok(Some(self.cut())),
+            Decision::Yes => self.some(Piece::Framing, literal.len(), state),
+            Decision::No if view.is_end && literal.starts_with(view.text) => Ok(Some(self.cut())),
             seen => Err(seen),
         }
     }
 
     /// A word up to a literal, `MOST_OF_WORD` bytes at most; the blanks around it are framing.
-    pub(super) fn word(&mut self, view: &View, literal: &[u8], piece: Piece, state: State) -> Turn {
+    pub(super) fn word(&mut self, view: &View, literal: &[u8], piece: Piece, state: State) -> Transition {
         let found = view.find(0, literal, MOST_OF_WORD);
         let len = match self.or_cut(view, found, MOST_OF_WORD)? {
             Ok(len) => len,
@@ -384,7 +384,7 @@ impl Body {
         let word = &view.text[..len];
         let before = word.iter().take_while(|&&byte| is_blank(byte)).count();
         if before == len {
-            return Err(Seen::No);
+            return Err(Decision::No);
         }
         let own = self.state;
         if before > 0 {
@@ -395,10 +395,10 @@ impl Body {
     }
 
     /// After a word: the blanks at its end, and the literal that ends it, as framing.
-    pub(super) fn word_end(&mut self, view: &View, literal: &[u8], state: State) -> Turn {
+    pub(super) fn word_end(&mut self, view: &View, literal: &[u8], state: State) -> Transition {
         let own = self.state;
         // The literal may begin with a blank, and have come in pieces since the word was read.
-        if view.literal(0, literal) == Seen::No
+        if view.literal(0, literal) == Decision::No
             && let Some(step) = self.blanks(view, own)
         {
             return Ok(Some(step));
@@ -407,16 +407,16 @@ impl Body {
     }
 
     /// A literal that may come here, as framing, after which `state` stands; `otherwise` stands where it does not.
-    pub(super) fn may(&mut self, view: &View, literal: &[u8], state: State, otherwise: State) -> Turn {
+    pub(super) fn may(&mut self, view: &View, literal: &[u8], state: State, otherwise: State) -> Transition {
         match view.literal(0, literal) {
-            Seen::Yes => self.some(Piece::Framing, literal.len(), state),
-            Seen::No => self.go(otherwise),
-            Seen::More => Err(Seen::More),
+            Decision::Yes => self.some(Piece::Framing, literal.len(), state),
+            Decision::No => self.go(otherwise),
+            Decision::More => Err(Decision::More),
         }
     }
 
     /// As much of a piece that may be cut as is whole: its characters. Where none is, only more bytes can tell.
-    pub(super) fn run(&mut self, view: &View, piece: Piece, len: usize, state: State) -> Turn {
+    pub(super) fn run(&mut self, view: &View, piece: Piece, len: usize, state: State) -> Transition {
         let goes_on = len == view.text.len() && !view.is_end;
         let whole = if goes_on { len - incomplete_tail(view.text) } else { len };
         if whole == 0 { self.more(view) } else { self.some(piece, whole, state) }
@@ -424,12 +424,12 @@ impl Body {
 
     /// What comes before an index, where a byte ends it that is not of it. That byte counts once it comes first: until then the
     /// body stands in the piece, `own`, and another byte may come instead.
-    pub(super) fn ends_at(&mut self, at: usize, piece: Piece, own: State, after: State) -> Turn {
+    pub(super) fn ends_at(&mut self, at: usize, piece: Piece, own: State, after: State) -> Transition {
         if at == 0 { self.go(after) } else { self.some(piece, at, own) }
     }
 
     /// What comes before an index, and then what is known there.
-    pub(super) fn before(&mut self, at: usize, piece: Piece, state: State, seen: Seen) -> Turn {
+    pub(super) fn before(&mut self, at: usize, piece: Piece, state: State, seen: Decision) -> Transition {
         if at > 0 { self.some(piece, at, state) } else { Err(seen) }
     }
 }

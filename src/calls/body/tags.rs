@@ -1,13 +1,13 @@
 //! A call whose keys and values stand between markers.
 
-use super::state::{Body, Piece, State, Turn};
+use super::state::{Body, Piece, State, Transition};
 use crate::calls::{
     table::{CDATA, CDATA_END, CallTable, TagsRule},
-    view::{Seen, View},
+    view::{Decision, View},
 };
 
 impl Body {
-    pub(super) fn tags(&mut self, table: &CallTable, rule: &TagsRule, view: &View) -> Turn {
+    pub(super) fn tags(&mut self, table: &CallTable, rule: &TagsRule, view: &View) -> Transition {
         if let Some(mark) = &rule.nested {
             return self.elements(table, rule, mark, view);
         }
@@ -55,17 +55,17 @@ impl Body {
                 self.some(Piece::Framing, framing.into(), State::ValueEnd { framing: 0, len })
             }
             State::ValueEnd { len, .. } => Ok(Some(self.piece(Piece::ValueEnd, len.into(), State::Pair))),
-            _ => Err(Seen::No),
+            _ => Err(Decision::No),
         }
     }
 
     /// What may stand before a value's text: CDATA, or framing.
-    fn value_start(&mut self, rule: &TagsRule, view: &View) -> Turn {
+    fn value_start(&mut self, rule: &TagsRule, view: &View) -> Transition {
         if rule.has_cdata {
             match view.literal(0, CDATA) {
-                Seen::Yes => return self.some(Piece::Framing, CDATA.len(), State::ValueText { is_cdata: true }),
-                Seen::More => return Err(Seen::More),
-                Seen::No => {}
+                Decision::Yes => return self.some(Piece::Framing, CDATA.len(), State::ValueText { is_cdata: true }),
+                Decision::More => return Err(Decision::More),
+                Decision::No => {}
             }
         }
         let mut after = 0;
@@ -73,9 +73,9 @@ impl Body {
         let mut before = [&rule.value[0], &rule.key[1]].into_iter().find(|literal| !literal.is_empty());
         if !rule.after_open.is_empty() {
             match view.literal(0, &rule.after_open) {
-                Seen::Yes => (after, before) = (rule.after_open.len(), Some(&rule.after_open)),
-                Seen::More => return Err(Seen::More),
-                Seen::No => {}
+                Decision::Yes => (after, before) = (rule.after_open.len(), Some(&rule.after_open)),
+                Decision::More => return Err(Decision::More),
+                Decision::No => {}
             }
         }
         let begins_line = before.is_some_and(|before| before.ends_with(b"\n"));
@@ -83,15 +83,15 @@ impl Body {
     }
 
     /// Where a value begins: a stop may begin its first line.
-    fn value_line(&mut self, rule: &TagsRule, view: &View, begins_line: bool) -> Turn {
+    fn value_line(&mut self, rule: &TagsRule, view: &View, begins_line: bool) -> Transition {
         match stop_at(rule, view, 0) {
-            Seen::Yes if begins_line => self.go(State::ValueEnd { framing: 0, len: 0 }),
-            Seen::More if begins_line => Err(Seen::More),
+            Decision::Yes if begins_line => self.go(State::ValueEnd { framing: 0, len: 0 }),
+            Decision::More if begins_line => Err(Decision::More),
             _ => self.go(State::ValueText { is_cdata: false }),
         }
     }
 
-    fn value_text(&mut self, rule: &TagsRule, view: &View, is_cdata: bool) -> Turn {
+    fn value_text(&mut self, rule: &TagsRule, view: &View, is_cdata: bool) -> Transition {
         let closer = &rule.value[1];
         let own = State::ValueText { is_cdata };
         let mut at = 0;
@@ -101,10 +101,10 @@ impl Body {
         let line = if is_cdata || rule.stops.is_empty() { closer[0] } else { b'\n' };
         while let Some(len) = memchr::memchr3(closer[0], first, line, &view.text[at..]) {
             at += len;
-            let mut seen = Seen::No;
+            let mut seen = Decision::No;
             if !is_cdata && view.text[at] == closer[0] {
                 match view.literal(at, closer) {
-                    Seen::Yes => {
+                    Decision::Yes => {
                         let end = State::ValueEnd { framing: 0, len: closer.len() as u16 };
                         return self.some(Piece::Value, at, end);
                     }
@@ -112,10 +112,10 @@ impl Body {
                 }
             }
             let both = match view.marker(at, before) {
-                Seen::Yes => view.literal(at + before.len(), closer),
+                Decision::Yes => view.literal(at + before.len(), closer),
                 other => other,
             };
-            if both == Seen::Yes {
+            if both == Decision::Yes {
                 let (framing, len) = match is_cdata {
                     true => (0, CDATA_END.len() + closer.len()),
                     false => (before.len(), closer.len()),
@@ -126,15 +126,15 @@ impl Body {
             if !is_cdata && view.text[at] == b'\n' {
                 // A closer that begins here comes first.
                 match stop_at(rule, view, at + 1) {
-                    Seen::Yes if seen == Seen::No => {
+                    Decision::Yes if seen == Decision::No => {
                         return self.some(Piece::Value, at, State::ValueEnd { framing: 1, len: 0 });
                     }
-                    Seen::No => {}
-                    _ => seen = Seen::More,
+                    Decision::No => {}
+                    _ => seen = Decision::More,
                 }
             }
-            if seen == Seen::More {
-                return self.before(at, Piece::Value, own, Seen::More);
+            if seen == Decision::More {
+                return self.before(at, Piece::Value, own, Decision::More);
             }
             at += 1;
         }
@@ -143,6 +143,6 @@ impl Body {
 }
 
 /// Whether a stop begins the line at an index.
-fn stop_at(rule: &TagsRule, view: &View, at: usize) -> Seen {
-    rule.stops.iter().fold(Seen::No, |seen, stop| seen.or(view.literal(at, stop)))
+fn stop_at(rule: &TagsRule, view: &View, at: usize) -> Decision {
+    rule.stops.iter().fold(Decision::No, |seen, stop| seen.or(view.literal(at, stop)))
 }

@@ -2,16 +2,16 @@
 //! held. There, a short chunk is fed without a step: by one look if it has none of the bytes that might decide, and by a second
 //! one if those that it has decide nothing. This must name every byte that might. Nothing here can panic.
 
-use super::state::{Body, Json, Leaf, Part, Piece, Role, State};
+use super::state::{Body, ElementContent, JsonState, LiteralState, Piece, Role, State};
 use crate::{
     calls::table::{BodyRule, CDATA_END, CallTable, CallTables, MOST_OF_WORD, TagsRule},
     matcher::bytes::{ByteSet, insert},
     utf8::{incomplete_tail, is_continuation},
 };
 
-/// What a body is inside of.
+/// The context in which most bytes change nothing.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Inside {
+pub enum Context {
     /// A string in `"`, outside of escapes.
     Quotes,
     /// The same in `'`.
@@ -27,35 +27,35 @@ pub enum Inside {
     Key,
 }
 
-impl Inside {
-    pub const ALL: [Inside; 7] = [
-        Inside::Quotes,
-        Inside::SingleQuotes,
-        Inside::RawQuotes,
-        Inside::Value,
-        Inside::Element,
-        Inside::Opaque,
-        Inside::Key,
+impl Context {
+    pub const ALL: [Context; 7] = [
+        Context::Quotes,
+        Context::SingleQuotes,
+        Context::RawQuotes,
+        Context::Value,
+        Context::Element,
+        Context::Opaque,
+        Context::Key,
     ];
 
     /// Returns the ASCII that changes nothing there. `may_end` says which bytes may begin a closer.
-    pub fn quiet(self, tables: &CallTables, table: &CallTable, may_end: impl Fn(u8) -> bool) -> ByteSet {
+    pub fn self_loop(self, tables: &CallTables, table: &CallTable, may_end: impl Fn(u8) -> bool) -> ByteSet {
         let first = |literal: &[u8], byte: u8| literal.first() == Some(&byte);
         let decides = |byte: u8| match (self, &table.body) {
-            (Inside::Quotes, _) => matches!(byte, b'"' | b'\\'),
-            (Inside::SingleQuotes, _) => matches!(byte, b'\'' | b'\\'),
-            (Inside::RawQuotes, BodyRule::Literal(rule)) => first(&rule.raw_quote, byte),
-            (Inside::Value, BodyRule::Tags(rule)) => may_end_value(rule, &[byte]),
-            (Inside::Element, BodyRule::Tags(rule)) => rule.nested.iter().any(|mark| first(mark, byte)),
-            (Inside::Opaque, _) => {
+            (Context::Quotes, _) => matches!(byte, b'"' | b'\\'),
+            (Context::SingleQuotes, _) => matches!(byte, b'\'' | b'\\'),
+            (Context::RawQuotes, BodyRule::Literal(rule)) => first(&rule.raw_quote, byte),
+            (Context::Value, BodyRule::Tags(rule)) => may_end_value(rule, &[byte]),
+            (Context::Element, BodyRule::Tags(rule)) => rule.nested.iter().any(|mark| first(mark, byte)),
+            (Context::Opaque, _) => {
                 may_end(byte) || first(&table.end, byte) || tables.begins.iter().any(|begin| first(begin, byte))
             }
-            (Inside::Key, BodyRule::Tags(rule)) => first(&rule.key[1], byte),
+            (Context::Key, BodyRule::Tags(rule)) => first(&rule.key[1], byte),
             _ => true,
         };
-        let mut quiet = [0; 4];
-        (0..0x80).filter(|&byte| !decides(byte)).for_each(|byte| insert(&mut quiet, byte));
-        quiet
+        let mut self_loop = [0; 4];
+        (0..0x80).filter(|&byte| !decides(byte)).for_each(|byte| insert(&mut self_loop, byte));
+        self_loop
     }
 }
 
@@ -86,43 +86,45 @@ fn keeps_string(quote: u8, is_escaped: &mut bool, chunk: &[u8]) -> bool {
     true
 }
 
-/// Bytes that change nothing where a body stands.
+/// A self-loop: bytes that change nothing where a body stands.
 #[derive(Clone, Copy)]
-pub struct Quiet {
-    pub inside: Inside,
+pub struct SelfLoop {
+    pub context: Context,
     /// What they are; none where they are held.
     pub piece: Option<Piece>,
 }
 
 impl Body {
     /// Returns what the body is inside of, if it is inside of something with this many bytes of it held.
-    pub fn quiet(&self, held: usize) -> Option<Quiet> {
+    pub fn self_loop(&self, held: usize) -> Option<SelfLoop> {
         let is_short = held > 0 && held < MOST_OF_WORD / 2;
-        let (inside, piece) = match self.state {
-            State::Json { part: Json::Text { .. }, role: Role::Arguments } => (Inside::Quotes, Piece::Value),
-            State::Json { part: Json::Text { .. }, .. } | State::OtherKey { .. } => (Inside::Quotes, Piece::Framing),
-            State::Literal { part: Part::Text { quote: b'"', .. } } => (Inside::Quotes, Piece::Value),
-            State::Literal { part: Part::Text { .. } } => (Inside::SingleQuotes, Piece::Value),
-            State::Literal { part: Part::Raw } => (Inside::RawQuotes, Piece::Value),
-            State::ValueText { .. } => (Inside::Value, Piece::Value),
-            State::Element { leaf: Leaf::Text } => (Inside::Element, Piece::Value),
-            State::Opaque { is_new: false, .. } => (Inside::Opaque, Piece::Text),
+        let (context, piece) = match self.state {
+            State::Json { state: JsonState::Text { .. }, role: Role::Arguments } => (Context::Quotes, Piece::Value),
+            State::Json { state: JsonState::Text { .. }, .. } | State::OtherKey { .. } => {
+                (Context::Quotes, Piece::Framing)
+            }
+            State::Literal { state: LiteralState::Text { quote: b'"', .. } } => (Context::Quotes, Piece::Value),
+            State::Literal { state: LiteralState::Text { .. } } => (Context::SingleQuotes, Piece::Value),
+            State::Literal { state: LiteralState::Raw } => (Context::RawQuotes, Piece::Value),
+            State::ValueText { .. } => (Context::Value, Piece::Value),
+            State::Element { content: ElementContent::Text } => (Context::Element, Piece::Value),
+            State::Opaque { is_new: false, .. } => (Context::Opaque, Piece::Text),
             // A word, which more bytes cannot end as long as it is short.
-            State::TagKey if is_short => return Some(Quiet { inside: Inside::Key, piece: None }),
+            State::TagKey if is_short => return Some(SelfLoop { context: Context::Key, piece: None }),
             State::MemberValue { role: Role::Name | Role::Id } if is_short => {
-                return Some(Quiet { inside: Inside::Quotes, piece: None });
+                return Some(SelfLoop { context: Context::Quotes, piece: None });
             }
             _ => return None,
         };
-        (held == 0).then_some(Quiet { inside, piece: Some(piece) })
+        (held == 0).then_some(SelfLoop { context, piece: Some(piece) })
     }
 
     /// Returns whether the next byte of a string is escaped, so that it counts whatever it is.
     pub fn is_escaped(&self) -> bool {
         match self.state {
-            State::Json { part: Json::Text { is_escaped }, .. }
+            State::Json { state: JsonState::Text { is_escaped }, .. }
             | State::OtherKey { is_escaped }
-            | State::Literal { part: Part::Text { is_escaped, .. } } => is_escaped,
+            | State::Literal { state: LiteralState::Text { is_escaped, .. } } => is_escaped,
             _ => false,
         }
     }
@@ -138,11 +140,13 @@ impl Body {
         let tails = (0..chunk.len()).filter_map(|at| chunk.get(at..));
         let mut tails = tails.filter(|tail| tail.first().is_some_and(|&byte| may_begin(byte)));
         match (&mut self.state, &table.body) {
-            (State::Json { part: Json::Text { is_escaped }, .. } | State::OtherKey { is_escaped }, _) => {
+            (State::Json { state: JsonState::Text { is_escaped }, .. } | State::OtherKey { is_escaped }, _) => {
                 keeps_string(b'"', is_escaped, chunk)
             }
-            (State::Literal { part: Part::Text { quote, is_escaped } }, _) => keeps_string(*quote, is_escaped, chunk),
-            (State::Literal { part: Part::Raw }, BodyRule::Literal(rule)) => {
+            (State::Literal { state: LiteralState::Text { quote, is_escaped } }, _) => {
+                keeps_string(*quote, is_escaped, chunk)
+            }
+            (State::Literal { state: LiteralState::Raw }, BodyRule::Literal(rule)) => {
                 !tails.any(|tail| is_beginning(tail, &rule.raw_quote, b""))
             }
             (State::ValueText { .. }, BodyRule::Tags(rule)) => !tails.any(|tail| may_end_value(rule, tail)),
