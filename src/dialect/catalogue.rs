@@ -12,7 +12,7 @@ use std::{
 use super::{
     Start, compile,
     compiled::Compiled,
-    model_names::{self, Fit, Found, Model, Nearness, Pattern},
+    model_names::{self, FamilyDistance, Model, Pattern, PatternMatch, Rank},
 };
 use crate::distance::distance;
 
@@ -75,30 +75,30 @@ pub fn find_for_model(model: &[u8]) -> Result<(&'static Arc<Compiled>, Option<St
 /// Returns the entry with the pattern that fits best, and the start that the pattern says.
 fn choose<'a>(entries: &'a [Entry], name: &[u8]) -> Result<(&'a Entry, Option<Start>), UnknownModel> {
     let Some(model) = Model::new(name) else { return Err(UnknownModel::new(name)) };
-    let mut best: Option<(Fit, &Entry, Option<Start>)> = None;
+    let mut best: Option<(Rank, &Entry, Option<Start>)> = None;
     let mut error = UnknownModel::new(name);
     let mut later = usize::MAX;
     for entry in entries {
         for pattern in entry.models {
-            let fit = match model_names::fit(pattern.text, &model) {
-                Found::Fits(fit) => fit,
-                Found::Later(place) => {
+            let rank = match model_names::fit(pattern.text, &model) {
+                PatternMatch::Fits(rank) => rank,
+                PatternMatch::Later(place) => {
                     later = later.min(place);
                     continue;
                 }
-                Found::Nothing => continue,
+                PatternMatch::Nothing => continue,
             };
             match best {
-                Some((other, ..)) if other > fit => {}
+                Some((other, ..)) if other > rank => {}
                 // Of patterns in one file, the first one counts.
-                Some((other, first, _)) if other == fit => {
+                Some((other, first, _)) if other == rank => {
                     if first.name != entry.name {
                         error.add_candidate(first.name);
                         error.add_candidate(entry.name);
                     }
                 }
                 _ => {
-                    best = Some((fit, entry, pattern.start));
+                    best = Some((rank, entry, pattern.start));
                     error.count = 0;
                 }
             }
@@ -126,7 +126,7 @@ pub fn families() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct UnknownModel {
-    asked: Asked,
+    requested: RequestedName,
     candidates: [&'static str; MOST_NAMED],
     count: u8,
 }
@@ -152,7 +152,7 @@ pub struct KnownModel {
 
 impl UnknownModel {
     fn new(name: &[u8]) -> UnknownModel {
-        UnknownModel { asked: Asked::new(last_part(name)), candidates: [""; MOST_NAMED], count: 0 }
+        UnknownModel { requested: RequestedName::new(last_part(name)), candidates: [""; MOST_NAMED], count: 0 }
     }
 
     fn add_candidate(&mut self, name: &'static str) {
@@ -178,7 +178,7 @@ impl UnknownModel {
     /// assert_eq!((known.model, known.dialect, known.is_elder), ("qwen3.8", "qwen3-thinking", true));
     /// ```
     pub fn nearest(&self) -> impl Iterator<Item = KnownModel> + use<> {
-        let model = Model::new(self.asked.bytes());
+        let model = Model::new(self.requested.bytes());
         model.map_or([None; 2], |model| nearest(&ENTRIES, &model)).into_iter().flatten()
     }
 
@@ -189,24 +189,24 @@ impl UnknownModel {
     /// ```
     #[must_use]
     pub fn writes_no_thinking(&self) -> bool {
-        let model = Model::new(self.asked.bytes());
+        let model = Model::new(self.requested.bytes());
         model.is_some_and(|model| WITHOUT_THINKING.iter().any(|pattern| model_names::begins(pattern, &model)))
     }
 }
 
 impl fmt::Display for UnknownModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let asked = &self.asked;
+        let requested = &self.requested;
         if self.count > 0 {
-            return write!(f, "the model {asked} fits several dialects: {}", List(self.candidates()));
+            return write!(f, "the model {requested} fits several dialects: {}", CommaList(self.candidates()));
         }
         if self.writes_no_thinking() {
             return write!(
                 f,
-                "{asked} is known to write no thinking in its text: pass it on unsplit, or use the dialect `any`"
+                "{requested} is known to write no thinking in its text: pass it on unsplit, or use the dialect `any`"
             );
         }
-        write!(f, "no dialect is known for {asked}; ")?;
+        write!(f, "no dialect is known for {requested}; ")?;
         for KnownModel { model, dialect, is_elder } in self.nearest() {
             let kin = if is_elder { "its elder" } else { "the nearest," };
             write!(f, "{kin} {model} writes {dialect}; ")?;
@@ -218,7 +218,7 @@ impl fmt::Display for UnknownModel {
 impl fmt::Debug for UnknownModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UnknownModel")
-            .field("model", &self.asked.as_str())
+            .field("model", &self.requested.as_str())
             .field("candidates", &self.candidates())
             .finish()
     }
@@ -226,21 +226,21 @@ impl fmt::Debug for UnknownModel {
 
 impl std::error::Error for UnknownModel {}
 
-/// How near a pattern is: of the same family, or else by how many edits.
+/// The distance of a name from a pattern: of the same family, or else by how many edits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Near {
-    Kin(Nearness),
+enum Distance {
+    Kin(FamilyDistance),
     Edits(usize),
 }
 
 /// The nearest patterns, each of another dialect.
 fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
-    let mut nearest: [Option<(Near, KnownModel)>; 2] = [None; 2];
+    let mut nearest: [Option<(Distance, KnownModel)>; 2] = [None; 2];
     for entry in entries {
         for pattern in entry.models {
-            let kin = model_names::nearness(pattern.text, model).map(Near::Kin);
+            let kin = model_names::distance(pattern.text, model).map(Distance::Kin);
             let Some(near) = kin.or_else(|| misspelt(pattern.text, model.last_part())) else { continue };
-            let is_elder = matches!(near, Near::Kin(nearness) if nearness.is_elder());
+            let is_elder = matches!(near, Distance::Kin(distance) if distance.is_elder());
             let found = (near, KnownModel { model: pattern.text, dialect: entry.name, is_elder });
             // One of each dialect: the place of the same one, or of the first that is not as near.
             let of_same = nearest.iter().position(|known| known.is_some_and(|(_, known)| known.dialect == entry.name));
@@ -256,12 +256,12 @@ fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
         }
     }
     // What is of the family leaves nothing to guess.
-    let is_kin = matches!(nearest[0], Some((Near::Kin(_), _)));
-    nearest.map(|known| known.filter(|(near, _)| !is_kin || matches!(near, Near::Kin(_))).map(|(_, known)| known))
+    let is_kin = matches!(nearest[0], Some((Distance::Kin(_), _)));
+    nearest.map(|known| known.filter(|(near, _)| !is_kin || matches!(near, Distance::Kin(_))).map(|(_, known)| known))
 }
 
 /// Finds a pattern that the name begins with but for an edit in four bytes.
-fn misspelt(pattern: &str, name: &[u8]) -> Option<Near> {
+fn misspelt(pattern: &str, name: &[u8]) -> Option<Distance> {
     if pattern.contains('*') {
         return None;
     }
@@ -270,7 +270,7 @@ fn misspelt(pattern: &str, name: &[u8]) -> Option<Near> {
         return None;
     }
     let edits = distance(begin, pattern.as_bytes());
-    (edits <= pattern.len() / 4).then_some(Near::Edits(edits))
+    (edits <= pattern.len() / 4).then_some(Distance::Edits(edits))
 }
 
 /// The error for a name that no built-in dialect has.
@@ -281,7 +281,7 @@ fn misspelt(pattern: &str, name: &[u8]) -> Option<Near> {
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct UnknownDialect {
-    asked: Asked,
+    requested: RequestedName,
     nearest: [&'static str; MOST_NAMED],
 }
 
@@ -296,7 +296,7 @@ impl UnknownDialect {
                 nearest[at] = found;
             }
         }
-        UnknownDialect { asked: Asked::new(name), nearest: nearest.map(|(_, known)| known) }
+        UnknownDialect { requested: RequestedName::new(name), nearest: nearest.map(|(_, known)| known) }
     }
 
     /// The names that come closest to the one asked for, closest first.
@@ -308,13 +308,16 @@ impl UnknownDialect {
 
 impl fmt::Display for UnknownDialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no dialect {}; the nearest are {}", self.asked, List(&self.nearest))
+        write!(f, "no dialect {}; the nearest are {}", self.requested, CommaList(&self.nearest))
     }
 }
 
 impl fmt::Debug for UnknownDialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnknownDialect").field("name", &self.asked.as_str()).field("nearest", &self.nearest).finish()
+        f.debug_struct("UnknownDialect")
+            .field("name", &self.requested.as_str())
+            .field("nearest", &self.nearest)
+            .finish()
     }
 }
 
@@ -326,27 +329,27 @@ const MOST_NAMED: usize = 3;
 /// A name that was asked for, as an error holds it: its first bytes, in place, so that an error needs no memory. Shown
 /// between backticks.
 #[derive(Clone, PartialEq, Eq)]
-struct Asked {
-    bytes: [u8; Asked::MOST],
+struct RequestedName {
+    bytes: [u8; RequestedName::MOST],
     len: u8,
     is_cut: bool,
 }
 
-impl Asked {
+impl RequestedName {
     const MOST: usize = 62;
 
-    fn new(name: &[u8]) -> Asked {
-        let mut asked = Asked { bytes: [0; Asked::MOST], len: 0, is_cut: false };
+    fn new(name: &[u8]) -> RequestedName {
+        let mut requested = RequestedName { bytes: [0; RequestedName::MOST], len: 0, is_cut: false };
         for chunk in name.utf8_chunks() {
             let bad = if chunk.invalid().is_empty() { None } else { Some(char::REPLACEMENT_CHARACTER) };
             for character in chunk.valid().chars().chain(bad) {
-                asked.push(character);
-                if asked.is_cut {
-                    return asked;
+                requested.push(character);
+                if requested.is_cut {
+                    return requested;
                 }
             }
         }
-        asked
+        requested
     }
 
     fn push(&mut self, character: char) {
@@ -367,7 +370,7 @@ impl Asked {
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for RequestedName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}{}`", self.as_str().escape_debug(), if self.is_cut { "…" } else { "" })
     }
@@ -378,15 +381,15 @@ fn last_part(name: &[u8]) -> &[u8] {
     let trimmed = name.trim_ascii_end();
     let slash = trimmed.iter().rposition(|byte| matches!(byte, b'/' | b'\\'));
     match slash {
-        Some(slash) if name.len() > Asked::MOST && slash + 1 < name.len() => &name[slash + 1..],
+        Some(slash) if name.len() > RequestedName::MOST && slash + 1 < name.len() => &name[slash + 1..],
         _ => name,
     }
 }
 
 /// Names with commas between them.
-struct List<'a>(&'a [&'a str]);
+struct CommaList<'a>(&'a [&'a str]);
 
-impl fmt::Display for List<'_> {
+impl fmt::Display for CommaList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, name) in self.0.iter().enumerate() {
             if index > 0 {
@@ -483,11 +486,11 @@ mod tests {
     #[test]
     fn a_long_name_is_cut_at_a_character() {
         for (name, shown) in [("ab", "`ab`".to_string()), (&"é".repeat(40), format!("`{}…`", "é".repeat(31)))] {
-            assert_eq!(Asked::new(name.as_bytes()).to_string(), shown);
+            assert_eq!(RequestedName::new(name.as_bytes()).to_string(), shown);
         }
-        assert_eq!(Asked::new(b"a\xffb\0").to_string(), "`a\u{fffd}b\\0`");
+        assert_eq!(RequestedName::new(b"a\xffb\0").to_string(), "`a\u{fffd}b\\0`");
         let path = [b"/".as_slice(), &[b'x'; 80], b"/model-1.gguf"].concat();
-        assert_eq!(UnknownModel::new(&path).asked.as_str(), "model-1.gguf");
+        assert_eq!(UnknownModel::new(&path).requested.as_str(), "model-1.gguf");
     }
 
     #[test]

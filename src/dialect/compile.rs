@@ -11,7 +11,8 @@ use super::{
     fault::Fault,
     markers,
     schema::{
-        Again, Case, Closer, Dropped, ExtraClose, Guard, Literal, Model, Place, Span, StrayClose, Tag, strings, text,
+        Case, Closer, DroppedMarker, ExtraClose, Guard, Literal, Model, Place, RepeatedOpener, Span, StrayClose, Tag,
+        strings, text,
     },
 };
 use crate::{
@@ -338,7 +339,8 @@ impl Compiler<'_> {
         if let Some(quote) = &span.quote {
             self.literals(list, [quote], [None, None], |_| unguarded(Action::Quote));
         }
-        let absorb = span.again.map_or(is_started || span.channel == Channel::Thinking, |again| again == Again::Absorb);
+        let absorb =
+            span.again.map_or(is_started || span.channel == Channel::Thinking, |again| again == RepeatedOpener::Absorb);
         if absorb {
             let needs = flag::BLANK | where_flag(span.place);
             let again = Pattern { needs, special: span.special, ..unguarded(Action::Drop) };
@@ -394,7 +396,7 @@ impl Compiler<'_> {
     }
 
     /// Adds markers that are removed.
-    fn dropped(&mut self, list: &mut Vec<Candidate>, dropped: &[Spanned<Dropped>], pattern: Pattern) {
+    fn dropped(&mut self, list: &mut Vec<Candidate>, dropped: &[Spanned<DroppedMarker>], pattern: Pattern) {
         for marker in dropped {
             let literal = Spanned::new(marker.span(), marker.get_ref().marker.clone());
             let pattern = Pattern { special: marker.get_ref().special, ..pattern };

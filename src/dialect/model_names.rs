@@ -15,9 +15,9 @@ pub struct Pattern {
     pub start: Option<Start>,
 }
 
-/// How well a pattern fits: what begins further left names the family rather than what it was trained on; then the more
-/// said the better.
-pub type Fit = (Reverse<usize>, usize);
+/// The rank of a pattern that fits: what begins further left names the family rather than what it was trained on; then
+/// the more it says the better.
+pub type Rank = (Reverse<usize>, usize);
 
 /// Longer names are none.
 pub const LONGEST: usize = 1024;
@@ -77,24 +77,24 @@ impl Model {
     }
 }
 
-/// What a pattern says of a name.
+/// The match of a pattern with a name.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found {
-    Fits(Fit),
+pub enum PatternMatch {
+    Fits(Rank),
     /// From this place on, the name is that of a later release than the pattern's.
     Later(usize),
     Nothing,
 }
 
 /// Says how a pattern fits a name.
-pub fn fit(pattern: &str, model: &Model) -> Found {
+pub fn fit(pattern: &str, model: &Model) -> PatternMatch {
     let pattern = pattern.as_bytes();
     let part = model.part(pattern);
     let mut later = None;
     for place in model.places(pattern, part) {
         match read_literal(pattern, 0, part, place) {
             Ok(read) if has_rest(pattern, part, read) => {
-                return Found::Fits((Reverse(place), pattern.iter().filter(|byte| **byte != b'*').count()));
+                return PatternMatch::Fits((Reverse(place), pattern.iter().filter(|byte| **byte != b'*').count()));
             }
             // From a later place less of the name is left, so that the rest would not fit there either.
             Ok(_) => break,
@@ -102,21 +102,21 @@ pub fn fit(pattern: &str, model: &Model) -> Found {
             Err(_) => {}
         }
     }
-    later.map_or(Found::Nothing, Found::Later)
+    later.map_or(PatternMatch::Nothing, PatternMatch::Later)
 }
 
 /// Returns whether a pattern fits that counts only where a name, or what follows a provider's `:` or `.`, begins.
 pub fn begins(pattern: &str, model: &Model) -> bool {
     let part = model.part(pattern.as_bytes());
     match fit(pattern, model) {
-        Found::Fits((Reverse(place), _)) => place == 0 || matches!(part[place - 1], b'.' | b':'),
+        PatternMatch::Fits((Reverse(place), _)) => place == 0 || matches!(part[place - 1], b'.' | b':'),
         _ => false,
     }
 }
 
-/// How near a name comes to a pattern: first what is nearest.
+/// The distance of a name from a pattern of its family: the shortest comes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Nearness {
+pub struct FamilyDistance {
     /// How many bytes of the pattern were read.
     read: Reverse<usize>,
     /// How far apart the numbers are at which both part.
@@ -125,7 +125,7 @@ pub struct Nearness {
     is_elder: Reverse<bool>,
 }
 
-impl Nearness {
+impl FamilyDistance {
     pub fn is_elder(&self) -> bool {
         self.is_elder.0
     }
@@ -133,25 +133,25 @@ impl Nearness {
 
 /// Says how near a name is that is of the pattern's family: all that the pattern says before its first number is there, and
 /// a number follows.
-pub fn nearness(pattern: &str, model: &Model) -> Option<Nearness> {
+pub fn distance(pattern: &str, model: &Model) -> Option<FamilyDistance> {
     let pattern = pattern.as_bytes();
     let first_number = pattern.iter().position(u8::is_ascii_digit)?;
     if pattern.contains(&b'*') {
         return None;
     }
     let part = model.part(pattern);
-    let nearness = model.places(pattern, part).filter_map(|place| {
+    let distance = model.places(pattern, part).filter_map(|place| {
         let stop = read_literal(pattern, 0, part, place).err()?;
         let theirs = number_around(part, stop.name);
         let ours = number_around(pattern, stop.pattern);
         let is_of_family = stop.pattern >= first_number && (theirs.is_some() || stop.pattern > first_number);
-        is_of_family.then(|| Nearness {
+        is_of_family.then(|| FamilyDistance {
             read: Reverse(stop.pattern),
             apart: theirs.unwrap_or_default().abs_diff(ours.unwrap_or_default()),
             is_elder: Reverse(theirs > ours || stop.pattern == pattern.len()),
         })
     });
-    nearness.min()
+    distance.min()
 }
 
 /// Returns the number that stands at a place, or ends there.
@@ -162,9 +162,9 @@ fn number_around(text: &[u8], at: usize) -> Option<u32> {
     digits.clone().next().map(|_| number)
 }
 
-/// How far a literal was read: bytes of the pattern, and of the name.
+/// A cursor in a pattern and in a name: how far a literal was read in both.
 #[derive(Clone, Copy)]
-struct Read {
+struct Cursor {
     pattern: usize,
     name: usize,
     /// It ended at a number that goes on in the name as a point release.
@@ -172,7 +172,7 @@ struct Read {
 }
 
 /// Finds the literals after the first one, each at the first place where it fits.
-fn has_rest(pattern: &[u8], name: &[u8], mut read: Read) -> bool {
+fn has_rest(pattern: &[u8], name: &[u8], mut read: Cursor) -> bool {
     while read.pattern < pattern.len() {
         // `*` stands for any bytes but a slash.
         let literal = read.pattern + 1;
@@ -190,9 +190,9 @@ fn has_rest(pattern: &[u8], name: &[u8], mut read: Read) -> bool {
 }
 
 /// Reads a pattern from `from` to its next `*` or its end. The error is how far it came.
-fn read_literal(pattern: &[u8], from: usize, name: &[u8], place: usize) -> Result<Read, Read> {
+fn read_literal(pattern: &[u8], from: usize, name: &[u8], place: usize) -> Result<Cursor, Cursor> {
     let is = |text: &[u8], at: usize, test: fn(&u8) -> bool| text.get(at).is_some_and(test);
-    let mut read = Read { pattern: from, name: place, goes_on: false };
+    let mut read = Cursor { pattern: from, name: place, goes_on: false };
     while let Some(&byte) = pattern.get(read.pattern).filter(|byte| **byte != b'*') {
         #[cfg(test)]
         tests::STEPS.set(tests::STEPS.get() + 1);
@@ -299,7 +299,7 @@ mod tests {
     }
 
     fn fits(pattern: &str, name: &str) -> bool {
-        matches!(fit(pattern, &Model::new(name.as_bytes()).unwrap()), Found::Fits(_))
+        matches!(fit(pattern, &Model::new(name.as_bytes()).unwrap()), PatternMatch::Fits(_))
     }
 
     #[track_caller]

@@ -51,9 +51,9 @@ pub struct Model {
     #[serde(default)]
     pub case: Case,
     #[serde(default)]
-    pub drop: Vec<Spanned<Dropped>>,
+    pub drop: Vec<Spanned<DroppedMarker>>,
     #[serde(default)]
-    pub drop_ends: Vec<Spanned<Dropped>>,
+    pub drop_ends: Vec<Spanned<DroppedMarker>>,
     #[serde(default)]
     pub extra_close: ExtraClose,
     #[serde(default)]
@@ -79,7 +79,7 @@ impl Model {
 }
 
 /// A marker that is removed without opening or closing a span: a string, or a table that says that it is special.
-pub struct Dropped {
+pub struct DroppedMarker {
     pub marker: String,
     pub special: bool,
 }
@@ -92,24 +92,24 @@ struct DroppedTable {
     special: bool,
 }
 
-impl<'de> Deserialize<'de> for Dropped {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Dropped, D::Error> {
+impl<'de> Deserialize<'de> for DroppedMarker {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<DroppedMarker, D::Error> {
         struct StringOrTable;
 
         impl<'de> Visitor<'de> for StringOrTable {
-            type Value = Dropped;
+            type Value = DroppedMarker;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a marker, or a table of `marker` and `special`")
             }
 
-            fn visit_str<E>(self, marker: &str) -> Result<Dropped, E> {
-                Ok(Dropped { marker: marker.into(), special: false })
+            fn visit_str<E>(self, marker: &str) -> Result<DroppedMarker, E> {
+                Ok(DroppedMarker { marker: marker.into(), special: false })
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Dropped, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<DroppedMarker, A::Error> {
                 let DroppedTable { marker, special } = DroppedTable::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(Dropped { marker, special })
+                Ok(DroppedMarker { marker, special })
             }
         }
 
@@ -118,30 +118,30 @@ impl<'de> Deserialize<'de> for Dropped {
 }
 
 /// Returns the markers of such a list, as literals.
-pub fn markers(dropped: &[Spanned<Dropped>]) -> Vec<Literal> {
+pub fn markers(dropped: &[Spanned<DroppedMarker>]) -> Vec<Literal> {
     dropped.iter().map(|dropped| Spanned::new(dropped.span(), dropped.get_ref().marker.clone())).collect()
 }
 
 /// What a field of a header may be: a string, or a list of them.
-pub struct Values(pub Vec<String>);
+pub struct FieldValues(pub Vec<String>);
 
-impl<'de> Deserialize<'de> for Values {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error> {
+impl<'de> Deserialize<'de> for FieldValues {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FieldValues, D::Error> {
         struct StringOrList;
 
         impl<'de> Visitor<'de> for StringOrList {
-            type Value = Values;
+            type Value = FieldValues;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a value, or a list of values")
             }
 
-            fn visit_str<E>(self, value: &str) -> Result<Values, E> {
-                Ok(Values(Vec::from([value.into()])))
+            fn visit_str<E>(self, value: &str) -> Result<FieldValues, E> {
+                Ok(FieldValues(Vec::from([value.into()])))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Values, A::Error> {
-                Deserialize::deserialize(SeqAccessDeserializer::new(list)).map(Values)
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<FieldValues, A::Error> {
+                Deserialize::deserialize(SeqAccessDeserializer::new(list)).map(FieldValues)
             }
         }
 
@@ -268,7 +268,7 @@ pub struct Span {
     pub place: Place,
     #[serde(default = "Span::default_repeat")]
     pub repeat: bool,
-    pub again: Option<Again>,
+    pub again: Option<RepeatedOpener>,
     pub stray_close: Option<Spanned<StrayClose>>,
     pub ends: Option<Spanned<Channel>>,
     pub pauses: Option<Spanned<Channel>>,
@@ -331,7 +331,7 @@ pub enum Place {
 
 #[derive(Deserialize, PartialEq, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
-pub enum Again {
+pub enum RepeatedOpener {
     Absorb,
     Text,
 }
@@ -417,13 +417,13 @@ pub enum CallBody {
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "`id` is \"head\", or a list of members")]
 pub enum CallId {
-    Head(InHead),
+    Head(HeadWord),
     Members(Vec<String>),
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum InHead {
+pub enum HeadWord {
     Head,
 }
 
@@ -475,7 +475,7 @@ impl Header {
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Route {
     #[serde(default)]
-    pub when: BTreeMap<Literal, Values>,
+    pub when: BTreeMap<Literal, FieldValues>,
     pub channel: Channel,
     /// A whole header of this route, as the model writes it.
     pub write: Option<Literal>,

@@ -1,14 +1,14 @@
 //! Which dialect a chat template is written for, and where generation starts after its generation prompt.
 //!
 //! A template is read but not run (`source`, `expression`), or, with the feature `templates`, rendered (`render`). Either
-//! way the dialects' markers (`signs`) are compared with what it writes (`fit`). This part uses the scanner, which says where a rendered prompt leaves the stream; neither the scanner nor a
-//! dialect may know of it.
+//! way the dialects' markers (`signatures`) are compared with what it writes (`score`). This part uses the scanner, which
+//! says where a rendered prompt leaves the stream; neither the scanner nor a dialect may know of it.
 
 mod expression;
-mod fit;
 #[cfg(feature = "templates")]
 mod render;
-mod signs;
+mod score;
+mod signatures;
 mod source;
 #[cfg(feature = "templates")]
 mod syntax;
@@ -18,7 +18,7 @@ use std::fmt;
 use crate::memory::{OutOfMemory, push};
 use crate::{channel::Start, dialect::Dialect};
 use expression::UNKNOWN;
-use fit::{Evidence, Fit, Reader};
+use score::{Candidate, Evidence, Scorer};
 use source::Source;
 
 impl Dialect {
@@ -81,7 +81,7 @@ impl Dialect {
     #[cfg(feature = "templates")]
     pub fn find_for_rendered_template(template: &str, variables: &str) -> Result<(Dialect, Start), UnknownTemplate> {
         let rendered =
-            render::Rendered::with(template, variables).map_err(|why| UnknownTemplate(Why::Variables(why)))?;
+            render::Rendered::with(template, variables).map_err(|why| UnknownTemplate(Reason::Variables(why)))?;
         find(template, Some(&rendered))
     }
 }
@@ -113,9 +113,9 @@ fn find(template: &str, rendered: Option<&render::Rendered>) -> Result<(Dialect,
         (evidence.prompts, evidence.thinking_prompts) =
             (std::slice::from_ref(prompt), std::slice::from_ref(thinking_prompt));
     }
-    let fit = best(&evidence)?;
+    let candidate = best(&evidence)?;
     // The dialect is built in, so it is there.
-    let dialect = Dialect::find(fit.signs.name).map_err(|_| UnknownTemplate(Why::NoMarker))?;
+    let dialect = Dialect::find(candidate.signature.name).map_err(|_| UnknownTemplate(Reason::NoMarker))?;
     #[cfg(feature = "templates")]
     if let Some(rendered) = rendered {
         let start = rendered.start(&dialect)?;
@@ -123,7 +123,7 @@ fn find(template: &str, rendered: Option<&render::Rendered>) -> Result<(Dialect,
     }
     #[cfg(not(feature = "templates"))]
     let _ = rendered;
-    Ok((dialect, fit.start))
+    Ok((dialect, candidate.start))
 }
 
 fn borrowed(texts: &[String]) -> Result<Vec<&str>, OutOfMemory> {
@@ -135,36 +135,36 @@ fn borrowed(texts: &[String]) -> Result<Vec<&str>, OutOfMemory> {
 }
 
 /// Returns the dialect that fits best.
-fn best(evidence: &Evidence) -> Result<Fit, UnknownTemplate> {
-    let catalogue = signs::catalogue();
-    let reader = Reader::new(evidence, catalogue)?;
-    let mut fits: Vec<Fit> = Vec::new();
-    for fit in catalogue.families.iter().filter_map(|signs| reader.fit(signs)) {
-        match fits.first().map(|best| best.rank().cmp(&fit.rank())) {
+fn best(evidence: &Evidence) -> Result<Candidate, UnknownTemplate> {
+    let catalogue = signatures::catalogue();
+    let scorer = Scorer::new(evidence, catalogue)?;
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for candidate in catalogue.families.iter().filter_map(|signature| scorer.score(signature)) {
+        match candidates.first().map(|best| best.rank().cmp(&candidate.rank())) {
             Some(std::cmp::Ordering::Greater) => continue,
-            Some(std::cmp::Ordering::Less) => fits.clear(),
+            Some(std::cmp::Ordering::Less) => candidates.clear(),
             _ => {}
         }
-        push(&mut fits, fit)?;
+        push(&mut candidates, candidate)?;
     }
-    let Some(first) = fits.first() else { return Err(UnknownTemplate(Why::NoMarker)) };
-    if fits.iter().all(|fit| reader.are_alike(first.signs, fit.signs)) {
+    let Some(first) = candidates.first() else { return Err(UnknownTemplate(Reason::NoMarker)) };
+    if candidates.iter().all(|candidate| scorer.are_alike(first.signature, candidate.signature)) {
         return Ok(*first);
     }
     let mut names = Vec::new();
-    for fit in &fits {
-        push(&mut names, fit.signs.name)?;
+    for candidate in &candidates {
+        push(&mut names, candidate.signature.name)?;
     }
-    Err(UnknownTemplate(Why::Several(names)))
+    Err(UnknownTemplate(Reason::Several(names)))
 }
 
 /// The error of a chat template for which not exactly one dialect was found: it has no marker of a built-in dialect, or
 /// fits several; its variables are wrong, or it cannot be rendered with them; or memory has run out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownTemplate(Why);
+pub struct UnknownTemplate(Reason);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Why {
+enum Reason {
     NoMarker,
     Several(Vec<&'static str>),
     #[cfg_attr(not(feature = "templates"), allow(dead_code))]
@@ -177,7 +177,7 @@ impl UnknownTemplate {
     #[must_use]
     pub fn candidates(&self) -> &[&'static str] {
         match &self.0 {
-            Why::Several(names) => names,
+            Reason::Several(names) => names,
             _ => &[],
         }
     }
@@ -185,27 +185,27 @@ impl UnknownTemplate {
     /// Returns whether an allocation was refused. If so, the template was not read to its end.
     #[must_use]
     pub fn is_out_of_memory(&self) -> bool {
-        self.0 == Why::OutOfMemory
+        self.0 == Reason::OutOfMemory
     }
 
     /// Returns whether the variables are not a JSON object, or the template cannot be rendered with them.
     #[must_use]
     pub fn is_of_variables(&self) -> bool {
-        matches!(self.0, Why::Variables(_))
+        matches!(self.0, Reason::Variables(_))
     }
 }
 
 impl From<OutOfMemory> for UnknownTemplate {
     fn from(_: OutOfMemory) -> UnknownTemplate {
-        UnknownTemplate(Why::OutOfMemory)
+        UnknownTemplate(Reason::OutOfMemory)
     }
 }
 
 impl fmt::Display for UnknownTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Why::NoMarker => f.write_str("the template has the markers of no dialect"),
-            Why::Several(names) => {
+            Reason::NoMarker => f.write_str("the template has the markers of no dialect"),
+            Reason::Several(names) => {
                 f.write_str("the template fits several dialects: ")?;
                 for (index, name) in names.iter().enumerate() {
                     f.write_str(if index > 0 { ", " } else { "" })?;
@@ -213,8 +213,8 @@ impl fmt::Display for UnknownTemplate {
                 }
                 Ok(())
             }
-            Why::Variables(why) => f.write_str(why),
-            Why::OutOfMemory => f.write_str("out of memory"),
+            Reason::Variables(why) => f.write_str(why),
+            Reason::OutOfMemory => f.write_str("out of memory"),
         }
     }
 }

@@ -14,7 +14,7 @@ use minijinja::{
 };
 use minijinja_contrib::pycompat;
 
-use super::{fit::Evidence, syntax};
+use super::{score::Evidence, syntax};
 use crate::memory::{OutOfMemory, Result as Fallible};
 use crate::{Dialect, Scanner, ScannerOptions, Start};
 
@@ -154,7 +154,7 @@ impl Rendered {
 /// Renders the template. Some templates need a list of tools.
 fn render(template: &Template, variables: &Value, most: usize) -> Result<String, Error> {
     let render = |variables: Value| {
-        let mut out = Bounded { text: Vec::new(), most };
+        let mut out = BoundedBuffer { text: Vec::new(), most };
         template.render_captured_to(variables, &mut out)?;
         String::from_utf8(out.text).map_err(|_| Error::from(ErrorKind::WriteFailure))
     };
@@ -179,12 +179,12 @@ fn over(base: Value, more: &Value) -> Result<Value, Error> {
 }
 
 /// A text that grows up to a limit.
-struct Bounded {
+struct BoundedBuffer {
     text: Vec<u8>,
     most: usize,
 }
 
-impl Write for Bounded {
+impl Write for BoundedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.text.len() + bytes.len() > self.most {
             return Err(io::Error::other("the text is too long"));
@@ -295,12 +295,12 @@ fn to_json(state: &State, value: &Value, options: Kwargs) -> Result<Value, Error
     let ascii = options.get::<Option<bool>>("ensure_ascii")?.unwrap_or_default();
     let sorted = options.get::<Option<bool>>("sort_keys")?.unwrap_or_default();
     options.assert_all_used()?;
-    let mut json = Json { state, text: String::new(), comma, colon, indent, ascii, sorted };
+    let mut json = JsonWriter { state, text: String::new(), comma, colon, indent, ascii, sorted };
     json.value(value, 0)?;
     Ok(Value::from_safe_string(json.text))
 }
 
-struct Json<'a, 't, 'e> {
+struct JsonWriter<'a, 't, 'e> {
     state: &'a State<'t, 'e>,
     text: String,
     comma: &'a str,
@@ -310,7 +310,7 @@ struct Json<'a, 't, 'e> {
     sorted: bool,
 }
 
-impl Json<'_, '_, '_> {
+impl JsonWriter<'_, '_, '_> {
     fn value(&mut self, value: &Value, depth: usize) -> Result<(), Error> {
         if depth > DEEPEST_JSON {
             return Err(Error::new(ErrorKind::InvalidOperation, "lists and maps are too deep in each other for JSON"));

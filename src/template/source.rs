@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use super::expression::{Truth, UNKNOWN, Value, Variables, end_of_literal, evaluate, unescape};
 use crate::memory::{Result, append_text, copy_text, push};
 
-/// The most ways through a generation prompt that are followed.
-const MOST_WAYS: usize = 8;
-/// How many bytes of the end of each way are kept at least.
+/// The most paths through a generation prompt that are followed.
+const MOST_PATHS: usize = 8;
+/// How many bytes of the end of each path are kept at least.
 const TAIL: usize = 512;
-/// How deep branches that make ways of their own are nested.
+/// How deep branches that make paths of their own are nested.
 const DEEPEST: usize = 32;
 
 pub struct Source<'a> {
@@ -35,8 +35,8 @@ impl<'a> Source<'a> {
         Ok(Source {
             text: unescape(template)?,
             written: by_default.written,
-            prompts: by_default.ways,
-            thinking_prompts: thinking.ways,
+            prompts: by_default.paths,
+            thinking_prompts: thinking.paths,
         })
     }
 }
@@ -48,7 +48,7 @@ struct Frame {
     taken: Truth,
     /// Whether a branch before it is taken.
     earlier: Truth,
-    /// In a generation prompt: the ways to the block, and those through its branches.
+    /// In a generation prompt: the paths to the block, and those through its branches.
     before: Vec<String>,
     through: Vec<String>,
     forks: bool,
@@ -63,8 +63,8 @@ struct Reader<'a> {
     /// How many of the open blocks are not taken, and of how many that is unknown.
     dead: usize,
     unsure: usize,
-    /// The ways through the last generation prompt.
-    ways: Vec<String>,
+    /// The paths through the last generation prompt.
+    paths: Vec<String>,
     /// How many blocks are open around it, while it is being read.
     inside: Option<usize>,
 }
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
             frames: Vec::new(),
             dead: 0,
             unsure: 0,
-            ways: Vec::new(),
+            paths: Vec::new(),
             inside: None,
         };
         reader.run(template)?;
@@ -144,11 +144,11 @@ impl<'a> Reader<'a> {
             append_text(&mut self.written, text)?;
         }
         if self.inside.is_some() && self.dead == 0 {
-            for way in &mut self.ways {
-                append_text(way, text)?;
-                if way.len() > 2 * TAIL {
-                    let start = (0..way.len() - TAIL).rev().find(|&start| way.is_char_boundary(start));
-                    way.drain(..start.unwrap_or_default());
+            for path in &mut self.paths {
+                append_text(path, text)?;
+                if path.len() > 2 * TAIL {
+                    let start = (0..path.len() - TAIL).rev().find(|&start| path.is_char_boundary(start));
+                    path.drain(..start.unwrap_or_default());
                 }
             }
         }
@@ -173,12 +173,12 @@ impl<'a> Reader<'a> {
             self.write(UNKNOWN)?;
             return self.write(other);
         }
-        let before = copies(&self.ways)?;
+        let before = copies(&self.paths)?;
         self.write(one)?;
-        let through = std::mem::replace(&mut self.ways, before);
+        let through = std::mem::replace(&mut self.paths, before);
         self.write(UNKNOWN)?;
         self.write(other)?;
-        add(&mut self.ways, through)
+        add(&mut self.paths, through)
     }
 
     fn statement(&mut self, body: &'a str) -> Result<()> {
@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
 
     fn begin(&mut self, is_if: bool, taken: Truth) -> Result<()> {
         let forks = is_if && self.inside.is_some_and(|inside| self.frames.len() < inside + DEEPEST) && self.dead == 0;
-        let before = if forks { copies(&self.ways)? } else { Vec::new() };
+        let before = if forks { copies(&self.paths)? } else { Vec::new() };
         push(&mut self.frames, Frame { is_if, taken, earlier: Truth::No, before, through: Vec::new(), forks })?;
         self.enter(taken, 1);
         Ok(())
@@ -246,8 +246,8 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         self.inside = Some(self.frames.len());
-        self.ways = Vec::new();
-        push(&mut self.ways, String::new())
+        self.paths = Vec::new();
+        push(&mut self.paths, String::new())
     }
 
     fn next_branch(&mut self, word: &str, condition: &'a str) -> Result<()> {
@@ -271,7 +271,7 @@ impl<'a> Reader<'a> {
         let taken = frame.taken;
         if frame.forks {
             let before = copies(&frame.before)?;
-            let through = std::mem::replace(&mut self.ways, before);
+            let through = std::mem::replace(&mut self.paths, before);
             if last != Truth::No {
                 add(&mut frame.through, through)?;
             }
@@ -281,9 +281,9 @@ impl<'a> Reader<'a> {
         if self.inside == Some(depth) {
             // Another branch may ask for an answer too.
             self.inside = None;
-            let before = std::mem::take(&mut self.ways);
+            let before = std::mem::take(&mut self.paths);
             self.begin_prompt(condition, taken)?;
-            add(&mut self.ways, before)?;
+            add(&mut self.paths, before)?;
             return Ok(());
         }
         self.begin_prompt(condition, taken)
@@ -297,30 +297,30 @@ impl<'a> Reader<'a> {
         self.enter(frame.taken, -1);
         if frame.forks {
             if frame.taken != Truth::No {
-                add(&mut frame.through, std::mem::take(&mut self.ways))?;
+                add(&mut frame.through, std::mem::take(&mut self.paths))?;
             }
             if frame.earlier != Truth::Yes && frame.taken != Truth::Yes {
                 add(&mut frame.through, frame.before)?;
             }
-            self.ways = frame.through;
+            self.paths = frame.through;
         }
         Ok(())
     }
 }
 
-fn copies(ways: &[String]) -> Result<Vec<String>> {
+fn copies(paths: &[String]) -> Result<Vec<String>> {
     let mut copies = Vec::new();
-    for way in ways {
-        push(&mut copies, copy_text(way)?)?;
+    for path in paths {
+        push(&mut copies, copy_text(path)?)?;
     }
     Ok(copies)
 }
 
-/// Adds ways that are not there yet, as long as there is room.
-fn add(ways: &mut Vec<String>, more: Vec<String>) -> Result<()> {
-    for way in more {
-        if ways.len() < MOST_WAYS && !ways.contains(&way) {
-            push(ways, way)?;
+/// Adds paths that are not there yet, as long as there is room.
+fn add(paths: &mut Vec<String>, more: Vec<String>) -> Result<()> {
+    for path in more {
+        if paths.len() < MOST_PATHS && !paths.contains(&path) {
+            push(paths, path)?;
         }
     }
     Ok(())

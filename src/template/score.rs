@@ -1,9 +1,9 @@
-//! How well each dialect fits a template, by comparing its markers and framing with what the template writes. Dialects
-//! share markers, so this must never choose one by a marker alone if another explains more.
+//! A score for each dialect: how well it fits a template, by comparing its markers and framing with what the template writes.
+//! Dialects share markers, so this must never choose one by a marker alone if another explains more.
 
 use memchr::memmem;
 
-use super::signs::{Catalogue, Framing, Needle, Pair, Signs, Sought};
+use super::signatures::{Catalogue, Framing, MarkerPair, Needle, NeedleId, Signature};
 use crate::channel::{Channel, Start};
 use crate::memory::{Result, filled};
 
@@ -25,22 +25,22 @@ pub struct Evidence<'a> {
 
 /// A dialect that the template may be written for.
 #[derive(Clone, Copy)]
-pub struct Fit {
-    pub signs: &'static Signs,
+pub struct Candidate {
+    pub signature: &'static Signature,
     pub start: Start,
     score: i32,
     /// Whether all tool markers of the dialect are in the template, and all its turn markers.
     has_all: (bool, bool),
 }
 
-impl Fit {
+impl Candidate {
     /// The rank. More is better.
     pub fn rank(&self) -> (i32, (bool, bool)) {
         (self.score, self.has_all)
     }
 }
 
-pub struct Reader<'a> {
+pub struct Scorer<'a> {
     evidence: &'a Evidence<'a>,
     catalogue: &'static Catalogue,
     /// For each text of the table, whether the template has it.
@@ -50,19 +50,19 @@ pub struct Reader<'a> {
     has_outer: bool,
 }
 
-impl<'a> Reader<'a> {
-    pub fn new(evidence: &'a Evidence<'a>, catalogue: &'static Catalogue) -> Result<Reader<'a>> {
+impl<'a> Scorer<'a> {
+    pub fn new(evidence: &'a Evidence<'a>, catalogue: &'static Catalogue) -> Result<Scorer<'a>> {
         let mut found = filled(false, catalogue.table.len())?;
-        for (sought, found) in catalogue.table.iter().zip(&mut found) {
-            *found = place(evidence.written, sought).is_some()
-                || place(evidence.call, sought).is_some()
-                || place(evidence.source, sought).is_some();
+        for (needle, found) in catalogue.table.iter().zip(&mut found) {
+            *found = place(evidence.written, needle).is_some()
+                || place(evidence.call, needle).is_some()
+                || place(evidence.source, needle).is_some();
         }
         let outer = filled(false, catalogue.table.len())?;
-        let mut reader = Reader { evidence, catalogue, found, outer, has_outer: false };
+        let mut scorer = Scorer { evidence, catalogue, found, outer, has_outer: false };
         let texts = [evidence.call, evidence.written, evidence.source];
-        reader.has_outer = texts.iter().any(|text| reader.find_outer(text));
-        Ok(reader)
+        scorer.has_outer = texts.iter().any(|text| scorer.find_outer(text));
+        Ok(scorer)
     }
 
     /// Finds the first tool marker; of several at one place, the longest. What is inside a call counts little, even if
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
     fn find_outer(&mut self, text: &str) -> bool {
         let table = &self.catalogue.table;
         // A tag ends with a `>`, which its beginning does not have.
-        let length = |tool: Needle| table[tool].text.len() + usize::from(table[tool].is_tag);
+        let length = |tool: NeedleId| table[tool].text.len() + usize::from(table[tool].is_tag);
         let places = self.catalogue.tools.iter().filter_map(|&tool| Some((place(text, &table[tool])?, tool)));
         let Some(first) = places.clone().map(|(at, _)| at).min() else { return false };
         let longest = places.clone().filter(|(at, _)| *at == first).map(|(_, tool)| length(tool)).max();
@@ -80,19 +80,19 @@ impl<'a> Reader<'a> {
         true
     }
 
-    fn has_any(&self, needles: &[Needle]) -> bool {
+    fn has_any(&self, needles: &[NeedleId]) -> bool {
         needles.iter().any(|needle| self.found[*needle])
     }
 
-    /// Returns how well the dialect fits, and where generation starts then. Returns `None` if the template has nothing
-    /// of its thinking.
+    /// Returns the dialect as a candidate with its score, and where generation starts then. Returns `None` if the template has
+    /// nothing of its thinking.
     ///
     /// Markers that the template has count for the dialect, more than framing and the start do. Tool markers that only
     /// other dialects have count against it.
-    pub fn fit(&self, signs: &'static Signs) -> Option<Fit> {
+    pub fn score(&self, signature: &'static Signature) -> Option<Candidate> {
         let mut score = 0;
         let mut start = Start::Channel(Channel::Content);
-        if let Some(header) = &signs.header {
+        if let Some(header) = &signature.header {
             if !self.has_any(&header[0]) || !self.has_any(&header[1]) {
                 return None;
             }
@@ -101,13 +101,13 @@ impl<'a> Reader<'a> {
             }
             start = Start::Header;
         } else {
-            let pairs = || signs.thinking.iter().filter(|pair| self.has_pair(pair));
+            let pairs = || signature.thinking.iter().filter(|pair| self.has_pair(pair));
             let count = pairs().count();
             if count == 0 {
                 return None;
             }
             score += pairs().map(|pair| self.framing(pair)).sum::<i32>();
-            score += i32::from(count == signs.thinking.len());
+            score += i32::from(count == signature.thinking.len());
             let thinking = Start::Channel(Channel::Thinking);
             if pairs().any(|pair| self.prompt_opens(pair)) {
                 start = thinking;
@@ -115,34 +115,35 @@ impl<'a> Reader<'a> {
             // If a prompt opens the thinking, and closes it again unless thinking is asked for, the family starts in
             // it.
             let is_like = if pairs().any(|pair| self.prompt_may_open(pair)) { thinking } else { start };
-            score += i32::from(is_like == signs.start);
+            score += i32::from(is_like == signature.start);
         }
-        let has_outer = signs.tools.iter().any(|tool| self.outer[*tool]);
+        let has_outer = signature.tools.iter().any(|tool| self.outer[*tool]);
         score += match (self.has_outer, has_outer) {
             (true, true) => 4,
             (true, false) => -3,
             (false, _) => 0,
         };
-        score += 2 * signs.wrappers.iter().filter(|wrapper| self.found[**wrapper]).count() as i32;
-        if !signs.turns.is_empty() {
-            score += if self.has_any(&signs.turns) { 4 } else { -4 };
+        score += 2 * signature.wrappers.iter().filter(|wrapper| self.found[**wrapper]).count() as i32;
+        if !signature.turns.is_empty() {
+            score += if self.has_any(&signature.turns) { 4 } else { -4 };
         }
-        score += i32::from(signs.own.iter().any(|text| self.evidence.source.contains(text.as_str())));
-        let has_all = |needles: &[Needle]| needles.iter().all(|needle| self.found[*needle]);
-        Some(Fit { signs, start, score, has_all: (has_all(&signs.tools), has_all(&signs.turns)) })
+        score += i32::from(signature.own.iter().any(|text| self.evidence.source.contains(text.as_str())));
+        let has_all = |needles: &[NeedleId]| needles.iter().all(|needle| self.found[*needle]);
+        Some(Candidate { signature, start, score, has_all: (has_all(&signature.tools), has_all(&signature.turns)) })
     }
 
     /// Whether two dialects differ in nothing that the template has.
-    pub fn are_alike(&self, one: &Signs, other: &Signs) -> bool {
-        let markers = |signs: &'static Signs| {
-            let pairs = signs.thinking.iter().flat_map(|pair| pair.open.iter().chain(&pair.close));
-            let header = signs.header.iter().flatten().flatten();
-            pairs.chain(&signs.tools).chain(&signs.wrappers).chain(header).filter(|needle| self.found[**needle])
+    pub fn are_alike(&self, one: &Signature, other: &Signature) -> bool {
+        let markers = |signature: &'static Signature| {
+            let pairs = signature.thinking.iter().flat_map(|pair| pair.open.iter().chain(&pair.close));
+            let header = signature.header.iter().flatten().flatten();
+            pairs.chain(&signature.tools).chain(&signature.wrappers).chain(header).filter(|needle| self.found[**needle])
         };
-        let [one, other] = [one, other].map(|signs| self.catalogue.families.iter().find(|all| all.name == signs.name));
+        let [one, other] =
+            [one, other].map(|signature| self.catalogue.families.iter().find(|all| all.name == signature.name));
         let (Some(one), Some(other)) = (one, other) else { return false };
         let covers = |one, other| {
-            let is_covered = |needle: &Needle| {
+            let is_covered = |needle: &NeedleId| {
                 markers(other).any(|known| {
                     // A tag's beginning is also the beginning of its literal.
                     let [needle, known] = [*needle, *known].map(|needle| &self.catalogue.table[needle]);
@@ -156,13 +157,13 @@ impl<'a> Reader<'a> {
         covers(one, other) && covers(other, one)
     }
 
-    fn has_pair(&self, pair: &Pair) -> bool {
+    fn has_pair(&self, pair: &MarkerPair) -> bool {
         let (open, close) = (self.has_any(&pair.open), self.has_any(&pair.close));
         if pair.both { open && close } else { open || close }
     }
 
     /// Rates whether the text around the markers looks like the dialect's framing.
-    fn framing(&self, pair: &Pair) -> i32 {
+    fn framing(&self, pair: &MarkerPair) -> i32 {
         let Evidence { thought, answer, .. } = self.evidence;
         let before = match &pair.before_open[..] {
             [] => 0,
@@ -183,11 +184,11 @@ impl<'a> Reader<'a> {
     /// Returns 1 if the framing is next to one of the markers and no longer framing is, and -1 if there is other
     /// framing. What is between a marker and the thought or the answer says most; elsewhere, empty framing says
     /// nothing.
-    fn stands(&self, framing: &Framing, markers: &[Needle], is_between: impl Fn(&str, &str) -> Option<bool>) -> i32 {
-        let text = |marker: &Needle| &*self.catalogue.table[*marker].text;
+    fn stands(&self, framing: &Framing, markers: &[NeedleId], is_between: impl Fn(&str, &str) -> Option<bool>) -> i32 {
+        let text = |marker: &NeedleId| &*self.catalogue.table[*marker].text;
         let seen = markers.iter().filter_map(|marker| is_between(text(marker), &framing.text));
-        if let Some(fits) = seen.max() {
-            return if fits { 1 } else { -1 };
+        if let Some(is_there) = seen.max() {
+            return if is_there { 1 } else { -1 };
         }
         let has = |index: usize| framing.with.iter().any(|with| self.found[with[index]]);
         match (has(0), has(1)) {
@@ -217,27 +218,27 @@ impl<'a> Reader<'a> {
         seen
     }
 
-    /// Whether a way through the generation prompt opens the thinking and leaves it open.
-    fn prompt_opens(&self, pair: &Pair) -> bool {
+    /// Whether a path through the generation prompt opens the thinking and leaves it open.
+    fn prompt_opens(&self, pair: &MarkerPair) -> bool {
         self.evidence.prompts.iter().any(|prompt| self.opens(prompt, pair))
     }
 
     /// Whether the prompt opens the thinking by default, and leaves it open if thinking is asked for.
-    fn prompt_may_open(&self, pair: &Pair) -> bool {
+    fn prompt_may_open(&self, pair: &MarkerPair) -> bool {
         let Evidence { prompts, thinking_prompts, .. } = self.evidence;
         !prompts.is_empty()
             && prompts.iter().all(|prompt| self.last(prompt, &pair.open).is_some())
             && thinking_prompts.iter().any(|prompt| self.opens(prompt, pair))
     }
 
-    fn opens(&self, prompt: &str, pair: &Pair) -> bool {
+    fn opens(&self, prompt: &str, pair: &MarkerPair) -> bool {
         match (self.last(prompt, &pair.open), self.last(prompt, &pair.close)) {
             (Some(open), Some(close)) => open > close,
             (open, _) => open.is_some(),
         }
     }
 
-    fn last(&self, prompt: &str, markers: &[Needle]) -> Option<usize> {
+    fn last(&self, prompt: &str, markers: &[NeedleId]) -> Option<usize> {
         markers.iter().filter_map(|marker| last_place(prompt, &self.catalogue.table[*marker])).max()
     }
 }
@@ -250,17 +251,17 @@ fn floor(text: &str, mut at: usize) -> usize {
 }
 
 /// Returns where a text is found first.
-fn place(text: &str, sought: &Sought) -> Option<usize> {
-    let mut places = memmem::find_iter(text.as_bytes(), &sought.text);
-    places.find(|at| ends_well(text, *at, sought))
+fn place(text: &str, needle: &Needle) -> Option<usize> {
+    let mut places = memmem::find_iter(text.as_bytes(), &needle.text);
+    places.find(|at| ends_well(text, *at, needle))
 }
 
-fn last_place(text: &str, sought: &Sought) -> Option<usize> {
-    let places = memmem::find_iter(text.as_bytes(), &sought.text);
-    places.filter(|at| ends_well(text, *at, sought)).last()
+fn last_place(text: &str, needle: &Needle) -> Option<usize> {
+    let places = memmem::find_iter(text.as_bytes(), &needle.text);
+    places.filter(|at| ends_well(text, *at, needle)).last()
 }
 
-fn ends_well(text: &str, at: usize, sought: &Sought) -> bool {
-    let next = text.as_bytes().get(at + sought.text.len());
-    !sought.is_tag || next.is_none_or(|next| !next.is_ascii_alphanumeric() && !b"-_".contains(next))
+fn ends_well(text: &str, at: usize, needle: &Needle) -> bool {
+    let next = text.as_bytes().get(at + needle.text.len());
+    !needle.is_tag || next.is_none_or(|next| !next.is_ascii_alphanumeric() && !b"-_".contains(next))
 }

@@ -13,46 +13,46 @@ use crate::dialect::{
 use crate::file_error;
 
 /// A text of the table, by its index.
-pub type Needle = usize;
+pub type NeedleId = usize;
 
 /// All dialects that models write, in the order of their names, and the table of their texts.
 pub struct Catalogue {
-    pub families: Vec<Signs>,
-    pub table: Vec<Sought>,
+    pub families: Vec<Signature>,
+    pub table: Vec<Needle>,
     /// The openers of tool calls, of all dialects.
-    pub tools: Vec<Needle>,
+    pub tools: Vec<NeedleId>,
 }
 
 /// A text of the table.
-pub struct Sought {
+pub struct Needle {
     pub text: String,
     /// The text is the beginning of a tag, such as `<think`. It must not be followed by a letter, digit, `-` or `_`.
     pub is_tag: bool,
 }
 
 /// The texts that speak for one dialect.
-pub struct Signs {
+pub struct Signature {
     pub name: &'static str,
-    pub thinking: Vec<Pair>,
-    pub tools: Vec<Needle>,
-    pub wrappers: Vec<Needle>,
+    pub thinking: Vec<MarkerPair>,
+    pub tools: Vec<NeedleId>,
+    pub wrappers: Vec<NeedleId>,
     /// The markers that begin, end and close a header, and its keys.
-    pub header: Option<[Vec<Needle>; 4]>,
-    pub turns: Vec<Needle>,
+    pub header: Option<[Vec<NeedleId>; 4]>,
+    pub turns: Vec<NeedleId>,
     /// Texts that only templates of this family have.
     pub own: Vec<String>,
     pub start: Start,
 }
 
 /// The markers of a thinking span, with the framing around them.
-pub struct Pair {
-    pub open: Vec<Needle>,
-    pub close: Vec<Needle>,
+pub struct MarkerPair {
+    pub open: Vec<NeedleId>,
+    pub close: Vec<NeedleId>,
     pub after_open: Framing,
     pub before_close: Framing,
     pub after_close: Framing,
     /// Each opener with the framing before it. Empty if the dialect has no such framing.
-    pub before_open: Vec<Needle>,
+    pub before_open: Vec<NeedleId>,
     /// Both are needed to recognise the dialect: alone they are words, or the beginning of a turn, that any template
     /// may have.
     pub both: bool,
@@ -62,7 +62,7 @@ pub struct Pair {
 pub struct Framing {
     pub text: String,
     /// Each marker with the framing, and with one line break more.
-    pub with: Vec<[Needle; 2]>,
+    pub with: Vec<[NeedleId; 2]>,
 }
 
 /// Returns the catalogue, which the first call makes.
@@ -70,8 +70,8 @@ pub fn catalogue() -> &'static Catalogue {
     static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
     CATALOGUE.get_or_init(|| {
         let mut table = Table::default();
-        let families: Vec<Signs> = catalogue::families().map(|(name, file)| table.signs(name, file)).collect();
-        let mut tools: Vec<Needle> = families.iter().flat_map(|signs| signs.tools.iter().copied()).collect();
+        let families: Vec<Signature> = catalogue::families().map(|(name, file)| table.signature(name, file)).collect();
+        let mut tools: Vec<NeedleId> = families.iter().flat_map(|signature| signature.tools.iter().copied()).collect();
         tools.sort_unstable();
         tools.dedup();
         Catalogue { families, table: table.list, tools }
@@ -80,24 +80,24 @@ pub fn catalogue() -> &'static Catalogue {
 
 #[derive(Default)]
 struct Table {
-    list: Vec<Sought>,
-    known: BTreeMap<(String, bool), Needle>,
+    list: Vec<Needle>,
+    known: BTreeMap<(String, bool), NeedleId>,
 }
 
 impl Table {
-    fn add(&mut self, text: &str, is_tag: bool) -> Needle {
+    fn add(&mut self, text: &str, is_tag: bool) -> NeedleId {
         let list = &mut self.list;
         *self.known.entry((text.to_string(), is_tag)).or_insert_with(|| {
-            list.push(Sought { text: text.to_string(), is_tag });
+            list.push(Needle { text: text.to_string(), is_tag });
             list.len() - 1
         })
     }
 
-    fn all(&mut self, literals: &[Literal]) -> Vec<Needle> {
+    fn all(&mut self, literals: &[Literal]) -> Vec<NeedleId> {
         strings(literals).iter().map(|literal| self.add(literal, false)).collect()
     }
 
-    fn signs(&mut self, name: &'static str, file: &str) -> Signs {
+    fn signature(&mut self, name: &'static str, file: &str) -> Signature {
         let model = file_error::read::<Model>(file).unwrap_or_else(|error| unreachable!("a built-in dialect: {error}"));
         let spans = |channel| model.spans.iter().map(Spanned::get_ref).filter(move |span| span.channel == channel);
         let header = model.header.as_ref().map(|header| {
@@ -105,7 +105,7 @@ impl Table {
             let keys: Vec<Literal> = header.keys.values().cloned().collect();
             [&header.begin, &header.end, &header.close, &keys].map(|literals| self.all(literals))
         });
-        Signs {
+        Signature {
             name,
             thinking: spans(Channel::Thinking).map(|span| self.pair(span, &model.turns)).collect(),
             tools: spans(Channel::Tool).flat_map(|span| self.openers(span)).collect(),
@@ -117,11 +117,11 @@ impl Table {
         }
     }
 
-    fn openers(&mut self, span: &Span) -> Vec<Needle> {
+    fn openers(&mut self, span: &Span) -> Vec<NeedleId> {
         opens(span).iter().map(|(open, is_tag)| self.add(open, *is_tag)).collect()
     }
 
-    fn pair(&mut self, span: &Span, turns: &[Literal]) -> Pair {
+    fn pair(&mut self, span: &Span, turns: &[Literal]) -> MarkerPair {
         let (opens, closes) = (opens(span), closes(span));
         let is_own = |(close, _): &(String, bool)| {
             close.starts_with(['<', '[']) && !turns.iter().any(|turn| close.contains(turn.get_ref()))
@@ -129,7 +129,7 @@ impl Table {
         let before_open = text(&span.framing.before_open);
         let with_before = |(open, is_tag): &(String, bool)| self.add(&[before_open, open].concat(), *is_tag);
         let before_open = if before_open.is_empty() { vec![] } else { opens.iter().map(with_before).collect() };
-        Pair {
+        MarkerPair {
             open: opens.iter().map(|(open, is_tag)| self.add(open, *is_tag)).collect(),
             close: closes.iter().map(|(close, is_tag)| self.add(close, *is_tag)).collect(),
             after_open: self.framing(&opens, text(&span.framing.after_open), |open, line| [open, line].concat()),
