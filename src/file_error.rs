@@ -55,7 +55,7 @@ impl FileError {
 
     /// Describes a fault. `span` is in bytes of the file.
     pub(crate) fn at(text: &str, span: Option<Range<usize>>, message: impl Into<String>) -> FileError {
-        let place = span.map(|span| Place::of(text, span.start));
+        let place = span.map(|span| Location::of(text, span.start));
         let line = place.as_ref().map(|place| place.line);
         let key = place.map(|place| place.path()).unwrap_or_default();
         FileError { line, key, message: shown(&message.into(), LONGEST_MESSAGE) }
@@ -73,7 +73,7 @@ impl FileError {
             return FileError::at(text, None, format!("the file has no {}", quoted(&key)));
         }
         let Some(span) = error.span() else { return FileError::at(text, None, error.message()) };
-        let place = Place::of(text, span.start);
+        let place = Location::of(text, span.start);
         let value = text.get(span.clone()).unwrap_or_default();
         let message = advice::of::<T>(&place, value, error.message());
         FileError::at(text, Some(span), message.unwrap_or_else(|| error.message().into()))
@@ -129,7 +129,7 @@ const MOST_DOTS: usize = 80;
 /// The place of the first such key. All else in the file is well formed, so that no value has as many dots.
 fn too_deep(text: &str) -> Option<Range<usize>> {
     let mut dots = 0;
-    for (at, byte) in Bare::new(text) {
+    for (at, byte) in BareBytes::new(text) {
         match byte {
             b'.' => dots += 1,
             b'=' | b',' | b'[' | b']' | b'{' | b'}' | b'\n' => dots = 0,
@@ -143,7 +143,7 @@ fn too_deep(text: &str) -> Option<Range<usize>> {
 }
 
 /// Where a byte of the file is.
-struct Place<'a> {
+struct Location<'a> {
     /// Counted from 1.
     line: usize,
     /// The table's name, without brackets.
@@ -156,11 +156,11 @@ struct Place<'a> {
     first_header: &'a str,
 }
 
-impl<'a> Place<'a> {
-    fn of(text: &'a str, at: usize) -> Place<'a> {
+impl<'a> Location<'a> {
+    fn of(text: &'a str, at: usize) -> Location<'a> {
         let at = at.min(text.len());
         let line = text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        let mut place = Place { line, table: "", key: "", row: "", first_header: "" };
+        let mut place = Location { line, table: "", key: "", row: "", first_header: "" };
         for row in rows(text, at) {
             let row = row.split('#').next().unwrap_or_default().trim();
             place.row = row;
@@ -187,7 +187,7 @@ impl<'a> Place<'a> {
 
 /// The lines of the file that begin in no string, up to the one that the byte is in.
 fn rows(text: &str, at: usize) -> impl Iterator<Item = &str> {
-    let ends = Bare::new(text).filter(|&(_, byte)| byte == b'\n');
+    let ends = BareBytes::new(text).filter(|&(_, byte)| byte == b'\n');
     let starts = std::iter::once(0).chain(ends.map(|(end, _)| end + 1));
     starts.take_while(move |&start| start <= at).map(|start| text[start..].lines().next().unwrap_or_default())
 }
@@ -198,14 +198,14 @@ fn is_key(name: &str) -> bool {
 
 /// The bytes of a TOML file that are in no string and in no comment, each with its offset. The file need not be right:
 /// a string of one line ends with its line at the latest.
-struct Bare<'a> {
+struct BareBytes<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Bare<'a> {
-    fn new(text: &'a str) -> Bare<'a> {
-        Bare { bytes: text.as_bytes(), at: 0 }
+impl<'a> BareBytes<'a> {
+    fn new(text: &'a str) -> BareBytes<'a> {
+        BareBytes { bytes: text.as_bytes(), at: 0 }
     }
 
     /// Goes to the end of the string that begins here with this quote. Looks at no byte more than a few times.
@@ -239,7 +239,7 @@ impl<'a> Bare<'a> {
     }
 }
 
-impl Iterator for Bare<'_> {
+impl Iterator for BareBytes<'_> {
     type Item = (usize, u8);
 
     fn next(&mut self) -> Option<(usize, u8)> {

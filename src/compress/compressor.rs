@@ -5,10 +5,10 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{
     invocation::Invocation,
-    lines::verdict::Said,
+    lines::verdict::Verdicts,
     passes::{pass::is_for, terminal::TERMINAL},
     pipeline::{
-        filters::{Pipeline, Shorter},
+        filters::{Pipeline, ShortenedText},
         host::Cache,
         parts::{Compressed, Original, Outcome, Part},
         promises::caught,
@@ -137,7 +137,7 @@ impl Compressor {
             _ => Some(texts.iter().map(|text| text.bytes).collect::<Vec<_>>().join(&b'\n').into()),
         };
         let hit = raw.as_ref().and_then(|raw| self.ask_caches(invocation, raw, &mut report));
-        let mut said = Said::default();
+        let mut verdicts = Verdicts::default();
         let mut outcomes = vec![Outcome::Same; parts.len()];
         let replacement = hit.map(|timestamp| same_output(timestamp, &texts)).filter(|line| {
             total.units >= MIN_COMPRESSIBLE_LENGTH
@@ -155,7 +155,7 @@ impl Compressor {
             let places = (0..parts.len()).filter(|&index| parts[index].text().is_some());
             for ((index, text), share) in places.zip(&texts).zip(self.shares(&texts)) {
                 let shorter = match self.is_bounded(text.bytes) {
-                    true => self.bounded_part(invocation, text, share, &mut said, &mut report),
+                    true => self.bounded_part(invocation, text, share, &mut verdicts, &mut report),
                     false => self.pipeline.part(invocation, index, text, share, &mut report),
                 };
                 report.add_after(shorter.as_ref().map_or(text.length, |shorter| shorter.length));
@@ -169,12 +169,12 @@ impl Compressor {
                 |part: &Part| report.hit.is_none() && part.text().is_some_and(|text| self.is_bounded(text));
             for (part, outcome) in parts.iter().zip(&outcomes).filter(|(part, _)| !is_bounded(part)) {
                 match outcome {
-                    Outcome::Same => said.read(part.text().unwrap_or_default()),
-                    Outcome::Text(text) => said.read(text),
+                    Outcome::Same => verdicts.read(part.text().unwrap_or_default()),
+                    Outcome::Text(text) => verdicts.read(text),
                     Outcome::Gone => {}
                 }
             }
-            report.unexplained = said.is_unexplained(invocation.input);
+            report.unexplained = verdicts.is_unexplained(invocation.input);
         }
         if let Some(raw) = &raw {
             for cache in self.caches(invocation.tool_id) {
@@ -209,9 +209,9 @@ impl Compressor {
         invocation: &Invocation<'_>,
         raw: &Original<'_>,
         limit: Option<usize>,
-        said: &mut Said,
+        verdicts: &mut Verdicts,
         report: &mut Report,
-    ) -> Option<Shorter> {
+    ) -> Option<ShortenedText> {
         let head = |names: &[&str], after: usize| {
             let switch_off = self.pipeline.switch_off_within(limit);
             banner(names, raw.length.units, after, switch_off) + "\n"
@@ -223,7 +223,7 @@ impl Compressor {
         let mut bounded = BoundedText::new(memory, budget);
         let mut run = Run { pipeline: &self.pipeline, invocation, report: &mut own };
         bounded.feed(&mut run, raw.bytes, |bytes| text.extend_from_slice(bytes));
-        said.join(bounded.finish(&mut run, |bytes| text.extend_from_slice(bytes)));
+        verdicts.join(bounded.finish(&mut run, |bytes| text.extend_from_slice(bytes)));
         report.failed.append(&mut own.failed);
         let names: Vec<&str> = own.filters.iter().map(String::as_str).collect();
         let after = Length::of(&text);
@@ -240,7 +240,7 @@ impl Compressor {
                 report.filters.push(id);
             }
         }
-        Some(Shorter { banner, text, length })
+        Some(ShortenedText { banner, text, length })
     }
 
     fn caches(&self, tool_id: &str) -> impl Iterator<Item = &dyn Cache> {

@@ -111,12 +111,12 @@ const _: fn() = || {
 /// What a writer's handle holds.
 struct Stream {
     writer: CallWriter,
-    joined: Joined,
+    joined: JoinedDelta,
 }
 
 /// The deltas of one event, joined: they are of the same call, so that they are one delta too. C borrows the texts.
 #[derive(Default)]
-struct Joined {
+struct JoinedDelta {
     call: u64,
     index: u64,
     is_first: bool,
@@ -128,7 +128,7 @@ struct Joined {
     late_id: String,
 }
 
-impl Joined {
+impl JoinedDelta {
     fn clear(&mut self) {
         if self.arguments.capacity() > KEPT {
             self.arguments = String::new();
@@ -242,7 +242,7 @@ pub unsafe extern "C" fn aside_call_writer_new(
         let Ok(options) = (unsafe { self::options(options) }) else {
             return ptr::null_mut();
         };
-        let stream = Stream { writer: CallWriter::new(&dialect.dialect, options), joined: Joined::default() };
+        let stream = Stream { writer: CallWriter::new(&dialect.dialect, options), joined: JoinedDelta::default() };
         into_handle(aside_call_writer { guard: HandleGuard::new(stream) })
     })
 }
@@ -317,7 +317,7 @@ pub unsafe extern "C" fn aside_call_writer_reset(writer: *mut aside_call_writer)
         let Some(writer) = writer.as_ref() else { return fail_no_handle("writer") };
         writer.guard.renew(|stream| {
             stream.writer.reset();
-            stream.joined = Joined::default();
+            stream.joined = JoinedDelta::default();
         })
     }
 }

@@ -19,14 +19,14 @@ use crate::{Dialect, dialect};
 #[repr(opaque)]
 pub struct aside_dialect {
     pub(super) dialect: crate::Dialect,
-    /// Ends in a NUL, as the words below do.
+    /// Ends in a NUL, as the labels below do.
     name: Vec<u8>,
-    words: Vec<Words>,
+    labels: Vec<RuleLabels>,
     built_in: bool,
 }
 
 /// Of one rule: its family, and what its tags stand for.
-struct Words {
+struct RuleLabels {
     family: Vec<u8>,
     openers: Vec<Vec<u8>>,
 }
@@ -48,7 +48,7 @@ fn with_nul(name: &str) -> memory::Result<Vec<u8>> {
 }
 
 fn make(dialect: Dialect, built_in: bool) -> memory::Result<aside_dialect> {
-    let mut words = Vec::new();
+    let mut labels = Vec::new();
     for rule in 0.. {
         let Some(family) = dialect.family(rule) else { break };
         let mut openers = Vec::new();
@@ -56,9 +56,9 @@ fn make(dialect: Dialect, built_in: bool) -> memory::Result<aside_dialect> {
             let Some(opener) = dialect.opener(rule, tag) else { break };
             push(&mut openers, with_nul(opener)?)?;
         }
-        push(&mut words, Words { family: with_nul(family)?, openers })?;
+        push(&mut labels, RuleLabels { family: with_nul(family)?, openers })?;
     }
-    Ok(aside_dialect { name: with_nul(dialect.name())?, words, dialect, built_in })
+    Ok(aside_dialect { name: with_nul(dialect.name())?, labels, dialect, built_in })
 }
 
 fn find(name: &[u8]) -> Result<&'static aside_dialect, aside_status> {
@@ -391,7 +391,7 @@ pub unsafe extern "C" fn aside_dialect_family(
     len: *mut size_t,
 ) -> *const c_char {
     // SAFETY: the caller's promises.
-    unsafe { c_word_of(dialect, rule, |words| Some(&words.family), len) }
+    unsafe { c_word_of(dialect, rule, |labels| Some(&labels.family), len) }
 }
 
 /// Returns what an `ASIDE_KIND_OPEN` event's rule and tag stand for, as the dialect's file has it: the literal, the tag's
@@ -408,7 +408,7 @@ pub unsafe extern "C" fn aside_dialect_opener(
     len: *mut size_t,
 ) -> *const c_char {
     // SAFETY: the caller's promises.
-    unsafe { c_word_of(dialect, rule, |words| words.openers.get(tag as usize), len) }
+    unsafe { c_word_of(dialect, rule, |labels| labels.openers.get(tag as usize), len) }
 }
 
 /// Returns a word of a rule as C reads it.
@@ -418,12 +418,12 @@ pub unsafe extern "C" fn aside_dialect_opener(
 unsafe fn c_word_of(
     dialect: *const aside_dialect,
     rule: u32,
-    pick: impl FnOnce(&Words) -> Option<&Vec<u8>>,
+    pick: impl FnOnce(&RuleLabels) -> Option<&Vec<u8>>,
     len: *mut size_t,
 ) -> *const c_char {
     // SAFETY: the caller's promise.
     match unsafe { dialect.as_ref() } {
-        Some(dialect) => match dialect.words.get(rule as usize).and_then(pick) {
+        Some(dialect) => match dialect.labels.get(rule as usize).and_then(pick) {
             // SAFETY: the caller's promise.
             Some(word) => unsafe { c_name_of(word, len) },
             None => {

@@ -16,7 +16,7 @@ use crate::Error;
 
 /// A thread's last failure. A message is written into a buffer of the thread, which needs no allocation, and no destructor
 /// either: registering one allocates too.
-struct Last {
+struct LastError {
     status: aside_status,
     /// A general sentence, or `ROOM`.
     message: *const c_char,
@@ -28,8 +28,8 @@ struct Last {
 const MOST: usize = 2048;
 
 thread_local! {
-    static LAST: RefCell<Last> =
-        const { RefCell::new(Last { status: ASIDE_OK, message: c"".as_ptr(), is_of_handle: false }) };
+    static LAST: RefCell<LastError> =
+        const { RefCell::new(LastError { status: ASIDE_OK, message: c"".as_ptr(), is_of_handle: false }) };
     static ROOM: RefCell<[u8; MOST]> = const { RefCell::new([0; MOST]) };
 }
 
@@ -106,7 +106,7 @@ pub(super) fn sentence(status: aside_status) -> &'static CStr {
 /// Fails with the general sentence; allocates nothing.
 #[cold]
 pub(super) fn fail(status: aside_status) -> aside_status {
-    LAST.set(Last { status, message: sentence(status).as_ptr(), is_of_handle: false });
+    LAST.set(LastError { status, message: sentence(status).as_ptr(), is_of_handle: false });
     status
 }
 
@@ -120,7 +120,7 @@ pub(super) fn fail_with(status: aside_status, message: impl Display) -> aside_st
         written.room[written.len] = 0;
         written.room.as_ptr().cast()
     });
-    LAST.set(Last { status, message, is_of_handle: false });
+    LAST.set(LastError { status, message, is_of_handle: false });
     status
 }
 

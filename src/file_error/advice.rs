@@ -3,14 +3,14 @@
 
 use serde::de::DeserializeOwned;
 
-use super::{Place, cut, quoted};
+use super::{Location, cut, quoted};
 use crate::distance::distance;
 
 /// A value that is longer is not shown again in its right form.
 const LONGEST_VALUE: usize = 60;
 
 /// A better message than `said`, of the fault in this place; `value`: what the file has there.
-pub fn of<T: DeserializeOwned>(place: &Place<'_>, value: &str, said: &str) -> Option<String> {
+pub fn of<T: DeserializeOwned>(place: &Location<'_>, value: &str, said: &str) -> Option<String> {
     if let Some((key, known)) = unknown("unknown field", said) {
         return Some(unknown_key::<T>(place, key, &known));
     }
@@ -76,7 +76,7 @@ fn unknown<'a>(what: &str, said: &'a str) -> Option<(&'a str, Vec<String>)> {
     Some((name, known.split('`').skip(1).step_by(2).map(str::to_owned).collect()))
 }
 
-fn unknown_key<T: DeserializeOwned>(place: &Place<'_>, key: &str, known: &[String]) -> String {
+fn unknown_key<T: DeserializeOwned>(place: &Location<'_>, key: &str, known: &[String]) -> String {
     let top = keys::<T>("");
     let shown = quoted(key);
     let is_named = |keys: &[String]| keys.iter().any(|known| known == key);
@@ -110,7 +110,7 @@ fn unknown_key<T: DeserializeOwned>(place: &Place<'_>, key: &str, known: &[Strin
 }
 
 /// Two keys or tables of one name.
-fn twice<T: DeserializeOwned>(place: &Place<'_>) -> String {
+fn twice<T: DeserializeOwned>(place: &Location<'_>) -> String {
     if !is_header(place.row) {
         return format!("the key {} is there twice", quoted(place.key));
     }
@@ -121,7 +121,7 @@ fn twice<T: DeserializeOwned>(place: &Place<'_>) -> String {
     }
 }
 
-fn wrong_type(place: &Place<'_>, value: &str, found: &str, expected: &str) -> Option<String> {
+fn wrong_type(place: &Location<'_>, value: &str, found: &str, expected: &str) -> Option<String> {
     let key = quoted(place.key);
     match (found, expected) {
         ("map", "a sequence") if is_header(place.row) => {
@@ -169,11 +169,11 @@ fn is_header(row: &str) -> bool {
 }
 
 /// The header of the place's table, with its brackets.
-fn header(place: &Place<'_>) -> String {
+fn header(place: &Location<'_>) -> String {
     cut(place.row, LONGEST_VALUE).into_owned()
 }
 
-fn first_header(place: &Place<'_>) -> String {
+fn first_header(place: &Location<'_>) -> String {
     cut(place.first_header, LONGEST_VALUE).into_owned()
 }
 

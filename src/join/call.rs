@@ -4,7 +4,7 @@
 use super::{
     error::{CallFault, CallPart, JoinError},
     text::{Part, Role, Text},
-    value::{self, Stop},
+    value::{self, WriteError},
 };
 use crate::{
     calls::table::{BodyRule, CallTable, ObjectRule},
@@ -185,7 +185,7 @@ impl Writer<'_> {
         }
         let written = match &table.body {
             BodyRule::Object(_) | BodyRule::Json => {
-                self.text.part(Role::Value, arguments.as_bytes()).map(drop).map_err(Stop::from)
+                self.text.part(Role::Value, arguments.as_bytes()).map(drop).map_err(WriteError::from)
             }
             BodyRule::Tags(rule) if rule.nested.is_some() => {
                 let text = &mut self.text;
@@ -221,10 +221,10 @@ impl Writer<'_> {
                 written.and_then(|()| Ok(self.text.mark(&[rule.close])?))
             }
         };
-        written.map_err(|stop| match stop {
-            Stop::OutOfMemory => JoinError::OutOfMemory,
-            Stop::Key(why) => fault(CallPart::Arguments, why),
-            Stop::Value(why) => {
+        written.map_err(|error| match error {
+            WriteError::OutOfMemory => JoinError::OutOfMemory,
+            WriteError::Key(why) => fault(CallPart::Arguments, why),
+            WriteError::Value(why) => {
                 let begin = self.text.calls[index];
                 let of_call = |part: &&Part| part.role == Role::Key && part.range.start >= begin;
                 let key = self.text.parts.iter().rfind(of_call).map(|part| &self.text.bytes[part.range.clone()]);

@@ -200,7 +200,7 @@ fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOption
     let start = options.start.unwrap_or(dialect.start());
     let mut scanner =
         Scanner::with_options(dialect, &ScannerOptions::new().start(start).calls(!calls.bytes.is_empty()))?;
-    let joined = Joined::new(compiled, start, thinking, content, &calls)?;
+    let joined = JoinedText::new(compiled, start, thinking, content, &calls)?;
     let Some(fault) = joined.fault(&mut scanner)? else { return Ok(joined.text.bytes) };
     if options.markers == Markers::Refuse {
         return Err(fault.into());
@@ -210,7 +210,7 @@ fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOption
     for (escaped, padded) in [(first, false), ([true; 2], false), ([true; 2], true)] {
         let thinking = safe_if(escaped[0], compiled, Channel::Thinking, thinking, padded)?;
         let content = safe_if(escaped[1], compiled, Channel::Content, content, padded)?;
-        let joined = Joined::new(compiled, start, &thinking, &content, &calls)?;
+        let joined = JoinedText::new(compiled, start, &thinking, &content, &calls)?;
         if joined.fault(&mut scanner)?.is_none() {
             return Ok(joined.text.bytes);
         }
@@ -346,7 +346,7 @@ fn push_break(out: &mut Vec<u8>) -> Result<(), OutOfMemory> {
 }
 
 /// A text, and where thinking and content stand in it.
-struct Joined {
+struct JoinedText {
     text: Text,
     thinking: Range<usize>,
     content: Range<usize>,
@@ -364,14 +364,14 @@ impl From<Fault> for JoinError {
     }
 }
 
-impl Joined {
+impl JoinedText {
     fn new(
         compiled: &Compiled,
         start: Start,
         thinking: &[u8],
         content: &[u8],
         calls: &Text,
-    ) -> Result<Joined, JoinError> {
+    ) -> Result<JoinedText, JoinError> {
         let is_inside = match start {
             Start::Channel(Channel::Thinking) => true,
             Start::Channel(Channel::Content) | Start::Header => false,
@@ -394,7 +394,7 @@ impl Joined {
         let content = text.part(Role::Text(Channel::Content), content)?;
         text.mark(block.map_or(b"", |block| &block.close))?;
         text.append(calls)?;
-        Ok(Joined { text, thinking: place, content })
+        Ok(JoinedText { text, thinking: place, content })
     }
 
     /// Reads the text as a host would, and returns the first fault. The calls have been read before, so that it is not theirs.

@@ -77,18 +77,18 @@ impl Text {
 
     /// Reads the text as a host would, and returns the first byte that is not read as what it was written as.
     pub fn misread(&self, scanner: &mut Scanner) -> Result<Option<usize>, Error> {
-        let mut check = Check { text: self, part: 0, ended: 0, named: 0, wrong: None };
-        scanner.feed(&self.bytes, |event| check.see(&event))?;
-        scanner.finish(|event| check.see(&event))?;
-        if check.ended != self.calls.len() {
-            check.wrong.get_or_insert(self.bytes.len());
+        let mut verifier = Verifier { text: self, part: 0, ended: 0, named: 0, wrong: None };
+        scanner.feed(&self.bytes, |event| verifier.see(&event))?;
+        scanner.finish(|event| verifier.see(&event))?;
+        if verifier.ended != self.calls.len() {
+            verifier.wrong.get_or_insert(self.bytes.len());
         }
-        Ok(check.wrong)
+        Ok(verifier.wrong)
     }
 }
 
 /// How far a text has been read.
-struct Check<'a> {
+struct Verifier<'a> {
     text: &'a Text,
     /// The first part that has not been read whole, or that is empty.
     part: usize,
@@ -98,7 +98,7 @@ struct Check<'a> {
     wrong: Option<usize>,
 }
 
-impl Check<'_> {
+impl Verifier<'_> {
     fn see(&mut self, event: &crate::Event<'_>) {
         if self.wrong.is_none() {
             self.wrong = self.misread(event);

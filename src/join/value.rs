@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Why a value is not written.
-pub enum Stop {
+pub enum WriteError {
     /// Of the value of the key that was written last.
     Value(CallFault),
     /// Of the arguments, in a key.
@@ -19,25 +19,25 @@ pub enum Stop {
     OutOfMemory,
 }
 
-impl From<OutOfMemory> for Stop {
-    fn from(_: OutOfMemory) -> Stop {
-        Stop::OutOfMemory
+impl From<OutOfMemory> for WriteError {
+    fn from(_: OutOfMemory) -> WriteError {
+        WriteError::OutOfMemory
     }
 }
 
 /// Calls `write` with each member of an object: its key, and the JSON of its value.
-pub fn members(object: &str, mut write: impl FnMut(&str, &str) -> Result<(), Stop>) -> Result<(), Stop> {
+pub fn members(object: &str, mut write: impl FnMut(&str, &str) -> Result<(), WriteError>) -> Result<(), WriteError> {
     let mut result = Ok(());
     Reader::new(object.as_bytes()).object(|reader, key| {
         let value = reader.value()?;
-        result = string(&object[key], Stop::Key).and_then(|key| write(&key, &object[value]));
+        result = string(&object[key], WriteError::Key).and_then(|key| write(&key, &object[value]));
         result.is_ok().then_some(())
     });
     result
 }
 
 /// Calls `write` with the JSON of each item of a list.
-fn items(list: &str, mut write: impl FnMut(&str) -> Result<(), Stop>) -> Result<(), Stop> {
+fn items(list: &str, mut write: impl FnMut(&str) -> Result<(), WriteError>) -> Result<(), WriteError> {
     let mut result = Ok(());
     Reader::new(list.as_bytes()).array(|reader| {
         let value = reader.value()?;
@@ -47,26 +47,26 @@ fn items(list: &str, mut write: impl FnMut(&str) -> Result<(), Stop>) -> Result<
     result
 }
 
-/// The text of a JSON string. `stop` says whose fault it is if there is none.
-fn string(json: &str, stop: fn(CallFault) -> Stop) -> Result<String, Stop> {
+/// The text of a JSON string. `error` says whose fault it is if there is none.
+fn string(json: &str, error: fn(CallFault) -> WriteError) -> Result<String, WriteError> {
     let mut text = Vec::new();
     // Unescaped, it is not longer.
-    text.try_reserve_exact(json.len()).map_err(|_| Stop::OutOfMemory)?;
+    text.try_reserve_exact(json.len()).map_err(|_| WriteError::OutOfMemory)?;
     json::unescape(&json.as_bytes()[1..json.len() - 1], |part| text.extend_from_slice(part));
-    String::from_utf8(text).map_err(|_| stop(CallFault::Surrogate))
+    String::from_utf8(text).map_err(|_| error(CallFault::Surrogate))
 }
 
 /// Writes a value between its markers, without them: a string as it is, anything else as JSON.
-pub fn tagged(json: &str, text: &mut Text) -> Result<(), Stop> {
+pub fn tagged(json: &str, text: &mut Text) -> Result<(), WriteError> {
     match json.as_bytes()[0] {
-        b'"' => text.part(Role::Value, string(json, Stop::Value)?.as_bytes())?,
+        b'"' => text.part(Role::Value, string(json, WriteError::Value)?.as_bytes())?,
         _ => text.part(Role::Value, json.as_bytes())?,
     };
     Ok(())
 }
 
 /// Writes a value as an element, with those inside of it.
-pub fn element(rule: &TagsRule, key: &str, json: &str, role: Role, text: &mut Text) -> Result<(), Stop> {
+pub fn element(rule: &TagsRule, key: &str, json: &str, role: Role, text: &mut Text) -> Result<(), WriteError> {
     text.mark(&rule.key[0])?;
     text.part(role, key.as_bytes())?;
     text.mark(&rule.key[1])?;
@@ -97,7 +97,7 @@ pub fn type_word<'a>(rule: &'a TagsRule, json: &str) -> &'a str {
 }
 
 /// Writes the key of an argument in brackets.
-pub fn literal_key(rule: &LiteralRule, key: &str, text: &mut Text) -> Result<(), Stop> {
+pub fn literal_key(rule: &LiteralRule, key: &str, text: &mut Text) -> Result<(), WriteError> {
     let quote: &[u8] = if is_bare(key) { b"" } else { &rule.raw_quote };
     text.mark(quote)?;
     text.part(Role::Key, key.as_bytes())?;
@@ -106,7 +106,7 @@ pub fn literal_key(rule: &LiteralRule, key: &str, text: &mut Text) -> Result<(),
 }
 
 /// Writes a value in brackets.
-pub fn literal(rule: &LiteralRule, json: &str, text: &mut Text) -> Result<(), Stop> {
+pub fn literal(rule: &LiteralRule, json: &str, text: &mut Text) -> Result<(), WriteError> {
     let from = text.bytes.len();
     literal_inside(&rule.raw_quote, json, from, text)?;
     text.parts_since(Role::Value, from)?;
@@ -114,7 +114,7 @@ pub fn literal(rule: &LiteralRule, json: &str, text: &mut Text) -> Result<(), St
 }
 
 /// The same without making it a part. The value of the argument begins at `from`.
-fn literal_inside(raw: &[u8], json: &str, from: usize, text: &mut Text) -> Result<(), Stop> {
+fn literal_inside(raw: &[u8], json: &str, from: usize, text: &mut Text) -> Result<(), WriteError> {
     let is_raw = !raw.is_empty();
     let mut separator: &[u8] = b"";
     match json.as_bytes()[0] {
@@ -149,11 +149,11 @@ fn literal_inside(raw: &[u8], json: &str, from: usize, text: &mut Text) -> Resul
     Ok(())
 }
 
-fn quoted(raw: &[u8], json: &str, from: usize, text: &mut Text) -> Result<(), Stop> {
-    quoted_text(raw, &string(json, Stop::Value)?, from, text)
+fn quoted(raw: &[u8], json: &str, from: usize, text: &mut Text) -> Result<(), WriteError> {
+    quoted_text(raw, &string(json, WriteError::Value)?, from, text)
 }
 
-fn quoted_text(raw: &[u8], string: &str, from: usize, text: &mut Text) -> Result<(), Stop> {
+fn quoted_text(raw: &[u8], string: &str, from: usize, text: &mut Text) -> Result<(), WriteError> {
     if raw.is_empty() {
         text.mark(b"\"")?;
         json::escape(string.as_bytes(), &mut text.bytes)?;
@@ -166,7 +166,7 @@ fn quoted_text(raw: &[u8], string: &str, from: usize, text: &mut Text) -> Result
     append(&mut text.bytes, raw)?;
     // Inside brackets two more quotes would not end the value, and be other strings.
     match memchr::memmem::find(&text.bytes[at..], raw) {
-        Some(len) if len < string.len() => Err(Stop::Value(CallFault::Closer { offset: at + len - from })),
+        Some(len) if len < string.len() => Err(WriteError::Value(CallFault::Closer { offset: at + len - from })),
         _ => Ok(()),
     }
 }

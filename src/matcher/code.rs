@@ -23,7 +23,7 @@ pub enum Code {
 /// Where in its line a text stands, and in which code block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CodeTracker {
-    at: At,
+    at: LineState,
     /// Spaces, fence characters or bytes of a language token, by `at`.
     count: u32,
     /// The fence character of this line, and its run.
@@ -41,7 +41,7 @@ pub struct CodeTracker {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum At {
+enum LineState {
     /// Nothing or up to three spaces.
     Start,
     Run,
@@ -56,7 +56,7 @@ enum At {
 impl CodeTracker {
     /// A line begins, outside all blocks.
     pub const NEW: CodeTracker = CodeTracker {
-        at: At::Start,
+        at: LineState::Start,
         count: 0,
         fence_char: 0,
         fence_len: 0,
@@ -71,12 +71,12 @@ impl CodeTracker {
     pub const IN_CODE: CodeTracker = CodeTracker { block_char: b'`', block_len: 3, ..CodeTracker::NEW };
 
     pub fn at_start(&self) -> bool {
-        self.at == At::Start && self.count == 0
+        self.at == LineState::Start && self.count == 0
     }
 
     /// Returns whether nothing but a line's end or what may begin a marker can change anything here.
     pub fn is_settled(&self) -> bool {
-        self.at == At::Prose && self.backticks == 0
+        self.at == LineState::Prose && self.backticks == 0
     }
 
     /// Returns whether a fence or a code span has begun in this line, or what may be one. A block around it does not count.
@@ -116,7 +116,7 @@ impl CodeTracker {
         let after_backtick = byte == b'`' && self.backticks > 0;
         let in_block = match rule {
             LineRule::Guard { .. } => {
-                let after_run = self.at == At::Info || (self.at == At::Run && self.fence_len >= 3);
+                let after_run = self.at == LineState::Info || (self.at == LineState::Run && self.fence_len >= 3);
                 self.in_block() || after_run && !(self.fence_char == b'`' && byte == b'`')
             }
             // There, blocks are nested ones: see `is_nested`.
@@ -132,8 +132,9 @@ impl CodeTracker {
     /// Returns, in a fence span, whether this byte is inside a nested block, or in the line that opens one. A language token
     /// that is not over may still be prose.
     pub fn is_nested(&self, byte: u8) -> bool {
-        let after_run = self.at == At::Info || (self.at == At::Run && self.fence_len >= 3 && byte != self.fence_char);
-        let ends_token = self.at == At::Return || (after_run && self.count > 0);
+        let after_run =
+            self.at == LineState::Info || (self.at == LineState::Run && self.fence_len >= 3 && byte != self.fence_char);
+        let ends_token = self.at == LineState::Return || (after_run && self.count > 0);
         self.nests
             || self.in_block()
             || (after_run && self.fence_char == b'~')
@@ -159,7 +160,7 @@ impl CodeTracker {
 
     /// Returns the place after text that ended with this byte, outside all code.
     pub const fn after(last: u8) -> CodeTracker {
-        let at = if last == b'\n' { At::Start } else { At::Prose };
+        let at = if last == b'\n' { LineState::Start } else { LineState::Prose };
         CodeTracker { at, ..CodeTracker::NEW }
     }
 
@@ -174,32 +175,32 @@ impl CodeTracker {
             self.backticks = 0;
         }
         if matches!(rule, LineRule::Guard { fences: false, .. }) {
-            self.at = At::Prose;
+            self.at = LineState::Prose;
             return;
         }
         match self.at {
-            At::Start => self.start(byte),
-            At::Run if byte == self.fence_char => {
+            LineState::Start => self.start(byte),
+            LineState::Run if byte == self.fence_char => {
                 self.fence_len = self.fence_len.saturating_add(1);
                 if is_fence && byte == b'`' && self.fence_len > FENCE_TICKS && !self.in_block() {
-                    self.at = At::Prose;
+                    self.at = LineState::Prose;
                 }
             }
-            At::Run if self.fence_len < 3 => self.prose(byte),
-            At::Run => {
-                self.at = At::Info;
+            LineState::Run if self.fence_len < 3 => self.prose(byte),
+            LineState::Run => {
+                self.at = LineState::Info;
                 self.count = 0;
                 self.info(byte, is_fence);
             }
-            At::Info => self.info(byte, is_fence),
-            At::Return => {
+            LineState::Info => self.info(byte, is_fence),
+            LineState::Return => {
                 if byte == b'\n' {
                     self.begin_block();
                 } else {
                     self.prose(byte);
                 }
             }
-            At::Prose => self.prose(byte),
+            LineState::Prose => self.prose(byte),
         }
     }
 
@@ -208,7 +209,7 @@ impl CodeTracker {
         if byte == b' ' && self.count < FENCE_INDENT {
             self.count += 1;
         } else if may_be_fence && (!self.in_block() || byte == self.block_char) {
-            self.at = At::Run;
+            self.at = LineState::Run;
             self.fence_char = byte;
             self.fence_len = 1;
         } else {
@@ -217,7 +218,7 @@ impl CodeTracker {
     }
 
     fn prose(&mut self, byte: u8) {
-        self.at = if byte == b'\n' { At::Start } else { At::Prose };
+        self.at = if byte == b'\n' { LineState::Start } else { LineState::Prose };
         (self.count, self.fence_char, self.fence_len) = (0, 0, 0);
         // It does not open a nested block after all: the rest of the line that was read was never fed.
         self.nests = false;
@@ -242,7 +243,7 @@ impl CodeTracker {
             match byte {
                 _ if is_language(byte) && self.count < FENCE_INFO => self.count += 1,
                 b'\n' if self.count > 0 => self.begin_block(),
-                b'\r' if self.count > 0 => self.at = At::Return,
+                b'\r' if self.count > 0 => self.at = LineState::Return,
                 _ => self.prose(byte),
             }
         }

@@ -4,7 +4,7 @@
 //! `shell` cuts the line into simple commands. Wrappers such as `sudo` are taken off, and text inside `bash -c` is
 //! parsed in turn, to a fixed depth.
 
-use super::shell::{Joint, split};
+use super::shell::{Operator, split};
 
 /// How deep `bash -c "bash -c …"` is followed.
 const DEEPEST: usize = 8;
@@ -52,7 +52,7 @@ impl Command {
     #[must_use]
     pub fn all(line: &str) -> Option<Vec<Command>> {
         let mut all = Vec::new();
-        collect(line, Shown { prints: true, piped: false }, DEEPEST, &mut all)?;
+        collect(line, CommandOutput { prints: true, piped: false }, DEEPEST, &mut all)?;
         Some(all)
     }
 
@@ -110,15 +110,15 @@ pub(super) fn only_printing(runs: &[Command]) -> Option<usize> {
 }
 
 /// A simple command without its wrappers.
-struct Unwrapped {
+struct InnerCommand {
     words: Vec<String>,
     /// What `bash -c` or `script -c` runs.
     script: Option<String>,
 }
 
-/// What becomes of a command's output.
+/// Where a command's output goes.
 #[derive(Clone, Copy)]
-struct Shown {
+struct CommandOutput {
     prints: bool,
     piped: bool,
 }
@@ -132,30 +132,30 @@ const KEYWORDS: [&str; 13] =
 /// Programs that pass lines on as they were.
 const PASSING: [&str; 8] = ["head", "tail", "tee", "cat", "grep", "egrep", "fgrep", "less"];
 
-/// Adds the programs of a line. `shown` says what becomes of the line's output.
-fn collect(line: &str, shown: Shown, depth: usize, all: &mut Vec<Command>) -> Option<()> {
+/// Adds the programs of a line. `output` says where the line's output goes.
+fn collect(line: &str, output: CommandOutput, depth: usize, all: &mut Vec<Command>) -> Option<()> {
     let depth = depth.checked_sub(1)?;
     let commands = split(line)?;
     let mut rest = &commands[..];
     while !rest.is_empty() {
-        let last = rest.iter().position(|command| command.joint != Joint::Pipe).unwrap_or(rest.len() - 1);
+        let last = rest.iter().position(|command| command.operator != Operator::Pipe).unwrap_or(rest.len() - 1);
         let (pipeline, after) = rest.split_at(last + 1);
         rest = after;
-        let seen = shown.prints && !pipeline[last].redirected;
-        let runs: Vec<(Unwrapped, bool)> = pipeline.iter().map(|command| without_wrappers(&command.words)).collect();
-        let passes = |(run, takes): &(Unwrapped, bool)| {
+        let seen = output.prints && !pipeline[last].redirected;
+        let runs: Vec<(InnerCommand, bool)> = pipeline.iter().map(|command| without_wrappers(&command.words)).collect();
+        let passes = |(run, takes): &(InnerCommand, bool)| {
             !takes && run.words.first().is_some_and(|head| PASSING.contains(&name(head)))
         };
         let writer = (1..=last).rev().find(|&at| !passes(&runs[at])).unwrap_or(0);
         for (at, (run, _)) in runs.into_iter().enumerate() {
             let prints = seen && at == writer;
-            let shown = Shown { prints, piped: prints && (shown.piped || writer < last) };
+            let output = CommandOutput { prints, piped: prints && (output.piped || writer < last) };
             match (run.script, run.words.first()) {
-                (Some(script), _) => collect(&script, shown, depth, all)?,
+                (Some(script), _) => collect(&script, output, depth, all)?,
                 (None, Some(head)) if SILENT.contains(&head.as_str()) => {
-                    all.push(resolve(run.words, Shown { prints: false, piped: false }));
+                    all.push(resolve(run.words, CommandOutput { prints: false, piped: false }));
                 }
-                (None, Some(_)) => all.push(resolve(run.words, shown)),
+                (None, Some(_)) => all.push(resolve(run.words, output)),
                 (None, None) => {}
             }
         }
@@ -232,11 +232,11 @@ const WRAPPERS: [Wrapper; 29] = [
 const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "ksh"];
 
 /// Takes assignments, keywords and wrappers off. Also returns whether the command gets its input as arguments.
-fn without_wrappers(words: &[String]) -> (Unwrapped, bool) {
+fn without_wrappers(words: &[String]) -> (InnerCommand, bool) {
     let mut rest = words;
     let mut takes = false;
-    let done = |words: &[String], takes: bool| (Unwrapped { words: words.to_vec(), script: None }, takes);
-    let script = |script: &String| (Unwrapped { words: Vec::new(), script: Some(script.clone()) }, false);
+    let done = |words: &[String], takes: bool| (InnerCommand { words: words.to_vec(), script: None }, takes);
+    let script = |script: &String| (InnerCommand { words: Vec::new(), script: Some(script.clone()) }, false);
     loop {
         while rest.first().is_some_and(|word| is_assignment(word) || KEYWORDS.contains(&word.as_str())) {
             rest = &rest[1..];
@@ -356,7 +356,7 @@ fn valued_options(command: &str) -> &'static [&'static str] {
 }
 
 /// Finds the usual names of a command's program and subcommand.
-fn resolve(words: Vec<String>, shown: Shown) -> Command {
+fn resolve(words: Vec<String>, output: CommandOutput) -> Command {
     let mut words = words.into_iter();
     let mut command = plain(name(&words.next().unwrap_or_default()));
     let mut words: Vec<String> = words.collect();
@@ -387,7 +387,7 @@ fn resolve(words: Vec<String>, shown: Shown) -> Command {
         subcommand = words.get(at).or(subcommand);
     }
     let subcommand = subcommand.cloned();
-    Command { name: command, subcommand, words, prints: shown.prints, piped: shown.piped }
+    Command { name: command, subcommand, words, prints: output.prints, piped: output.piped }
 }
 
 /// Returns a program's usual name: without its version, and for a wrapper script of a project the name of the tool.

@@ -1,9 +1,9 @@
 //! Cuts a command line into simple commands, as a POSIX shell would. It takes one pass over the bytes, with a vector
 //! for what is open (quotes, substitutions): a line may be anybody's, so depth must cost no stack.
 
-/// What is between two simple commands.
+/// The operator between two simple commands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Joint {
+pub enum Operator {
     Pipe,
     Other,
 }
@@ -12,7 +12,7 @@ pub enum Joint {
 pub struct SimpleCommand {
     pub words: Vec<String>,
     pub redirected: bool,
-    pub joint: Joint,
+    pub operator: Operator,
 }
 
 /// Splits a command line into simple commands. Returns `None` for lines with `case`, which are not followed.
@@ -23,7 +23,7 @@ pub fn split(line: &str) -> Option<Vec<SimpleCommand>> {
     let mut redirected = false;
     loop {
         let token = lexer.next();
-        let joint = match token {
+        let operator = match token {
             Token::Word(word) => {
                 if words.is_empty() && word == "case" {
                     return None;
@@ -35,11 +35,11 @@ pub fn split(line: &str) -> Option<Vec<SimpleCommand>> {
                 redirected = true;
                 continue;
             }
-            Token::Pipe => Joint::Pipe,
-            Token::Separator | Token::End => Joint::Other,
+            Token::Pipe => Operator::Pipe,
+            Token::Separator | Token::End => Operator::Other,
         };
         if !words.is_empty() {
-            commands.push(SimpleCommand { words: std::mem::take(&mut words), redirected, joint });
+            commands.push(SimpleCommand { words: std::mem::take(&mut words), redirected, operator });
         }
         redirected = false;
         if matches!(token, Token::End) {

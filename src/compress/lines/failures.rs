@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use super::{
     class::Class,
-    patterns::{Patterns, Starts, needed_texts, set},
+    patterns::{Patterns, Prefixes, needed_texts, set},
 };
 
 /// The compiled definitions. Each rule has sets of patterns of its own, which see only lines with one of their literals.
@@ -25,7 +25,7 @@ pub struct Failures {
     any: Vec<AhoCorasick>,
     literals: Literals,
     /// For each literal, the sets of `lines` and then the sections that it belongs to.
-    owners: Vec<Owners>,
+    owners: Vec<OwnerSet>,
     lines: Vec<LineRule>,
     /// The `begin`, `end` and `block` of each section.
     sections: Vec<Patterns>,
@@ -33,8 +33,8 @@ pub struct Failures {
     except: Vec<(Patterns, Patterns)>,
     /// What says that one thing passed.
     passed: Patterns,
-    prefix: Starts,
-    label: Starts,
+    prefix: Prefixes,
+    label: Prefixes,
     continues: Patterns,
     leads: Patterns,
     help: Patterns,
@@ -79,14 +79,14 @@ fn automaton(literals: &[String], kind: AhoCorasickKind) -> AhoCorasick {
 
 /// Sets of patterns and sections, a bit for each.
 #[derive(Clone, Copy, Default)]
-struct Owners([u64; 4]);
+struct OwnerSet([u64; 4]);
 
-impl Owners {
+impl OwnerSet {
     fn add(&mut self, owner: usize) {
         self.0[owner / 64] |= 1 << (owner % 64);
     }
 
-    fn add_all(&mut self, others: Owners) {
+    fn add_all(&mut self, others: OwnerSet) {
         self.0.iter_mut().zip(others.0).for_each(|(bits, others)| *bits |= others);
     }
 
@@ -135,7 +135,7 @@ pub fn built_in() -> &'static Failures {
 #[serde(deny_unknown_fields)]
 struct File {
     line: Vec<Line>,
-    except: Vec<Except>,
+    except: Vec<Exception>,
     section: Vec<Section>,
     prefix: Extent,
     label: Extent,
@@ -152,7 +152,7 @@ struct File {
 #[cfg_attr(not(test), allow(dead_code))] // names and examples are for the tests
 struct Line {
     name: String,
-    is: Vec<Is>,
+    is: Vec<ClassName>,
     #[serde(default)]
     block: bool,
     #[serde(default)]
@@ -167,7 +167,7 @@ struct Line {
 
 #[derive(Deserialize, Clone, Copy)]
 #[serde(rename_all = "lowercase")]
-enum Is {
+enum ClassName {
     Failure,
     #[serde(rename = "failed verdict")]
     Failed,
@@ -178,7 +178,7 @@ enum Is {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(test), allow(dead_code))]
-struct Except {
+struct Exception {
     name: String,
     #[serde(default)]
     ends_region: bool,
@@ -266,7 +266,7 @@ fn sets_of(line: &Line) -> Vec<PatternsOfLine<'_>> {
 impl Failures {
     fn new(file: &File) -> Failures {
         let sets: Vec<PatternsOfLine<'_>> = file.line.iter().flat_map(sets_of).collect();
-        let mut owners: BTreeMap<&str, Owners> = BTreeMap::new();
+        let mut owners: BTreeMap<&str, OwnerSet> = BTreeMap::new();
         let of_sections = file.section.iter().map(|section| &section.with[..]);
         let all = sets.iter().map(|set| set.with).chain(of_sections);
         for (index, with) in all.enumerate() {
@@ -278,9 +278,9 @@ impl Failures {
             let mut class = Class::default();
             for is in &line.is {
                 class.add(match is {
-                    Is::Failure => Class::FAILURE,
-                    Is::Failed => Class::FAILED_VERDICT,
-                    Is::Passed => Class::PASSED_VERDICT,
+                    ClassName::Failure => Class::FAILURE,
+                    ClassName::Failed => Class::FAILED_VERDICT,
+                    ClassName::Passed => Class::PASSED_VERDICT,
                 });
             }
             LineRule { patterns: set(patterns), class, block: line.block, message: line.message }
@@ -296,8 +296,8 @@ impl Failures {
             sections: file.section.iter().map(|section| set(&[&section.begin, &section.end, &section.block])).collect(),
             except: file.except.iter().map(|except| (set(&except.patterns), set(&except.unless))).collect(),
             passed: set(&passed),
-            prefix: Starts::new(&file.prefix.patterns),
-            label: Starts::new(&file.label.patterns),
+            prefix: Prefixes::new(&file.prefix.patterns),
+            label: Prefixes::new(&file.label.patterns),
             continues: set(&file.continues.patterns),
             leads: set(&file.leads.patterns),
             help: set(&file.help.patterns),
@@ -382,7 +382,7 @@ impl Failures {
     #[inline(never)]
     pub fn match_line(&self, line: &[u8]) -> LineMatch {
         let mut found = LineMatch::default();
-        let mut owners = Owners::default();
+        let mut owners = OwnerSet::default();
         for literal in self.literals.automaton().find_overlapping_iter(line) {
             owners.add_all(self.owners[literal.pattern().as_usize()]);
         }
@@ -453,9 +453,9 @@ mod tests {
                 let class = class(line);
                 rule.is.iter().all(|is| {
                     class.has(match is {
-                        Is::Failure => Class::FAILURE,
-                        Is::Failed => Class::FAILED_VERDICT,
-                        Is::Passed => Class::PASSED_VERDICT,
+                        ClassName::Failure => Class::FAILURE,
+                        ClassName::Failed => Class::FAILED_VERDICT,
+                        ClassName::Passed => Class::PASSED_VERDICT,
                     })
                 })
             };

@@ -25,7 +25,7 @@ pub struct Patterns(Source);
 enum Source {
     /// Of a filter file. They may be wrong, and too large for a DFA.
     File(Box<Regex>),
-    Library(Lazy),
+    Library(LazyAutomaton),
 }
 
 /// Why patterns cannot be compiled.
@@ -79,15 +79,15 @@ impl Patterns {
 
 /// Returns patterns of the library's own. The first line that they see panics if they are wrong.
 pub fn set(patterns: &[impl AsRef<str>]) -> Patterns {
-    Patterns(Source::Library(Lazy::new(patterns)))
+    Patterns(Source::Library(LazyAutomaton::new(patterns)))
 }
 
 /// Patterns of the library's own that a line may begin with.
-pub struct Starts(Lazy);
+pub struct Prefixes(LazyAutomaton);
 
-impl Starts {
-    pub fn new(patterns: &[impl AsRef<str>]) -> Starts {
-        Starts(Lazy::new(patterns))
+impl Prefixes {
+    pub fn new(patterns: &[impl AsRef<str>]) -> Prefixes {
+        Prefixes(LazyAutomaton::new(patterns))
     }
 
     /// Returns where the longest pattern ends that the line begins with. Returns 0 if it begins with none.
@@ -97,15 +97,15 @@ impl Starts {
 }
 
 /// Patterns of the library's own, which compile when they first see a line.
-struct Lazy {
+struct LazyAutomaton {
     patterns: Vec<String>,
     automaton: OnceLock<Box<Automaton>>,
 }
 
-impl Lazy {
-    fn new(patterns: &[impl AsRef<str>]) -> Lazy {
+impl LazyAutomaton {
+    fn new(patterns: &[impl AsRef<str>]) -> LazyAutomaton {
         let patterns = patterns.iter().map(|pattern| pattern.as_ref().to_owned()).collect();
-        Lazy { patterns, automaton: OnceLock::new() }
+        LazyAutomaton { patterns, automaton: OnceLock::new() }
     }
 
     fn automaton(&self) -> &Automaton {
@@ -220,7 +220,7 @@ fn compile(patterns: &[impl AsRef<str>]) -> Result<Regex, PatternError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Patterns, Starts, needed_texts};
+    use super::{Patterns, Prefixes, needed_texts};
 
     #[test]
     fn what_a_pattern_cannot_do_without() {
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn the_longest_start_counts() {
         let patterns = ["ab", "a+(?:b|bc)", "^b", "c$"];
-        let starts = Starts::new(&patterns);
+        let starts = Prefixes::new(&patterns);
         for (line, end) in [("ab", 2), ("aabcd", 4), ("xab", 0), ("bb", 1), ("", 0), ("c", 1), ("cc", 0)] {
             assert_eq!(starts.end(line.as_bytes()), end, "{line}");
         }

@@ -72,20 +72,20 @@ impl<'a> Reader<'a> {
         let mut section = found.begin;
         let mut message = found.message;
         let mut message_end = self.message_end(line, found);
-        let mut help = Help::default();
+        let mut usage = Usage::default();
         let mut since = 0;
         let mut next = line + 1;
-        help.enter(self, line);
+        usage.enter(self, line);
         while next < self.ends.len() && !self.classes[next].has(Class::HUNK) {
             let text = self.line(next);
-            if section.is_none() && help.takes(self, next) {
+            if section.is_none() && usage.takes(self, next) {
                 self.classes[next].add(Class::REGION);
                 self.classes[next].add(Class::HELP);
                 next += 1;
                 continue;
             }
             let mut found = self.look(next);
-            if help.is_indented(text) {
+            if usage.is_indented(text) {
                 // The label is not what the line says.
                 found = LineMatch::default();
             }
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
                 since += 1;
                 let is_message = message && !is_indented(text) && !is_blank(text);
                 message &= !is_message;
-                let belongs = next < message_end || is_message || help.is_indented(text) || self.continues(next);
+                let belongs = next < message_end || is_message || usage.is_indented(text) || self.continues(next);
                 if since > LONGEST_TAIL || !belongs || self.failures.is_passed(text) {
                     break;
                 }
@@ -194,13 +194,13 @@ fn is_short_heading(line: &[u8]) -> bool {
 /// How a program is to be called, as it says after an error: each line after the label of the error's lines, or, without
 /// a label, a list under a heading.
 #[derive(Default)]
-struct Help<'a> {
+struct Usage<'a> {
     label: &'a [u8],
     /// How many lines of a list have been taken, if one is open.
     open: Option<usize>,
 }
 
-impl<'a> Help<'a> {
+impl<'a> Usage<'a> {
     /// Looks for a label that this line and the next two have.
     fn enter(&mut self, reader: &Reader<'a>, line: usize) {
         let label = reader.failures.label(reader.line(line)).trim_ascii_end();
@@ -219,7 +219,7 @@ impl<'a> Help<'a> {
     fn takes(&mut self, reader: &Reader<'a>, line: usize) -> bool {
         let text = reader.line(line);
         if rest(text, self.label).is_none() {
-            *self = Help::default();
+            *self = Usage::default();
         }
         if self.label.is_empty() {
             self.enter(reader, line);

@@ -7,14 +7,14 @@ use super::{
 };
 use crate::compress::invocation::input::Input;
 
-/// What the lines of a result say of a run.
+/// The verdicts in the lines of a result: whether they say that a run passed, and that it failed.
 #[derive(Clone, Copy, Default)]
-pub struct Said {
+pub struct Verdicts {
     passed: bool,
     failed: bool,
 }
 
-impl Said {
+impl Verdicts {
     /// Adds what a line says.
     pub fn add(&mut self, class: Class) {
         self.passed |= class.has(Class::PASSED_VERDICT);
@@ -29,7 +29,7 @@ impl Said {
     }
 
     /// Adds what another text of the same result says.
-    pub fn join(&mut self, other: Said) {
+    pub fn join(&mut self, other: Verdicts) {
         self.passed |= other.passed;
         self.failed |= other.failed;
     }

@@ -20,7 +20,7 @@ use crate::compress::{
         failures, headings,
         layout::Text,
         records,
-        verdict::Said,
+        verdict::Verdicts,
         weak::{may_have_weak, weak},
     },
     text::{
@@ -78,9 +78,9 @@ pub fn edits(text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit> {
     let mut selection = Selection::new(text, &classes, &weak, limit);
     let has_verdict = |class: &Class| class.has(Class::FAILED_VERDICT) || class.has(Class::PASSED_VERDICT);
     let is_failed = input.exit_code().is_some_and(|code| code != 0);
-    let mut said = Said::default();
-    classes.iter().for_each(|class| said.add(*class));
-    if said.is_unexplained(input) {
+    let mut verdicts = Verdicts::default();
+    classes.iter().for_each(|class| verdicts.add(*class));
+    if verdicts.is_unexplained(input) {
         selection.last_line();
     }
     if is_failed && regions.is_empty() && !classes.iter().any(has_verdict) {

@@ -187,11 +187,11 @@ pub struct FileFilter {
 /// Every pattern of a file, in one set.
 struct Compiled {
     patterns: Patterns,
-    meanings: Vec<(usize, Meaning)>,
+    roles: Vec<(usize, PatternRole)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Meaning {
+enum PatternRole {
     Line,
     From,
     Until,
@@ -230,14 +230,14 @@ impl FileFilter {
 impl Compiled {
     fn new(rules: &[Spanned<Rule>]) -> Result<Compiled, PatternError> {
         let mut patterns = Vec::new();
-        let mut meanings = Vec::new();
+        let mut roles = Vec::new();
         for (index, rule) in rules.iter().enumerate() {
-            for (pattern, meaning, _) in patterns_of(rule.get_ref()) {
+            for (pattern, role, _) in patterns_of(rule.get_ref()) {
                 patterns.push(pattern);
-                meanings.push((index, meaning));
+                roles.push((index, role));
             }
         }
-        Ok(Compiled { patterns: Patterns::new(&patterns)?, meanings })
+        Ok(Compiled { patterns: Patterns::new(&patterns)?, roles })
     }
 }
 
@@ -279,11 +279,11 @@ impl Rule {
 }
 
 /// Returns every pattern of a rule, with its meaning and its place.
-fn patterns_of(rule: &Rule) -> Vec<(&String, Meaning, Range<usize>)> {
+fn patterns_of(rule: &Rule) -> Vec<(&String, PatternRole, Range<usize>)> {
     let lines = rule.drop.as_ref().or(rule.keep.as_ref()).map_or(0..0, Spanned::span);
-    let mut all: Vec<_> = rule.lines().iter().map(|pattern| (pattern, Meaning::Line, lines.clone())).collect();
-    for (pattern, meaning) in [(&rule.from, Meaning::From), (&rule.until, Meaning::Until)] {
-        all.extend(pattern.iter().map(|pattern| (pattern.get_ref(), meaning, pattern.span())));
+    let mut all: Vec<_> = rule.lines().iter().map(|pattern| (pattern, PatternRole::Line, lines.clone())).collect();
+    for (pattern, role) in [(&rule.from, PatternRole::From), (&rule.until, PatternRole::Until)] {
+        all.extend(pattern.iter().map(|pattern| (pattern.get_ref(), role, pattern.span())));
     }
     all
 }
@@ -369,10 +369,10 @@ impl FileFilter {
             starts.fill(false);
             let mut see = |seen: &[u8]| {
                 for pattern in compiled.patterns.matches(seen) {
-                    match compiled.meanings[pattern] {
-                        (rule, Meaning::Line) => hits[rule] = true,
-                        (rule, Meaning::From) => starts[rule] = true,
-                        (rule, Meaning::Until) => open[rule] = false,
+                    match compiled.roles[pattern] {
+                        (rule, PatternRole::Line) => hits[rule] = true,
+                        (rule, PatternRole::From) => starts[rule] = true,
+                        (rule, PatternRole::Until) => open[rule] = false,
                     }
                 }
             };

@@ -15,7 +15,8 @@ const MOST_ROWS: usize = 500;
 /// A cell of a tab after its first column.
 const TAB_REST: Cell = 0x4000_0000;
 
-enum Shown {
+/// The content of a row.
+enum RowContent {
     /// The line as it is.
     Line,
     /// This text.
@@ -26,27 +27,27 @@ enum Shown {
 struct Row {
     /// Where the line that made this row begins.
     start: usize,
-    shown: Shown,
+    content: RowContent,
     /// The cursor went back in the row, so spaces at its end may be there to hide something.
     overwritten: bool,
 }
 
 impl Row {
-    fn new(start: usize, shown: Shown) -> Row {
-        Row { start, shown, overwritten: false }
+    fn new(start: usize, content: RowContent) -> Row {
+        Row { start, content, overwritten: false }
     }
 
     /// Writes what the row shows. If it was overwritten, the spaces at its end go.
     fn show(&self, bytes: &[u8], text: &mut Vec<u8>) {
         let start = text.len();
-        match &self.shown {
-            Shown::Line => {
+        match &self.content {
+            RowContent::Line => {
                 let end = memchr(b'\n', &bytes[self.start..]).map_or(bytes.len(), |end| self.start + end);
                 text.extend_from_slice(&bytes[self.start..end]);
                 return;
             }
-            Shown::Text(own) => text.extend_from_slice(own),
-            Shown::Cells(cells) => show(cells, text),
+            RowContent::Text(own) => text.extend_from_slice(own),
+            RowContent::Cells(cells) => show(cells, text),
         }
         if self.overwritten {
             let shown = text[start..].iter().rposition(|&byte| byte != b' ').map_or(0, |at| at + 1);
@@ -85,7 +86,7 @@ pub struct Screen<'a> {
 impl<'a> Screen<'a> {
     pub fn new(bytes: &'a [u8], goes_on: bool) -> Screen<'a> {
         let mut rows = Vec::with_capacity(bytes.len() / 40 + 1);
-        rows.push(Row::new(0, Shown::Line));
+        rows.push(Row::new(0, RowContent::Line));
         Screen {
             bytes,
             rows,
@@ -107,14 +108,14 @@ impl<'a> Screen<'a> {
     /// Whether the line at `start` is the first in its row.
     fn is_fresh(&self, start: usize) -> bool {
         let row = &self.rows[self.row];
-        row.start == start && matches!(row.shown, Shown::Line)
+        row.start == start && matches!(row.content, RowContent::Line)
     }
 
     /// Takes a line if its only controls are colours and a carriage return at its end, as in most lines with controls.
     pub fn coloured(&mut self, start: usize, end: usize) -> bool {
         let text = self.is_fresh(start).then(|| without_colours(&self.bytes[start..end])).flatten();
         let Some(text) = text else { return false };
-        self.rows[self.row].shown = Shown::Text(text);
+        self.rows[self.row].content = RowContent::Text(text);
         true
     }
 
@@ -150,7 +151,7 @@ impl<'a> Screen<'a> {
         self.below = false;
         self.row += 1;
         if self.row == self.rows.len() {
-            self.rows.push(Row::new(next, Shown::Line));
+            self.rows.push(Row::new(next, RowContent::Line));
         }
         self.column = 0;
     }
@@ -158,7 +159,7 @@ impl<'a> Screen<'a> {
     /// Adds a row at the bottom, which the line at `start` made.
     fn add_row(&mut self, start: usize, next: usize) {
         self.filled += 1;
-        self.rows.push(Row::new(start, Shown::Cells(Vec::new())));
+        self.rows.push(Row::new(start, RowContent::Cells(Vec::new())));
         self.join(start, next);
     }
 
@@ -166,24 +167,24 @@ impl<'a> Screen<'a> {
     fn cells(&mut self, line: usize) -> &mut Vec<Cell> {
         let row = self.row;
         let start = self.rows[row].start;
-        let text = match &self.rows[row].shown {
-            Shown::Cells(_) => None,
-            Shown::Text(text) => Some(&text[..]),
-            Shown::Line if start < line => {
+        let text = match &self.rows[row].content {
+            RowContent::Cells(_) => None,
+            RowContent::Text(text) => Some(&text[..]),
+            RowContent::Line if start < line => {
                 let end = memchr(b'\n', &self.bytes[start..]).map_or(self.bytes.len(), |found| start + found);
                 Some(&self.bytes[start..end])
             }
-            Shown::Line => Some(&b""[..]),
+            RowContent::Line => Some(&b""[..]),
         };
         if let Some(text) = text {
             let mut cells = Vec::new();
             for cell in characters(text) {
                 put(&mut cells, cell);
             }
-            self.rows[row].shown = Shown::Cells(cells);
+            self.rows[row].content = RowContent::Cells(cells);
         }
-        match &mut self.rows[row].shown {
-            Shown::Cells(cells) => cells,
+        match &mut self.rows[row].content {
+            RowContent::Cells(cells) => cells,
             _ => unreachable!("they were just made"),
         }
     }
@@ -225,7 +226,7 @@ impl<'a> Screen<'a> {
         let mut at = start;
         // A line with a row of its own writes it again; a line without one belongs to the row of the cursor.
         if self.rows[self.row].start == start {
-            self.rows[self.row].shown = Shown::Cells(Vec::new());
+            self.rows[self.row].content = RowContent::Cells(Vec::new());
         }
         self.touch(start, next);
         while at < end && self.filled <= bytes.len() {
@@ -375,7 +376,7 @@ impl<'a> Screen<'a> {
     fn up(&mut self, count: usize, next: usize) {
         if self.goes_on && self.page == 0 && self.above == 0 && count > self.row {
             self.above = MOST_ROWS;
-            self.rows.splice(0..0, (0..MOST_ROWS).map(|_| Row::new(0, Shown::Cells(Vec::new()))));
+            self.rows.splice(0..0, (0..MOST_ROWS).map(|_| Row::new(0, RowContent::Cells(Vec::new()))));
             self.row += MOST_ROWS;
             self.saved = self.saved.map(|(row, column)| (row + MOST_ROWS, column));
             self.join(0, next);
@@ -407,10 +408,10 @@ impl<'a> Screen<'a> {
     fn new_page(&mut self, start: usize, next: usize) {
         let last = self.rows.len() - 1;
         self.row = last;
-        let is_empty = match &self.rows[last].shown {
-            Shown::Cells(cells) => cells.is_empty(),
-            Shown::Text(text) => text.is_empty(),
-            Shown::Line => self.rows[last].start == start,
+        let is_empty = match &self.rows[last].content {
+            RowContent::Cells(cells) => cells.is_empty(),
+            RowContent::Text(text) => text.is_empty(),
+            RowContent::Line => self.rows[last].start == start,
         };
         if !is_empty {
             self.add_row(start, next);
@@ -437,12 +438,13 @@ impl<'a> Screen<'a> {
         // Of the rows above the text, those stay that something was written to.
         let own = self.rows.split_off(self.above.min(self.rows.len()));
         self.rows.retain(
-            |row| matches!(&row.shown, Shown::Cells(cells) if cells.iter().any(|&cell| cell != u32::from(b' '))),
+            |row| matches!(&row.content, RowContent::Cells(cells) if cells.iter().any(|&cell| cell != u32::from(b' '))),
         );
         self.rows.extend(own);
         // With room for as many as there may be, and no more: if lines are short, edits take many times the memory of
         // the text.
-        let mut edits = Vec::with_capacity(self.rows.iter().filter(|row| !matches!(row.shown, Shown::Line)).count());
+        let mut edits =
+            Vec::with_capacity(self.rows.iter().filter(|row| !matches!(row.content, RowContent::Line)).count());
         let mut rows = std::mem::take(&mut self.rows).into_iter().peekable();
         let mut groups = std::mem::take(&mut self.groups).into_iter().peekable();
         while let Some(row) = rows.next() {
@@ -467,7 +469,7 @@ impl<'a> Screen<'a> {
                     text.push(b'\n');
                 }
                 edits.push(Edit { range: from..to, kind: EditKind::Replace(text) });
-            } else if !matches!(row.shown, Shown::Line) && row.start < bytes.len() {
+            } else if !matches!(row.content, RowContent::Line) && row.start < bytes.len() {
                 let mut text = Vec::new();
                 row.show(bytes, &mut text);
                 let end = memchr(b'\n', &bytes[row.start..]).map_or(bytes.len(), |end| row.start + end);

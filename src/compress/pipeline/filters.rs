@@ -42,7 +42,7 @@ impl Pipeline {
         raw: &Original,
         limit: Option<usize>,
         report: &mut Report,
-    ) -> Option<Shorter> {
+    ) -> Option<ShortenedText> {
         // A result is shorter than its text, so what fits needs no budget.
         let limit = limit.filter(|&limit| raw.bytes.len() > limit);
         if !raw.is_long() || limit.is_none() && has_banner(raw.bytes) {
@@ -67,7 +67,7 @@ impl Pipeline {
             (head, length) = (String::new(), edited.length);
         }
         report.parts.push(PartReport::new(part, raw.bytes, &edited));
-        Some(Shorter { banner: head, text: edited.bytes, length })
+        Some(ShortenedText { banner: head, text: edited.bytes, length })
     }
 
     /// Returns the banner's last sentence, or nothing if it would take much of the room.
@@ -102,8 +102,8 @@ impl Pipeline {
     }
 }
 
-/// What a text part became.
-pub struct Shorter {
+/// A text part that filters made shorter.
+pub struct ShortenedText {
     /// The banner with its line end. It is empty if the text needs none.
     pub banner: String,
     pub text: Vec<u8>,

@@ -13,7 +13,7 @@ use crate::compress::{
         failures,
         layout::{Layout, Text},
         protect::may_be_protected,
-        verdict::Said,
+        verdict::Verdicts,
         weak::may_have_weak,
     },
     passes::terminal::TERMINAL,
@@ -54,8 +54,8 @@ pub struct BoundedText {
     mode: Mode,
     /// The buffer begins inside a line whose beginning has left it already.
     inside_line: bool,
-    /// What came out says of the run.
-    said: Said,
+    /// The verdicts in what came out.
+    verdicts: Verdicts,
 }
 
 /// What happens to the text.
@@ -80,7 +80,7 @@ impl BoundedText {
             reminder_len: 0,
             mode: Mode::Whole,
             inside_line: false,
-            said: Said::default(),
+            verdicts: Verdicts::default(),
         }
     }
 
@@ -102,8 +102,8 @@ impl BoundedText {
         }
     }
 
-    /// Ends the text: calls `out` with the rest. Returns what came out says of the run.
-    pub fn finish(mut self, run: &mut Run<'_>, mut out: impl FnMut(&[u8])) -> Said {
+    /// Ends the text: calls `out` with the rest. Returns the verdicts in what came out.
+    pub fn finish(mut self, run: &mut Run<'_>, mut out: impl FnMut(&[u8])) -> Verdicts {
         if matches!(self.mode, Mode::Whole) {
             let text = std::mem::take(&mut self.buffer);
             let original = Original::new(&text);
@@ -113,7 +113,7 @@ impl BoundedText {
             run.report.add_after(Length::of(result));
             self.say(run, result);
             out(result);
-            return self.said;
+            return self.verdicts;
         }
         while self.buffer.len() > self.reminder_len {
             self.window(run, true, &mut out);
@@ -130,7 +130,7 @@ impl BoundedText {
             self.say(run, &result);
             out(&result);
         }
-        self.said
+        self.verdicts
     }
 
     /// Returns how many bytes are held.
@@ -141,7 +141,7 @@ impl BoundedText {
     /// Notes what a text that comes out says, unless the command is known to have succeeded.
     fn say(&mut self, run: &Run<'_>, text: &[u8]) {
         if run.invocation.input.exit_code() != Some(0) {
-            self.said.read(text);
+            self.verdicts.read(text);
         }
     }
 
@@ -185,7 +185,7 @@ impl BoundedText {
             Mode::Unchanged => {
                 run.report.add_after(Length::of(window));
                 if may_have_failed {
-                    self.said.read(window);
+                    self.verdicts.read(window);
                 }
                 out(window);
             }
@@ -203,7 +203,7 @@ impl BoundedText {
                 for piece in [head, &edited.bytes[from..], broken].into_iter().filter(|piece| !piece.is_empty()) {
                     run.report.add_after(Length::of(piece));
                     if may_have_failed {
-                        self.said.read(piece);
+                        self.verdicts.read(piece);
                     }
                     out(piece);
                 }

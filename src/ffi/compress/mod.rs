@@ -76,8 +76,8 @@ unsafe fn array<'a, T: Copy + 'a>(
     Ok((0..count).map(move |index| unsafe { at.add(index).read_unaligned() }))
 }
 
-/// What the caller says of an invocation. It owns the input, which is read from JSON.
-struct Invoked<'a> {
+/// An invocation of the caller. It owns the input, which is read from JSON.
+struct OwnedInvocation<'a> {
     tool_id: &'a str,
     input: Input,
     now: u64,
@@ -85,7 +85,7 @@ struct Invoked<'a> {
 
 /// # Safety
 /// `invocation` is NULL or as large as it says, with texts that are there.
-unsafe fn invoked<'a>(invocation: *const aside_invocation) -> Result<Invoked<'a>, aside_status> {
+unsafe fn invoked<'a>(invocation: *const aside_invocation) -> Result<OwnedInvocation<'a>, aside_status> {
     // SAFETY: the caller's promise.
     unsafe {
         let invocation = read_sized(invocation, "invocation")?;
@@ -93,7 +93,7 @@ unsafe fn invoked<'a>(invocation: *const aside_invocation) -> Result<Invoked<'a>
         let json = text(invocation.input, "invocation->input")?;
         let input = Input::from_json(if json.is_empty() { "null" } else { json })
             .map_err(|error| fail_with(ASIDE_ERROR_OPTION, format_args!("invocation->input: {error}")))?;
-        Ok(Invoked { tool_id, input, now: invocation.now })
+        Ok(OwnedInvocation { tool_id, input, now: invocation.now })
     }
 }
 

@@ -21,11 +21,11 @@ use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard_handl
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_tool_stream {
-    guard: HandleGuard<Streaming>,
+    guard: HandleGuard<StreamState>,
 }
 
 /// What the handle of a stream holds.
-struct Streaming {
+struct StreamState {
     compressor: Arc<Compressor>,
     /// None once it is finished.
     stream: Option<ToolStream>,
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn aside_tool_stream_new(
         match ToolStream::new(compressor.clone(), invoked.tool_id, invoked.input, memory) {
             Ok(stream) => {
                 let stream = Some(stream.now(invoked.now));
-                let streaming = Streaming { compressor, stream, report: None, out: Vec::new() };
+                let streaming = StreamState { compressor, stream, report: None, out: Vec::new() };
                 into_handle(aside_tool_stream { guard: HandleGuard::new(streaming) })
             }
             Err(error) => {
@@ -110,7 +110,7 @@ unsafe fn streaming(
     unsafe {
         let Some(handle) = stream.as_ref() else { return fail_no_handle("stream") };
         handle.guard.enter(is_ready, |streaming| {
-            let Streaming { compressor, stream, report, out: text } = streaming;
+            let StreamState { compressor, stream, report, out: text } = streaming;
             if stream.is_none() {
                 return fail_with(ASIDE_ERROR_ORDER, "the stream is finished");
             }
