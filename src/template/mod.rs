@@ -12,14 +12,15 @@ mod signatures;
 mod source;
 #[cfg(feature = "templates")]
 mod syntax;
+mod value;
 
 use std::fmt;
 
 use crate::memory::{OutOfMemory, push};
 use crate::{channel::Start, dialect::Dialect};
-use expression::UNKNOWN;
 use score::{Candidate, Evidence, Scorer};
 use source::Source;
+use value::UNKNOWN;
 
 impl Dialect {
     /// Returns the built-in dialect that a chat template (Jinja) is written for, with the start that generation has

@@ -4,7 +4,8 @@
 
 use std::borrow::Cow;
 
-use super::expression::{Truth, UNKNOWN, Value, Variables, end_of_literal, evaluate, unescape};
+use super::expression::{Variables, end_of_literal, evaluate, unescape};
+use super::value::{Truth, UNKNOWN, Value};
 use crate::memory::{Result, append_text, copy_text, push};
 
 /// The most paths through a generation prompt that are followed.
