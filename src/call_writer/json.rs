@@ -1,7 +1,7 @@
 //! Arguments that the model writes as JSON: they are handed on as they are, or decoded if they stand in a string.
 
-use super::{output::Put, string::Unescape};
-use crate::Error;
+use super::{output::Put, string};
+use crate::{Error, json::Unescape};
 
 /// Written for no arguments, which clients do not take.
 const NULL: &str = "null";
@@ -34,15 +34,15 @@ impl JsonArguments {
         }
         let mut out = NullFilter { null: &mut self.null, out };
         match &mut self.form {
-            Form::String(string) => string.feed(text, &mut out),
+            Form::String(inside) => string::unescape(inside, text, &mut out),
             _ => out.put(text),
         }
     }
 
     /// Writes what is held at the end of the call. If `is_whole`, arguments that say nothing become an empty object.
     pub fn end(&mut self, is_whole: bool, out: &mut impl Put) -> Result<(), Error> {
-        if let Form::String(string) = &mut self.form {
-            string.end(&mut NullFilter { null: &mut self.null, out })?;
+        if let Form::String(inside) = &mut self.form {
+            string::end(inside, &mut NullFilter { null: &mut self.null, out })?;
         }
         match self.null {
             NullState::Held(0 | 4) if is_whole => out.put("{}"),

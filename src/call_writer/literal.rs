@@ -3,10 +3,13 @@
 use super::{
     output::{Discard, Put},
     schema::{Schema, Types},
-    string::{Surrogates, escape, hex, quote},
+    string::{escape, put_character, quote},
     value::{self, BLANKS},
 };
-use crate::Error;
+use crate::{
+    Error,
+    json::{Surrogates, hex},
+};
 
 /// Brackets in brackets, at most.
 const DEPTH: u32 = 64;
@@ -172,12 +175,12 @@ impl<'a> Reader<'a> {
             let rest = &self.text[self.at..];
             let Some(len) = memchr::memchr2(quote, b'\\', rest.as_bytes()) else { return Ok(false) };
             if len > 0 {
-                surrogates.end(out)?;
+                surrogates.end(|half| put_character(half, out))?;
                 out.put(&rest[..len])?;
             }
             self.at += len + 1;
             if rest.as_bytes()[len] == quote {
-                surrogates.end(out)?;
+                surrogates.end(|half| put_character(half, out))?;
                 return Ok(true);
             }
             if !self.escape(&mut surrogates, out)? {
@@ -186,7 +189,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Writes what an escape stands for. Its backslash has been read.
+    /// Writes what an escape stands for. Its backslash has been read. Python has other escapes than JSON, and what it does not
+    /// have stays.
     fn escape(&mut self, surrogates: &mut Surrogates, out: &mut impl Put) -> Result<bool, Error> {
         let rest = &self.text[self.at..];
         let Some(character) = rest.chars().next() else { return Ok(false) };
@@ -196,7 +200,7 @@ impl<'a> Reader<'a> {
             'u' => 4,
             'U' => 8,
             _ => {
-                surrogates.end(out)?;
+                surrogates.end(|half| put_character(half, out))?;
                 let decoded = match character {
                     'n' => "\n",
                     't' => "\t",
@@ -227,7 +231,7 @@ impl<'a> Reader<'a> {
             return Ok(false);
         }
         self.at += digits.len();
-        surrogates.put(code, out)?;
+        surrogates.put(code, |character| put_character(character, out))?;
         Ok(true)
     }
 

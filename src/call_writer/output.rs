@@ -10,11 +10,6 @@ const BUFFER: usize = 2048;
 pub trait Put {
     /// Adds text at the end.
     fn put(&mut self, text: &str) -> Result<(), Error>;
-
-    /// Adds a character at the end.
-    fn put_char(&mut self, character: char) -> Result<(), Error> {
-        self.put(character.encode_utf8(&mut [0; 4]))
-    }
 }
 
 /// Drops the text: to see whether there is one.

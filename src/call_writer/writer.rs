@@ -10,13 +10,14 @@ use super::{
     keyed::KeyedArguments,
     output::{CallHeader, Output, Put},
     schema::Schema,
-    string::Unescape,
+    string,
     text::Decoder,
     tools::Tools,
 };
 use crate::{
     Cause, Dialect, Error,
     calls::table::{BodyRule, CallTable},
+    json::Unescape,
     memory::lossy,
 };
 
@@ -378,9 +379,9 @@ fn put_word(written: &str, is_json: bool, out: &mut String) -> Result<(), Error>
     if !is_json {
         return out.put(written);
     }
-    let mut unescape = Unescape::default();
-    unescape.feed(written, out)?;
-    unescape.end(out)
+    let mut inside = Unescape::default();
+    string::unescape(&mut inside, written, out)?;
+    string::end(&mut inside, out)
 }
 
 /// Holds arguments that come before the name.

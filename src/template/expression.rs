@@ -484,7 +484,8 @@ pub fn end_of_literal(text: &str, quote: u8) -> Option<usize> {
     None
 }
 
-/// Decodes the escapes of a string literal. A text without any is not copied.
+/// Decodes the escapes of a string literal of Jinja, which are Python's and not JSON's: those that templates use. A text
+/// without any is not copied.
 pub fn unescape(text: &str) -> Result<Cow<'_, str>> {
     if !text.contains('\\') {
         return Ok(Cow::Borrowed(text));

@@ -4,6 +4,7 @@
 
 use std::{
     collections::BTreeMap,
+    convert::Infallible,
     io::{self, Write},
 };
 
@@ -15,6 +16,7 @@ use minijinja::{
 use minijinja_contrib::pycompat;
 
 use super::{score::Evidence, syntax};
+use crate::json::{Part, escape_of_unit, escape_with};
 use crate::memory::{OutOfMemory, Result as Fallible};
 use crate::{Dialect, Scanner, ScannerOptions, Start};
 
@@ -383,25 +385,27 @@ impl JsonWriter<'_, '_, '_> {
     fn string(&mut self, text: &str) -> Result<(), Error> {
         self.pay(text.len())?;
         self.text.push('"');
-        for char in text.chars() {
-            match char {
-                '"' => self.text.push_str("\\\""),
-                '\\' => self.text.push_str("\\\\"),
-                '\n' => self.text.push_str("\\n"),
-                '\r' => self.text.push_str("\\r"),
-                '\t' => self.text.push_str("\\t"),
-                '\u{8}' => self.text.push_str("\\b"),
-                '\u{c}' => self.text.push_str("\\f"),
-                char if char < ' ' || self.ascii && !char.is_ascii() => {
-                    for unit in char.encode_utf16(&mut [0; 2]) {
-                        self.text.push_str(&format!("\\u{unit:04x}"));
-                    }
-                }
-                char => self.text.push(char),
+        let Ok(()) = escape_with(text.as_bytes(), |part| {
+            match part {
+                Part::Same(span) if self.ascii => text[span].chars().for_each(|char| self.ascii(char)),
+                Part::Same(span) => self.text.push_str(&text[span]),
+                Part::Other(escape) => self.text.extend(escape.iter().map(|&byte| char::from(byte))),
             }
-        }
+            Ok::<(), Infallible>(())
+        });
         self.text.push('"');
         Ok(())
+    }
+
+    /// Writes a character, which needs no escape, in ASCII.
+    fn ascii(&mut self, char: char) {
+        if char.is_ascii() {
+            self.text.push(char);
+            return;
+        }
+        for unit in char.encode_utf16(&mut [0; 2]) {
+            self.text.extend(escape_of_unit(*unit).map(char::from));
+        }
     }
 
     /// Counts bytes as work before they are made.

@@ -75,7 +75,7 @@ fn of_tag(text: &str, schema: &str) -> String {
 }
 
 #[test]
-fn tells_calls_of_tools_that_there_are() {
+fn emits_calls_of_tools_that_there_are() {
     let call: &[&[Piece<'_>]] = &[&[Name(b"f"), value("{}"), End(Marker)], &[Name(b"g"), value("{}"), End(Marker)]];
     let names = |tools: Option<&str>| {
         let calls = written(&options(tools), &object(), call);
@@ -115,7 +115,7 @@ fn takes_what_follows_the_first_dot_for_the_name_where_the_table_says_so() {
 }
 
 #[test]
-fn tells_no_cut_call_before_a_byte_of_its_arguments() {
+fn emits_no_cut_call_before_a_byte_of_its_arguments() {
     for cause in [EndOfStream, Forced, Malformed] {
         for keys in [object(), tags(), python(), elements()] {
             assert!(written(&options(None), &keys, &[&[Name(b"f"), End(cause)]]).is_empty());
@@ -200,7 +200,7 @@ fn holds_arguments_that_come_before_the_name() {
 }
 
 #[test]
-fn says_what_becomes_of_a_call() {
+fn says_the_state_of_a_call() {
     let (tags, object) = (table(&tags()), table(&object()));
     let mut writer = CallWriter::new(&any_dialect(), options(Some(r#"[{"name": "f"}]"#)));
     let feed = |writer: &mut CallWriter, piece| {

@@ -298,7 +298,8 @@ pub fn write_id(text: &[u8], layout: &Layout, most: usize, out: &mut String) -> 
         }
         let found = &mut ids[place];
         found.clear();
-        unescape(value, |part| {
+        let inside = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value);
+        unescape(inside, |part| {
             let part = part.iter().copied().filter(u8::is_ascii_alphanumeric);
             for byte in part {
                 if memory.is_ok() {

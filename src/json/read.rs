@@ -1,12 +1,10 @@
 //! Where things stand in a JSON text. The reader is strict and returns ranges, because what is not rewritten must stay as it
 //! came. It does not recurse, so that hostile input cannot use up the stack, and takes bytes that are not UTF-8 inside of
-//! strings. Besides, the escapes of a string are undone and written here.
+//! strings.
 
 use std::ops::Range;
 
-use memchr::memchr;
-
-use crate::memory::{self, append};
+use super::string::unescape;
 
 pub type Span = Range<usize>;
 
@@ -281,100 +279,6 @@ pub fn name<'a>(text: &'a [u8], key: &Span, room: &'a mut [u8; 24]) -> &'a [u8] 
     room.get(..len).unwrap_or_default()
 }
 
-/// Passes on the text of a string without its quotes, in parts. A surrogate without its other half, which UTF-8 cannot write,
-/// becomes the three bytes that the scheme of UTF-8 has for its number. They are not UTF-8, but `escape` recognises them.
-pub fn unescape(mut raw: &[u8], mut part: impl FnMut(&[u8])) {
-    while let Some(at) = memchr(b'\\', raw) {
-        if at > 0 {
-            part(&raw[..at]);
-        }
-        let mut used = at + 2;
-        match raw[at + 1] {
-            b'b' => part(b"\x08"),
-            b'f' => part(b"\x0C"),
-            b'n' => part(b"\n"),
-            b'r' => part(b"\r"),
-            b't' => part(b"\t"),
-            b'u' => {
-                let mut code = unit(&raw[at + 2..]);
-                used += 4;
-                if (0xD800..0xDC00).contains(&code) && raw[used..].starts_with(b"\\u") {
-                    let low = unit(&raw[used + 2..]);
-                    if (0xDC00..0xE000).contains(&low) {
-                        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
-                        used += 6;
-                    }
-                }
-                match char::from_u32(code) {
-                    Some(char) => part(char.encode_utf8(&mut [0; 4]).as_bytes()),
-                    None => part(&[0xED, 0x80 | (code >> 6 & 0x3F) as u8, 0x80 | (code & 0x3F) as u8]),
-                }
-            }
-            itself => part(&[itself]),
-        }
-        raw = &raw[used..];
-    }
-    if !raw.is_empty() {
-        part(raw);
-    }
-}
-
-/// Returns the number that four hexadecimal digits write.
-fn unit(digits: &[u8]) -> u32 {
-    digits[..4].iter().fold(0, |code, &digit| code << 4 | (digit as char).to_digit(16).unwrap_or(0))
-}
-
-/// Writes text as the inside of a string. Only what must be escaped is.
-pub fn escape(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
-    let mut from = 0;
-    let mut at = 0;
-    while at < text.len() {
-        let mut code = u32::from(text[at]);
-        let mut len = 1;
-        let short = match text[at] {
-            b'"' => b'"',
-            b'\\' => b'\\',
-            b'\n' => b'n',
-            b'\r' => b'r',
-            b'\t' => b't',
-            0x08 => b'b',
-            0x0C => b'f',
-            0..=0x1F => b'u',
-            0xED if matches!(text[at + 1..], [0xA0..=0xBF, 0x80..=0xBF, ..]) => {
-                code = 0xD000 | u32::from(text[at + 1] & 0x3F) << 6 | u32::from(text[at + 2] & 0x3F);
-                len = 3;
-                b'u'
-            }
-            _ => {
-                at += 1;
-                continue;
-            }
-        };
-        append(out, &text[from..at])?;
-        append(out, &[b'\\', short])?;
-        if short == b'u' {
-            let digit = |shift: u32| b"0123456789abcdef"[(code >> shift & 0xF) as usize];
-            append(out, &[digit(12), digit(8), digit(4), digit(0)])?;
-        }
-        at += len;
-        from = at;
-    }
-    append(out, &text[from..])
-}
-
-/// Returns a number as its digits, written to the end of `digits`.
-pub fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &str {
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            return std::str::from_utf8(&digits[at..]).unwrap_or_default();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -454,48 +358,5 @@ mod tests {
         assert!(!is_json(&nested(129)));
         assert!(!is_json(&nested(100_000)));
         assert!(!is_json(&b"{\"a\":".repeat(100_000)));
-    }
-
-    fn text(raw: &[u8]) -> Vec<u8> {
-        let mut text = Vec::new();
-        unescape(raw, |part| text.extend_from_slice(part));
-        text
-    }
-
-    #[test]
-    fn strings_come_back_as_they_were() {
-        for char in (0..=0x10FFFF).filter_map(char::from_u32) {
-            let plain = char.to_string();
-            let mut raw = Vec::new();
-            escape(plain.as_bytes(), &mut raw).unwrap();
-            assert_eq!(text(&raw), plain.as_bytes(), "{char:?}");
-            let quoted = format!("\"{}\"", std::str::from_utf8(&raw).unwrap());
-            assert_eq!(serde_json::from_str::<String>(&quoted).unwrap(), plain);
-            let units: String = plain.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
-            assert_eq!(text(units.as_bytes()), plain.as_bytes(), "{units}");
-        }
-        assert_eq!(text(br#"a\"\\\/\b\f\n\r\tz"#), b"a\"\\/\x08\x0C\n\r\tz");
-    }
-
-    #[test]
-    fn a_surrogate_alone_survives() {
-        for raw in [
-            "\\ud83d",
-            "\\ude00",
-            "a\\udfffb",
-            "\\ud83dx",
-            "\\ud83d\\u0041",
-            "\\ud83d\\ud83d",
-            "\\ude00\\ud83d",
-            "\\ud800\\n",
-        ] {
-            let mut again = Vec::new();
-            escape(&text(raw.as_bytes()), &mut again).unwrap();
-            assert_eq!(again.escape_ascii().to_string().replace("\\\\", "\\"), raw.replace("\\u0041", "A"));
-        }
-        // Bytes that only look like one, because it is cut short, are left alone.
-        let mut again = Vec::new();
-        escape(b"\xED\xA0", &mut again).unwrap();
-        assert_eq!(again, b"\xED\xA0");
     }
 }

@@ -1,0 +1,23 @@
+//! JSON, for event streams and for calls: where things stand in a text (`read`), and the text of strings (`string`). There is no
+//! tree of values here: most of a text passes unread.
+
+mod read;
+mod string;
+
+pub use read::{Reader, Span, is_json, name};
+#[cfg(feature = "templates")]
+pub use string::escape_of_unit;
+pub use string::{Part, Surrogates, Unescape, escape, escape_with, hex, unescape};
+
+/// Returns a number as its digits, written to the end of `digits`.
+pub fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &str {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return std::str::from_utf8(&digits[at..]).unwrap_or_default();
+        }
+    }
+}

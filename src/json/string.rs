@@ -1,0 +1,378 @@
+//! The text of JSON strings: escapes are written and undone here, and nowhere else. What comes in pieces and what comes whole
+//! are read by the same code. A surrogate without its other half is a text in JSON and none in UTF-8; it must survive.
+
+use std::convert::Infallible;
+
+use memchr::memchr2;
+
+use super::read::Span;
+use crate::memory::{self, append};
+
+/// A part of what a text becomes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part<'a> {
+    /// A stretch of the text, which stays as it is.
+    Same(Span),
+    /// An escape, or what one stands for. Half a pair of surrogates, which UTF-8 cannot write, is the three bytes that the
+    /// scheme of UTF-8 has for its number: they are not UTF-8, but `escape` recognises them.
+    Other(&'a [u8]),
+}
+
+/// Writes text as the inside of a string. Only what must be escaped is.
+pub fn escape(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    escape_with(text, |part| match part {
+        Part::Same(span) => append(out, &text[span]),
+        Part::Other(escape) => append(out, escape),
+    })
+}
+
+/// Hands the parts of a text to `put`, escaped as the inside of a string.
+#[inline]
+pub fn escape_with<E>(text: &[u8], mut put: impl FnMut(Part<'_>) -> Result<(), E>) -> Result<(), E> {
+    let (mut from, mut at) = (0, 0);
+    while at < text.len() {
+        let mut len = 1;
+        let mut unit = u16::from(text[at]);
+        let short: &[u8] = match text[at] {
+            b'"' => b"\\\"",
+            b'\\' => b"\\\\",
+            b'\n' => b"\\n",
+            b'\r' => b"\\r",
+            b'\t' => b"\\t",
+            0x08 => b"\\b",
+            0x0C => b"\\f",
+            0..=0x1F => b"",
+            0xED if matches!(text[at + 1..], [0xA0..=0xBF, 0x80..=0xBF, ..]) => {
+                unit = 0xD000 | u16::from(text[at + 1] & 0x3F) << 6 | u16::from(text[at + 2] & 0x3F);
+                len = 3;
+                b""
+            }
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        if from < at {
+            put(Part::Same(from..at))?;
+        }
+        match short {
+            [] => put(Part::Other(&escape_of_unit(unit)))?,
+            _ => put(Part::Other(short))?,
+        }
+        at += len;
+        from = at;
+    }
+    if from < at { put(Part::Same(from..at)) } else { Ok(()) }
+}
+
+/// Returns the escape of a unit of UTF-16.
+pub fn escape_of_unit(unit: u16) -> [u8; 6] {
+    let digit = |shift: u16| b"0123456789abcdef"[usize::from(unit >> shift & 0xF)];
+    [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]
+}
+
+/// Passes on the text of a string without its quotes, in parts.
+pub fn unescape(raw: &[u8], mut part: impl FnMut(&[u8])) {
+    let mut put = |text: Part<'_>| {
+        match text {
+            Part::Same(span) => part(&raw[span]),
+            Part::Other(text) => part(text),
+        }
+        Ok::<(), Infallible>(())
+    };
+    let mut string = Unescape::default();
+    let Ok(()) = string.feed(raw, &mut put);
+    let Ok(()) = string.end(&mut put);
+}
+
+/// Two halves of a character that is written as a pair of surrogates.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Surrogates {
+    high: Option<u32>,
+}
+
+impl Surrogates {
+    /// Hands the character of an escape to `put`, or keeps the first half of one.
+    pub fn put<E>(&mut self, code: u32, mut put: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let code = match (self.high, code) {
+            (Some(high), 0xDC00..0xE000) => {
+                self.high = None;
+                0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00)
+            }
+            _ => {
+                self.end(&mut put)?;
+                code
+            }
+        };
+        match char::from_u32(code) {
+            Some(character) => put(character.encode_utf8(&mut [0; 4]).as_bytes()),
+            None if code < 0xDC00 => {
+                self.high = Some(code);
+                Ok(())
+            }
+            None => put(&half(code)),
+        }
+    }
+
+    /// Hands over half a pair after which its other half did not come.
+    pub fn end<E>(&mut self, mut put: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        self.high.take().map_or(Ok(()), |high| put(&half(high)))
+    }
+}
+
+/// Returns a surrogate in the scheme of UTF-8.
+fn half(code: u32) -> [u8; 3] {
+    [0xED, 0x80 | (code >> 6 & 0x3F) as u8, 0x80 | (code & 0x3F) as u8]
+}
+
+/// Undoes the escapes of a string whose text comes in pieces, cut anywhere but inside a character. Escapes that JSON does not
+/// have, and raw control characters, stay as they are.
+#[derive(Clone, Debug, Default)]
+pub struct Unescape {
+    surrogates: Surrogates,
+    /// An escape whose rest has not come, from its backslash on: `\`, or `\u` and up to three digits.
+    held: [u8; LONGEST],
+    len: usize,
+    /// The closing quote has come.
+    is_over: bool,
+}
+
+/// The bytes of the longest escape.
+const LONGEST: usize = 6;
+
+/// An escape at the beginning of a text.
+enum Escape {
+    /// It stands for this character, which is ASCII.
+    Short(u8),
+    /// It stands for this unit of UTF-16.
+    Unit(u32),
+    /// JSON has no such escape: these bytes are text.
+    None(usize),
+    /// Only more bytes can tell.
+    Cut,
+}
+
+impl Escape {
+    /// Reads an escape. The text begins with a backslash.
+    #[inline]
+    fn read(text: &[u8]) -> Escape {
+        Escape::Short(match text.get(1) {
+            None => return Escape::Cut,
+            Some(&itself @ (b'"' | b'\\' | b'/')) => itself,
+            Some(b'n') => b'\n',
+            Some(b't') => b'\t',
+            Some(b'r') => b'\r',
+            Some(b'b') => 0x08,
+            Some(b'f') => 0x0C,
+            Some(b'u') => {
+                let digits = text[2..].iter().take(4).take_while(|digit| digit.is_ascii_hexdigit());
+                let (count, code) = digits.fold((0, 0), |(count, code), &digit| (count + 1, code << 4 | hex(digit)));
+                return match count {
+                    4 => Escape::Unit(code),
+                    count if 2 + count == text.len() => Escape::Cut,
+                    count => Escape::None(2 + count),
+                };
+            }
+            Some(other) => return Escape::None(1 + usize::from(other.is_ascii())),
+        })
+    }
+}
+
+impl Unescape {
+    /// Hands over what follows in parts. After the closing quote nothing counts.
+    #[inline]
+    pub fn feed<E>(&mut self, text: &[u8], mut put: impl FnMut(Part<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut at = 0;
+        while at < text.len() && !self.is_over {
+            if self.len > 0 {
+                at += self.join(&text[at..], &mut put)?;
+                continue;
+            }
+            let len = memchr2(b'\\', b'"', &text[at..]).unwrap_or(text.len() - at);
+            if len > 0 {
+                self.end_pair(&mut put)?;
+                put(Part::Same(at..at + len))?;
+                at += len;
+            } else if text[at] == b'"' {
+                self.is_over = true;
+                self.end_pair(&mut put)?;
+            } else {
+                match self.escape(&text[at..], &mut put)? {
+                    Some(len) => at += len,
+                    None => at += self.hold(&text[at..]),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the string. What is held of an escape stays as it is.
+    pub fn end<E>(&mut self, mut put: impl FnMut(Part<'_>) -> Result<(), E>) -> Result<(), E> {
+        self.end_pair(&mut put)?;
+        let held = &self.held[..std::mem::take(&mut self.len)];
+        if held.is_empty() { Ok(()) } else { put(Part::Other(held)) }
+    }
+
+    /// Continues the escape that is held. Returns how many bytes of `text` that took.
+    #[inline(never)]
+    fn join<E>(&mut self, text: &[u8], put: &mut impl FnMut(Part<'_>) -> Result<(), E>) -> Result<usize, E> {
+        let held = self.len;
+        let more = text.len().min(LONGEST - held);
+        let mut joined = self.held;
+        joined[held..held + more].copy_from_slice(&text[..more]);
+        let joined = &joined[..held + more];
+        let len = match self.escape(joined, put)? {
+            Some(len) => {
+                self.len = 0;
+                len
+            }
+            None => self.hold(joined),
+        };
+        Ok(len - held)
+    }
+
+    /// Holds the beginning of an escape. Returns its length.
+    fn hold(&mut self, escape: &[u8]) -> usize {
+        self.held[..escape.len()].copy_from_slice(escape);
+        self.len = escape.len();
+        self.len
+    }
+
+    /// Hands over what the escape at the beginning of `text` stands for. Returns its length, or none if only more bytes can
+    /// tell.
+    #[inline]
+    fn escape<E>(&mut self, text: &[u8], put: &mut impl FnMut(Part<'_>) -> Result<(), E>) -> Result<Option<usize>, E> {
+        match Escape::read(text) {
+            Escape::Short(character) => {
+                self.end_pair(put)?;
+                put(Part::Other(&[character])).map(|()| Some(2))
+            }
+            Escape::Unit(code) => {
+                self.surrogates.put(code, |character| put(Part::Other(character)))?;
+                Ok(Some(LONGEST))
+            }
+            Escape::None(len) => {
+                self.end_pair(put)?;
+                put(Part::Other(&text[..len])).map(|()| Some(len))
+            }
+            Escape::Cut => Ok(None),
+        }
+    }
+
+    /// Hands over half a pair of surrogates, if one is held.
+    #[inline]
+    fn end_pair<E>(&mut self, put: &mut impl FnMut(Part<'_>) -> Result<(), E>) -> Result<(), E> {
+        self.surrogates.end(|half| put(Part::Other(half)))
+    }
+}
+
+/// Returns the value of a hexadecimal digit.
+pub fn hex(digit: u8) -> u32 {
+    (digit as char).to_digit(16).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(raw: &[u8]) -> Vec<u8> {
+        let mut text = Vec::new();
+        unescape(raw, |part| text.extend_from_slice(part));
+        text
+    }
+
+    #[test]
+    fn strings_come_back_as_they_were() {
+        for char in (0..=0x10FFFF).filter_map(char::from_u32) {
+            let plain = char.to_string();
+            let mut raw = Vec::new();
+            escape(plain.as_bytes(), &mut raw).unwrap();
+            assert_eq!(text(&raw), plain.as_bytes(), "{char:?}");
+            let quoted = format!("\"{}\"", std::str::from_utf8(&raw).unwrap());
+            assert_eq!(serde_json::from_str::<String>(&quoted).unwrap(), plain);
+            let units: String = plain.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
+            assert_eq!(text(units.as_bytes()), plain.as_bytes(), "{units}");
+        }
+        assert_eq!(text(br#"a\"\\\/\b\f\n\r\tz"#), b"a\"\\/\x08\x0C\n\r\tz");
+    }
+
+    #[test]
+    fn a_surrogate_alone_survives() {
+        for raw in [
+            "\\ud83d",
+            "\\ude00",
+            "a\\udfffb",
+            "\\ud83dx",
+            "\\ud83d\\u0041",
+            "\\ud83d\\ud83d",
+            "\\ude00\\ud83d",
+            "\\ud800\\n",
+        ] {
+            let mut again = Vec::new();
+            escape(&text(raw.as_bytes()), &mut again).unwrap();
+            assert_eq!(again.escape_ascii().to_string().replace("\\\\", "\\"), raw.replace("\\u0041", "A"));
+        }
+        // Bytes that only look like one, because it is cut short, are left alone.
+        let mut again = Vec::new();
+        escape(b"\xED\xA0", &mut again).unwrap();
+        assert_eq!(again, b"\xED\xA0");
+    }
+
+    /// Returns the text of a string that comes in pieces, half a pair of surrogates as U+FFFD.
+    fn joined<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
+        let (mut unescape, mut out) = (Unescape::default(), Vec::new());
+        let mut put = |piece: &str, part: Part<'_>| {
+            match part {
+                Part::Same(span) => out.extend_from_slice(piece[span].as_bytes()),
+                Part::Other(text) => out.extend_from_slice(std::str::from_utf8(text).unwrap_or("\u{FFFD}").as_bytes()),
+            }
+            Ok::<(), Infallible>(())
+        };
+        for piece in pieces {
+            let Ok(()) = unescape.feed(piece.as_bytes(), |part| put(piece, part));
+        }
+        let Ok(()) = unescape.end(|part| put("", part));
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn undoes_a_string_however_it_is_cut() {
+        let cases = [
+            (r#"a\n\t\r\b\f\"\\\/z""#, "a\n\t\r\x08\x0C\"\\/z"),
+            (r#"\u0041\u00e9\u65E5""#, "Aé日"),
+            (r#"\ud83e\udde0!""#, "🧠!"),
+            (r#"\ud83e!\udde0\ud83e\n\ud83e\ud83e\udde0\ud83e""#, "\u{FFFD}!\u{FFFD}\u{FFFD}\n\u{FFFD}🧠\u{FFFD}"),
+            // What JSON does not have stays.
+            (r#"\q\u12\u12G4\é\x41""#, r"\q\u12\u12G4\é\x41"),
+            ("raw\ttab\nand \x01 control\"", "raw\ttab\nand \x01 control"),
+            // The string ends there, whatever follows.
+            (r#"a" b"#, "a"),
+            (r#"\u00" b"#, r"\u00"),
+            (r#"\u12\"a"#, "\\u12\"a"),
+            // It is cut.
+            (r"a\", r"a\"),
+            (r"a\ud83e\u00", "a\u{FFFD}\\u00"),
+            ("a\\u004", "a\\u004"),
+            ("", ""),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(joined([text]), wanted, "{text}");
+            assert_eq!(joined(text.split_inclusive(|_| true)), wanted, "{text}, by characters");
+            for (cut, _) in text.char_indices() {
+                let (head, tail) = text.split_at(cut);
+                assert_eq!(joined([head, tail]), wanted, "{text} cut at {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn escapes_what_json_demands_and_nothing_else() {
+        let mut all: String = (0..0x80u8).map(char::from).collect();
+        all += "é日🧠\u{2028}\u{FFFD}";
+        let mut escaped = Vec::new();
+        escape(all.as_bytes(), &mut escaped).unwrap();
+        let escaped = String::from_utf8(escaped).unwrap();
+        assert_eq!(format!("\"{escaped}\""), serde_json::to_string(&all).unwrap());
+        assert_eq!(joined([&*escaped]), all);
+    }
+}
