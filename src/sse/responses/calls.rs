@@ -1,8 +1,6 @@
 //! Ids of calls. Clients tell calls apart by them, so no two calls of a response may have the same.
 
-use std::hash::{BuildHasher, BuildHasherDefault};
-
-use rustc_hash::FxHasher;
+use twox_hash::XxHash3_64;
 
 use super::outgoing::{Outgoing, write_index};
 use crate::Error;
@@ -29,15 +27,14 @@ pub fn prefix(id: &[u8], number: u64) -> Result<String, Error> {
 
 /// Returns the number that tells the id of a call from those before it in the response: 1, or one that is written after it.
 pub fn unique(id: &[u8], outgoing: &mut Outgoing) -> Result<u64, Error> {
-    let hash = |id: &[u8]| BuildHasherDefault::<FxHasher>::default().hash_one(id);
     let mut number = 1;
     let mut candidate = memory::copy(id)?;
-    while outgoing.ids.contains(&hash(&candidate)) {
+    while outgoing.ids.contains(&XxHash3_64::oneshot(&candidate)) {
         number = (outgoing.ids.len() as u64 + 1).max(number + 1);
         candidate.truncate(id.len());
         write_number(number, &mut candidate)?;
     }
-    push(&mut outgoing.ids, hash(&candidate))?;
+    push(&mut outgoing.ids, XxHash3_64::oneshot(&candidate))?;
     Ok(number)
 }
 

@@ -1,7 +1,10 @@
 //! A message of the server, and the items that it has become. The start of an item is held until it is known that there is
 //! something to go into it, and each item is closed with all of its text.
 
+use std::hash::Hasher;
 use std::mem;
+
+use twox_hash::XxHash64;
 
 use super::fields::{Fields, Kind, Object, inside};
 use super::outgoing::{Outgoing, Target, put, put_number, put_string, remove, write_index, write_text};
@@ -43,20 +46,23 @@ pub struct Piece {
 }
 
 /// A digest of a text: of one that comes in pieces, to know it again where it comes as a whole.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Default)]
 pub struct Digest {
     pub len: u64,
-    hash: u64,
+    /// Its state has 88 bytes. XXH3, which hashes whole texts here, has a state of 544 for pieces.
+    hash: XxHash64,
+}
+
+impl PartialEq for Digest {
+    fn eq(&self, other: &Digest) -> bool {
+        self.len == other.len && self.hash.finish() == other.hash.finish()
+    }
 }
 
 impl Digest {
-    const EMPTY: Digest = Digest { len: 0, hash: 0xCBF2_9CE4_8422_2325 };
-
     fn add(&mut self, text: &[u8]) {
         self.len += text.len() as u64;
-        for &byte in text {
-            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3);
-        }
+        self.hash.write(text);
     }
 
     /// Adds a text without its white space.
@@ -65,24 +71,18 @@ impl Digest {
     }
 
     pub fn of(text: &[u8]) -> Digest {
-        let mut digest = Digest::EMPTY;
+        let mut digest = Digest::default();
         digest.add(text);
         digest
     }
 }
 
 /// A digest of what a text has become, without its white space, which servers trim where they repeat a text.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SentDigest {
     all: Digest,
     /// The thinking and the calls, which events that repeat the text leave out.
     extracted: Digest,
-}
-
-impl Default for SentDigest {
-    fn default() -> SentDigest {
-        SentDigest { all: Digest::EMPTY, extracted: Digest::EMPTY }
-    }
 }
 
 impl SentDigest {
@@ -104,7 +104,7 @@ impl SentDigest {
 
     /// Returns whether a text that becomes this has no thinking and no calls but those of a text that has become `other`.
     pub fn has_only_content_more_than(&self, other: &SentDigest) -> bool {
-        self.extracted == other.extracted || self.extracted == Digest::EMPTY
+        self.extracted.len == 0 || self.extracted == other.extracted
     }
 }
 
@@ -177,7 +177,7 @@ impl TextPart {
             added: Vec::new(),
             empty: Vec::new(),
             text,
-            digest: Digest::EMPTY,
+            digest: Digest::default(),
             sent: SentDigest::default(),
             chars: 0,
             item_chars: 0,

@@ -119,9 +119,9 @@ pub enum Comparison {
 
 impl Comparison {
     fn of(part: &TextPart, said: &[u8], split: &SplitText) -> Comparison {
-        match split.sent {
+        match &split.sent {
             _ if part.agrees(said) => Comparison::Same,
-            sent if sent == part.sent => Comparison::Known,
+            sent if *sent == part.sent => Comparison::Known,
             sent if sent.has_only_content_more_than(&part.sent) => Comparison::NewContent,
             _ => Comparison::New,
         }

@@ -7,6 +7,7 @@ use std::mem;
 use std::sync::Arc;
 
 use rustc_hash::FxHasher;
+use twox_hash::XxHash3_64;
 
 use super::parts::Parts;
 use crate::call_writer::{self, CallDelta, CallState, CallWriter, Tools};
@@ -398,9 +399,9 @@ impl Emitter {
     /// Returns the id of a call, which no other call of the choice has. One that begins as those that are made here do could be
     /// that of a later call.
     fn id(&mut self, id: &str, number: u64) -> Result<String, Error> {
-        let is_made = id.starts_with(&self.id_prefix) || self.ids.contains(&hash(id));
+        let is_made = id.starts_with(&self.id_prefix) || self.ids.contains(&XxHash3_64::oneshot(id.as_bytes()));
         if !is_made {
-            push(&mut self.ids, hash(id))?;
+            push(&mut self.ids, XxHash3_64::oneshot(id.as_bytes()))?;
             return Ok(copy_text(id)?);
         }
         let mut made = copy_text(&self.id_prefix)?;
