@@ -12,6 +12,7 @@ use samples::{Random, Texts};
 use serde_json::{Value, json};
 use support::Pair;
 use support::told::{Said, client};
+use twox_hash::XxHash3_64;
 
 const TAGS: &str = include_str!("dialects/calls-tags.toml");
 const HEADER: &str = include_str!("dialects/calls-header.toml");
@@ -565,6 +566,13 @@ fn ids_are_made_of_the_chunks() {
         let ids = |input: String| -> Vec<String> { told_ids(&short, &input) };
         let [first, given, third] = &ids(stream([text]))[..] else { panic!() };
         assert_eq!(given, "a");
+        // The id is the same on every target.
+        let long = &told_ids(&dialect, &stream([text]))[0];
+        let mut hash = XxHash3_64::oneshot(long.as_bytes());
+        for letter in first.bytes() {
+            assert_eq!(letter, LETTERS[(hash % 62) as usize], "{first} of {long}");
+            hash /= 62;
+        }
         assert_ne!(first, third);
         for id in [first, third] {
             assert!(id.len() == len && id.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{id}");
@@ -574,6 +582,8 @@ fn ids_are_made_of_the_chunks() {
         assert!(other[0] != *first && other[1] == "a" && other[2] != *third);
     }
 }
+
+const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 fn told_ids(dialect: &Dialect, input: &str) -> Vec<String> {
     said(&rewrite(dialect, &wanting(), [input.as_bytes()])).calls.into_iter().map(|[id, ..]| id).collect()

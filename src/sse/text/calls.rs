@@ -2,11 +2,9 @@
 //! of a tool region once, as a part of a call or as content, and cannot take back what it got. So the text of a region waits
 //! here until a call of it is emitted, or until it is clear that none will be; but never an answer to its end.
 
-use std::hash::{BuildHasher, BuildHasherDefault};
 use std::mem;
 use std::sync::Arc;
 
-use rustc_hash::FxHasher;
 use twox_hash::XxHash3_64;
 
 use super::parts::Parts;
@@ -407,14 +405,10 @@ impl Emitter {
         let mut made = copy_text(&self.id_prefix)?;
         append_text(&mut made, decimal(number, &mut [0; 20]))?;
         match self.id_len {
-            Some(len) => Ok(copy_text(letters(hash(&made), &mut [0; 11], usize::from(len)))?),
+            Some(len) => Ok(copy_text(letters(XxHash3_64::oneshot(made.as_bytes()), &mut [0; 11], usize::from(len)))?),
             None => Ok(made),
         }
     }
-}
-
-fn hash(id: &str) -> u64 {
-    BuildHasherDefault::<FxHasher>::default().hash_one(id)
 }
 
 /// Returns a number as `len` letters and digits.
