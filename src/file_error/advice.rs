@@ -1,5 +1,8 @@
 //! What to write instead of what a TOML file has: the messages of serde and of the TOML library, said for whoever writes
 //! the file. No key of any file is named here: which keys a table has, the file's own reader is asked.
+//!
+//! Neither library says in its types what is wrong, so their English is parsed. Each phrase that is parsed has a test below,
+//! which fails if a version of theirs words it differently; the advice would then be lost, and their message shown.
 
 use serde::de::DeserializeOwned;
 
@@ -183,5 +186,238 @@ fn listed(names: &[String], word: &str) -> String {
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} {word} {last}", rest.join(", ")),
         _ => names.concat(),
+    }
+}
+
+/// One test for each phrase of serde or the TOML library that is parsed here or in `file_error.rs`, with the advice for it.
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, de::DeserializeOwned};
+
+    use crate::file_error::read;
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code)]
+    struct Named {
+        name: String,
+        #[serde(default)]
+        size: u32,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code)]
+    struct Many {
+        one: u32,
+        two: u32,
+        three: u32,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Empty {}
+
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Word {
+        One,
+        Two,
+    }
+
+    type Of<T> = BTreeMap<String, T>;
+
+    /// Checks that the libraries say `phrase` of a file, and which advice is given.
+    fn says<T: DeserializeOwned>(file: &str, phrase: &str, advice: &str) {
+        let Err(error) = toml::from_str::<T>(file) else { panic!("this is read: {file}") };
+        assert_eq!(error.message(), phrase, "a library words this differently now: advice.rs must parse that");
+        let Err(error) = read::<T>(file) else { panic!("this is read: {file}") };
+        assert_eq!(error.message(), advice, "{file}");
+    }
+
+    #[test]
+    fn unknown_field() {
+        says::<Named>(
+            "nam = 'a'",
+            "unknown field `nam`, expected `name` or `size`",
+            "unknown key `nam`: the nearest is `name`; known here: `name` and `size`",
+        );
+    }
+
+    #[test]
+    fn unknown_field_of_many() {
+        says::<Many>(
+            "four = 1",
+            "unknown field `four`, expected one of `one`, `two`, `three`",
+            "unknown key `four`: the nearest is `one`; known here: `one`, `two` and `three`",
+        );
+    }
+
+    #[test]
+    fn unknown_field_of_none() {
+        says::<Empty>("nam = 'a'", "unknown field `nam`, there are no fields", "unknown key `nam`: known here: ");
+    }
+
+    #[test]
+    fn unknown_variant() {
+        says::<Of<Word>>(
+            "a = 'three'",
+            "unknown variant `three`, expected `one` or `two`",
+            "`three` is not known here: write `one` or `two`",
+        );
+    }
+
+    #[test]
+    fn missing_field() {
+        says::<Of<Named>>("[a]\nsize = 1", "missing field `name`", "this [a] has no `name`");
+    }
+
+    #[test]
+    fn missing_field_of_the_file() {
+        says::<Named>("size = 1", "missing field `name`", "the file has no `name`");
+    }
+
+    #[test]
+    fn duplicate_key() {
+        says::<Of<String>>("a = 'b'\na = 'c'", "duplicate key", "the key `a` is there twice");
+    }
+
+    #[test]
+    fn duplicate_key_of_a_table() {
+        says::<Of<Of<String>>>("[a]\n[a]", "duplicate key", "the table [a] is there twice");
+    }
+
+    #[test]
+    fn wanted_string_or_table() {
+        says::<Of<Word>>("a = 3", "wanted string or table", "write a string in quotes");
+    }
+
+    #[test]
+    fn expected_a_tuple_of_size_2() {
+        says::<Of<(String, String)>>(
+            "a = 'b'",
+            "invalid type: string \"b\", expected a tuple of size 2",
+            "write pairs of strings: `[[\"name\", \"value\"]]`",
+        );
+    }
+
+    #[test]
+    fn invalid_length() {
+        says::<Of<(String, String)>>(
+            "a = ['b']",
+            "invalid length 1, expected a tuple of size 2",
+            "write pairs of strings: `[[\"name\", \"value\"]]`",
+        );
+    }
+
+    #[test]
+    fn invalid_value() {
+        says::<Of<usize>>(
+            "a = -1",
+            "invalid value: integer `-1`, expected usize",
+            "`-1` is out of range: write a whole number from 0",
+        );
+    }
+
+    #[test]
+    fn invalid_value_of_u32() {
+        says::<Of<u32>>(
+            "a = -1",
+            "invalid value: integer `-1`, expected u32",
+            "`-1` is out of range: write a whole number from 0 to 4294967295",
+        );
+    }
+
+    #[test]
+    fn expected_a_string() {
+        says::<Of<String>>(
+            "a = 1",
+            "invalid type: integer `1`, expected a string",
+            "`a` takes a string in quotes, not a number: write `a = \"1\"`",
+        );
+    }
+
+    #[test]
+    fn expected_a_sequence() {
+        says::<Of<Vec<String>>>(
+            "a = 'b'",
+            "invalid type: string \"b\", expected a sequence",
+            "`a` takes a list, not a string: write `a = ['b']`",
+        );
+    }
+
+    #[test]
+    fn expected_a_boolean() {
+        says::<Of<bool>>(
+            "a = 'b'",
+            "invalid type: string \"b\", expected a boolean",
+            "`a` takes a boolean, `true` or `false` without quotes, not a string",
+        );
+    }
+
+    #[test]
+    fn expected_f64() {
+        says::<Of<f64>>(
+            "a = true",
+            "invalid type: boolean `true`, expected f64",
+            "`a` takes a number, without quotes, not a boolean",
+        );
+    }
+
+    #[test]
+    fn expected_u32() {
+        says::<Of<u32>>(
+            "a = 1.5",
+            "invalid type: floating point `1.5`, expected u32",
+            "`a` takes a whole number, without quotes, not a number",
+        );
+    }
+
+    #[test]
+    fn expected_usize() {
+        says::<Of<usize>>(
+            "a = []",
+            "invalid type: sequence, expected usize",
+            "`a` takes a whole number, without quotes, not a list",
+        );
+    }
+
+    #[test]
+    fn expected_i64() {
+        says::<Of<i64>>(
+            "a = {}",
+            "invalid type: map, expected i64",
+            "`a` takes a whole number, without quotes, not a table",
+        );
+    }
+
+    #[test]
+    fn expected_a_map() {
+        says::<Of<Of<String>>>(
+            "a = 1",
+            "invalid type: integer `1`, expected a map",
+            "`a` takes a table, not a number: write `a = { … }`",
+        );
+    }
+
+    #[test]
+    fn a_map_where_a_sequence_is_expected() {
+        says::<Of<Vec<Of<String>>>>(
+            "[a]",
+            "invalid type: map, expected a sequence",
+            "write [[a]]: there may be several",
+        );
+    }
+
+    #[test]
+    fn a_sequence_where_a_map_is_expected() {
+        says::<Of<Of<String>>>("[[a]]", "invalid type: sequence, expected a map", "write [a]: there is only one");
+    }
+
+    #[test]
+    fn recursion_limit() {
+        says::<Of<toml::Value>>(&format!("{}a = 1", "a.".repeat(200)), "recursion limit", "a key has too many parts");
     }
 }
