@@ -2,17 +2,17 @@
 //! are read by the same code. A surrogate without its other half is a text in JSON and none in UTF-8; it must survive.
 
 use std::convert::Infallible;
+use std::ops::Range;
 
 use memchr::memchr2;
 
-use super::read::Span;
 use crate::memory::{self, append};
 
 /// A part of what a text becomes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part<'a> {
     /// A stretch of the text, which stays as it is.
-    Same(Span),
+    Same(Range<usize>),
     /// An escape, or what one stands for. Half a pair of surrogates, which UTF-8 cannot write, is the three bytes that the
     /// scheme of UTF-8 has for its number: they are not UTF-8, but `escape` recognises them.
     Other(&'a [u8]),
