@@ -578,6 +578,11 @@ enum {
      * not think.
      */
     ASIDE_STRAY_CLOSE_TEXT = 1,
+    /**
+     * Such a closer is removed alone, and the text on both sides of it stays content: for a host whose prompt has ended
+     * the thinking.
+     */
+    ASIDE_STRAY_CLOSE_DROP = 2,
 };
 
 /** An `ASIDE_STRAY_CLOSE_` value. */

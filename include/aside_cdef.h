@@ -98,6 +98,7 @@ typedef uint32_t aside_calls_in_thinking;
 enum {
     ASIDE_STRAY_CLOSE_DIALECT = 0,
     ASIDE_STRAY_CLOSE_TEXT = 1,
+    ASIDE_STRAY_CLOSE_DROP = 2,
 };
 typedef uint32_t aside_stray_close;
 enum {

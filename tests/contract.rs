@@ -1,7 +1,9 @@
 //! Tests the contract of the scanner, point by point; each test is named after what it holds the scanner to. Linear work
 //! is in `linear.rs`, allocations in `allocations.rs`, and equality at every split in `splits.rs`.
 
-use aside::{Budget, BudgetScope, BudgetUnit, Cause, Channel, Dialect, Error, Kind, Scanner, ScannerOptions, Start};
+use aside::{
+    Budget, BudgetScope, BudgetUnit, Cause, Channel, Dialect, Error, Kind, Scanner, ScannerOptions, Start, StrayClose,
+};
 use reference::{Event, Part, What};
 use samples::{CallPieces, Random, Texts};
 use support::Pair;
@@ -942,6 +944,87 @@ fn an_unterminated_thought_survives_the_end() {
     let thought = scanner.take_thought().unwrap();
     assert_eq!((&thought.text[..], thought.cause, thought.offset), (&b"b</tho"[..], Cause::EndOfStream, 1));
     assert!(scanner.take_thought().is_none());
+}
+
+// -------------------------------------------------------------------------------------------------- stray closers
+
+/// The events of a text in the content for a host that has stray closers removed, fed byte by byte.
+fn dropping(dialect: &Dialect, text: &str) -> Vec<Event> {
+    let mut scanner = support::scanner_with_stray(dialect, "content", StrayClose::Drop);
+    support::run(&mut scanner, &support::bytes(text.as_bytes()))
+}
+
+#[test]
+fn a_host_has_the_stray_closers_of_every_dialect_removed_alone() {
+    let mut closers = 0;
+    for pair in Pair::all() {
+        let spans = pair.reference.spans.iter().filter(|span| span.channel == "thinking" && span.fence.is_none());
+        for span in spans {
+            let tags = span.tag.iter().flat_map(|tag| &tag.names).map(|name| format!("</{name}>"));
+            for closer in span.close.iter().cloned().chain(tags) {
+                let name = &pair.reference.name;
+                let text = format!("First answer.\n{closer}\n\nFinal answer. {closer} End.");
+                let events = dropping(&pair.library, &text);
+                let content = String::from_utf8(reference::channel(&events, "content")).unwrap();
+                assert_eq!(content, "First answer.\n\n\nFinal answer.  End.", "{name}: {closer}");
+                let kinds: Vec<_> = events.iter().map(|event| event.what.clone()).collect();
+                assert_eq!(kinds, [What::Text, What::Framing, What::Text, What::Framing, What::Text], "{name}");
+                closers += 1;
+            }
+        }
+    }
+    assert!(closers > 50, "{closers} closers");
+}
+
+#[test]
+fn a_removed_stray_closer_is_one_after_other_text() {
+    let qwen3 = Dialect::find("qwen3").unwrap();
+    let content = |dialect: &Dialect, text: &str| {
+        String::from_utf8(reference::channel(&dropping(dialect, text), "content")).unwrap()
+    };
+    // The first thing of an answer, or of what comes after a span: as the dialect says, with its framing.
+    for text in ["</think>\n\nYes.", "<think>hm</think>\n\n</think>\n\nYes."] {
+        assert_eq!(content(&qwen3, text), "Yes.", "{text}");
+    }
+    let keeping = own("open = [\"<think>\"]\nclose = [\"</think>\"]");
+    for text in ["</think>\n\nYes.", "<think>hm</think>\n</think>Yes."] {
+        assert_eq!(content(&keeping, text), text.trim_start_matches("<think>hm</think>"), "{text}");
+    }
+    assert_eq!(content(&keeping, "a</think>\nb</think"), "a\nb</think");
+    // In code it is text, and a span that is open is closed by it.
+    assert_eq!(content(&qwen3, "Write `</think>`: a</think>b"), "Write `</think>`: ab");
+    assert_eq!(content(&qwen3, "a<think>hm</think>b"), "ab");
+    // After the only block too.
+    let once = own("open = [\"<think>\"]\nclose = [\"</think>\"]\nrepeat = false\nstray_close = \"reclassify\"");
+    assert_eq!(content(&once, "<think>hm</think>a</think>b"), "ab");
+}
+
+/// It says nothing of what came before: neither events nor counts nor thoughts.
+#[test]
+fn a_removed_stray_closer_reclassifies_nothing() {
+    let qwen3 = Dialect::find("qwen3").unwrap();
+    let options = ScannerOptions::new().collect(100);
+    for (stray_close, content, thoughts) in [(StrayClose::Dialect, 1, 1), (StrayClose::Drop, 2, 0)] {
+        let mut scanner = Scanner::with_options(&qwen3, &options.stray_close(stray_close)).unwrap();
+        let (events, collected) = support::collect(&mut scanner, &[b"a</thi", b"nk>b"]);
+        assert_eq!(scanner.counts(Channel::Content).bytes, content);
+        assert_eq!(collected.len(), thoughts);
+        assert_eq!(events.iter().any(|event| event.what == What::Reclassify), thoughts > 0);
+    }
+}
+
+/// A dialect says what else a closer is: that counts, and the file is read as without the option.
+#[test]
+fn a_removed_stray_closer_gives_way_to_another_marker() {
+    let file =
+        |line: &str| format!("name = 'x'\n{line}[[span]]\nchannel = 'thinking'\nopen = ['<a>']\nclose = ['</a>']\n");
+    for line in ["drop = ['</a>b']\n", "drop = ['</a>']\n"] {
+        let dialect = Dialect::load(&file(line)).unwrap();
+        for text in ["x</a>y", "x</a>by"] {
+            let plain = support::run(&mut support::scanner(&dialect, None, None), &[text.as_bytes()]);
+            assert_eq!(dropping(&dialect, text), plain, "{text} with {line}");
+        }
+    }
 }
 
 // ------------------------------------------------------------------------------------- what was wrong at some time

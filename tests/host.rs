@@ -3,7 +3,7 @@
 
 use aside::{
     Budget, BudgetScope, BudgetUnit, Cause, Channel, Counts, Dialect, Error, Kind, Scanner, ScannerOptions, Start,
-    Thought, Token,
+    StrayClose, Thought, Token,
 };
 use reference::{Event, What};
 use samples::{Random, Texts, made};
@@ -607,8 +607,9 @@ fn check_cuts(pair: &Pair, start: &str, texts: &Texts, random: &mut Random, toml
     });
     let collect = (!random.one_in(3)).then(|| random.below(60));
     let calls = random.one_in(2);
-    let options =
-        ScannerOptions::new().start(start.parse::<Start>().unwrap()).collect(collect).budget(budget).calls(calls);
+    let stray_close = *random.pick(&[StrayClose::Dialect, StrayClose::Dialect, StrayClose::Text, StrayClose::Drop]);
+    let options = ScannerOptions::new().start(start.parse::<Start>().unwrap()).collect(collect).budget(budget);
+    let options = options.calls(calls).stray_close(stray_close);
     let first = Scanner::with_options(&pair.library, &options).unwrap();
     let steps = steps(pair, texts, random);
     let mut see_all = |way: Way| {

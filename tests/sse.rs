@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use aside::sse::{Body, Field, Formats, Options, Rewriter};
-use aside::{Channel, Dialect, Start};
+use aside::{Channel, Dialect, Start, StrayClose};
 use samples::{Random, Texts};
 use serde_json::Value;
 use support::Pair;
@@ -1043,27 +1043,28 @@ fn however_many_choices_and_however_long_their_envelope_an_event_grows_little() 
 }
 
 #[test]
-fn a_stray_closer_is_text_where_the_host_wants_it() {
+fn a_stray_closer_is_what_the_host_wants() {
     let dialect = Dialect::find("qwen3").unwrap();
-    let options = Options::new().stray_close(aside::StrayClose::Text);
-    let mut rewriter = Rewriter::new(&dialect, &options).unwrap();
-    let text = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a</think>b\"}}]}\n\n";
-    // The option stays where the stream's start or dialect is set again.
-    let steps: [fn(&mut Rewriter); 4] = [
-        |_| {},
-        |rewriter| rewriter.use_dialect(None, Start::Channel(Channel::Content)).unwrap(),
-        |rewriter| rewriter.use_dialect(&Dialect::find("glm-4.5").unwrap(), None).unwrap(),
-        |rewriter| {
-            let start = rewriter.start_from_prompt(b"<|im_start|>assistant\n<think>\n\n</think>\n\n").unwrap();
-            assert_eq!(start, Start::Channel(Channel::Content));
-        },
-    ];
-    for step in steps {
-        step(&mut rewriter);
-        let mut out = Vec::new();
-        rewriter.feed(text.as_bytes(), &mut out).unwrap();
-        rewriter.finish(&mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), text);
+    let text = delta("\"content\":\"a</think>b\"");
+    for (stray_close, wanted) in [(StrayClose::Text, text.clone()), (StrayClose::Drop, delta("\"content\":\"ab\""))] {
+        let mut rewriter = Rewriter::new(&dialect, &Options::new().stray_close(stray_close)).unwrap();
+        // The option stays where the stream's start or dialect is set again.
+        let steps: [fn(&mut Rewriter); 4] = [
+            |_| {},
+            |rewriter| rewriter.use_dialect(None, Start::Channel(Channel::Content)).unwrap(),
+            |rewriter| rewriter.use_dialect(&Dialect::find("glm-4.5").unwrap(), None).unwrap(),
+            |rewriter| {
+                let start = rewriter.start_from_prompt(b"<|im_start|>assistant\n<think>\n\n</think>\n\n").unwrap();
+                assert_eq!(start, Start::Channel(Channel::Content));
+            },
+        ];
+        for step in steps {
+            step(&mut rewriter);
+            let mut out = Vec::new();
+            rewriter.feed(text.as_bytes(), &mut out).unwrap();
+            rewriter.finish(&mut out).unwrap();
+            assert_eq!(String::from_utf8(out).unwrap(), wanted, "{stray_close:?}");
+        }
     }
 }
 

@@ -43,7 +43,7 @@ fn options(random: &mut Random) -> Options {
         .calls(!random.one_in(3))
         .tools(random.one_in(3).then(|| Arc::new(tools)))
         .calls_in_thinking(*random.pick(&[CallsInThinking::Dialect, CallsInThinking::Never]))
-        .stray_close(*random.pick(&[StrayClose::Dialect, StrayClose::Text]))
+        .stray_close(*random.pick(&[StrayClose::Dialect, StrayClose::Text, StrayClose::Drop]))
         .max_held(random.one_in(4).then(|| random.below(60)))
         .responses_as(*random.pick(&[ResponsesAs::ReasoningText, ResponsesAs::Summary]))
         .promote_empty(random.one_in(3))

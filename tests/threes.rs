@@ -4,8 +4,8 @@
 //! pieces, and of a dialect with more than 50 of them only those from its own start. `ASIDE_DIALECT=NAME` runs one
 //! dialect, from every start.
 
-use aside::{Channel, Start};
-use reference::{Event, What};
+use aside::{Channel, Start, StrayClose};
+use reference::{Event, Stray, What};
 use samples::{CallPieces, Pieces};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use support::Pair;
@@ -52,6 +52,8 @@ struct Runs<'a> {
     start: &'a str,
     /// As new after each text's end: one serves for all.
     scanner: aside::Scanner,
+    /// The same for a host that has stray closers removed.
+    dropping: aside::Scanner,
 }
 
 impl Runs<'_> {
@@ -77,6 +79,18 @@ impl Runs<'_> {
             self.check(&wanted, text, at, text.len());
         }
         self.check(&wanted, text, 0, 1);
+        let wanted = reference::read_with_stray(&self.pair.reference, text, Some(self.start), Stray::Drop);
+        let chunks = support::bytes(text);
+        let mut check = Check { wanted: &wanted, had: 0, good: true };
+        for chunk in &chunks {
+            self.dropping.feed(chunk, |event| check.see(event)).unwrap();
+        }
+        self.dropping.finish(|event| check.see(event)).unwrap();
+        if !check.good || !check.wanted.is_empty() {
+            let mut scanner = support::scanner_with_stray(&self.pair.library, self.start, StrayClose::Drop);
+            self.pair.same(Some(self.start), &chunks, &wanted, &support::run(&mut scanner, &chunks));
+            panic!("a scanner that was used before fails at {}", support::shown(&chunks));
+        }
     }
 }
 
@@ -91,7 +105,8 @@ struct Job<'a> {
 impl Job<'_> {
     fn run(&self) -> u64 {
         let scanner = support::scanner(&self.pair.library, Some(self.start), None);
-        let mut runs = Runs { pair: self.pair, start: self.start, scanner };
+        let dropping = support::scanner_with_stray(&self.pair.library, self.start, StrayClose::Drop);
+        let mut runs = Runs { pair: self.pair, start: self.start, scanner, dropping };
         let mut text = self.first.to_vec();
         for second in self.pieces {
             text.truncate(self.first.len());

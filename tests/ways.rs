@@ -3,7 +3,7 @@
 //! between the calls must fit.
 
 use aside::{Budget, BudgetScope, BudgetUnit, Channel, Scanner};
-use reference::{Part, What};
+use reference::{Part, Stray, What};
 use samples::{Random, Texts};
 use std::ffi::c_void;
 use support::{Pair, c::*};
@@ -62,25 +62,11 @@ struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    fn new(dialect: Handle, start: &str, budget: Option<Budget>, text: &'a [u8]) -> Stream<'a> {
-        Stream::with(dialect, start, budget, false, text)
-    }
-
-    fn with_calls(dialect: Handle, start: &str, calls: bool, text: &'a [u8]) -> Stream<'a> {
-        Stream::with(dialect, start, None, calls, text)
-    }
-
-    fn with(dialect: Handle, start: &str, budget: Option<Budget>, calls: bool, text: &'a [u8]) -> Stream<'a> {
+    /// `options` have no start.
+    fn new(dialect: Handle, start: &str, options: ScannerOptions, text: &'a [u8]) -> Stream<'a> {
         let starts = ["content", "thinking", "narration", "tool", "header"];
-        let options = ScannerOptions {
-            start: 1 + starts.iter().position(|name| *name == start).unwrap() as u32,
-            budget: budget.map_or(0, |budget| budget.limit),
-            has_budget: budget.is_some().into(),
-            budget_unit: budget.map_or(0, |budget| budget.unit as u32),
-            budget_scope: budget.map_or(0, |budget| budget.scope as u32),
-            calls: calls.into(),
-            ..ScannerOptions::default()
-        };
+        let start = 1 + starts.iter().position(|name| *name == start).unwrap() as u32;
+        let options = ScannerOptions { start, ..options };
         let handle = unsafe { aside_scanner_new(dialect, &options) };
         assert!(!handle.is_null());
         Stream { handle, text, at: 0, passed: 0, heard: Heard { events: Vec::new(), patience: 0 } }
@@ -288,12 +274,32 @@ fn all_ways_to_feed_give_the_same_events() {
                     let scope = *random.pick(&[BudgetScope::Span, BudgetScope::Stream]);
                     Budget::new(limit, unit, scope)
                 });
+                let stray = *random.pick(&[
+                    None,
+                    None,
+                    Some((Stray::Text, STRAY_CLOSE_TEXT)),
+                    Some((Stray::Drop, STRAY_CLOSE_DROP)),
+                ]);
                 let options = aside::ScannerOptions::new().start(start.parse::<aside::Start>().unwrap()).budget(budget);
-                let wanted = match budget {
-                    None => reference::read(&pair.reference, &text, Some(start)),
-                    Some(_) => support::run(&mut Scanner::with_options(&pair.library, &options).unwrap(), &[&text]),
+                let (wanted, options) = match (budget, stray) {
+                    (Some(budget), _) => {
+                        let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
+                        let options = ScannerOptions {
+                            budget: budget.limit,
+                            has_budget: 1,
+                            budget_unit: budget.unit as u32,
+                            budget_scope: budget.scope as u32,
+                            ..ScannerOptions::default()
+                        };
+                        (support::run(&mut scanner, &[&text]), options)
+                    }
+                    (None, Some((stray, stray_close))) => {
+                        let wanted = reference::read_with_stray(&pair.reference, &text, Some(start), stray);
+                        (wanted, ScannerOptions { stray_close, ..ScannerOptions::default() })
+                    }
+                    (None, None) => (reference::read(&pair.reference, &text, Some(start)), ScannerOptions::default()),
                 };
-                let mut stream = Stream::new(dialect, start, budget, &text);
+                let mut stream = Stream::new(dialect, start, options, &text);
                 // A closer that is a special token counts inside the strings of calls too: there tokens say something.
                 let has_tokens = !pair.has_calls() && random.one_in(4);
                 while stream.at < text.len() {
@@ -307,7 +313,8 @@ fn all_ways_to_feed_give_the_same_events() {
                 stream.finish(&mut random);
                 let got = reference::joined(&stream.heard.events);
                 if let Some(difference) = support::difference(&wanted, &got) {
-                    panic!("{} from {start} ({budget:?}): {difference}\n{}", pair.reference.name, text.escape_ascii());
+                    let (name, text) = (&pair.reference.name, text.escape_ascii());
+                    panic!("{name} from {start} ({budget:?}, {stray:?}): {difference}\n{text}");
                 }
                 check_characters(&text, &stream.heard.events);
                 passed += stream.passed;
@@ -340,7 +347,7 @@ fn a_byte_counts_at_each_place_of_a_chunk_of_each_size() {
                 let before = before.concat();
                 let behind = random.pick::<&[u8]>(&openings);
                 let text = [&before[..], &chunk, b"e", &chunk, behind].concat();
-                let mut stream = Stream::new(dialect, start, None, &text);
+                let mut stream = Stream::new(dialect, start, ScannerOptions::default(), &text);
                 for end in [before.len(), before.len() + size, before.len() + size + 1, text.len()] {
                     while stream.at < end {
                         stream.feed_chunk(&mut random, &text[stream.at..end], size, false);
@@ -574,7 +581,8 @@ fn every_token_begins_in_one_event() {
                 rust.check_end(&text);
 
                 for ways in 0..3 {
-                    let stream = Stream::with_calls(dialect, start, calls, &text);
+                    let options = ScannerOptions { calls: calls.into(), ..ScannerOptions::default() };
+                    let stream = Stream::new(dialect, start, options, &text);
                     if let Some(prompt) = &prompt {
                         let begun = unsafe {
                             let (tail, len) = (prompt.as_ptr(), prompt.len());

@@ -136,11 +136,14 @@ const (
 	// StrayCloseText: A closer of the thinking in the content, after other text, is text: for a host that is sure that
 	// its model does not think.
 	StrayCloseText StrayClose = 1
+	// StrayCloseDrop: Such a closer is removed alone, and the text on both sides of it stays content: for a host whose
+	// prompt has ended the thinking.
+	StrayCloseDrop StrayClose = 2
 )
 
 // String returns the name, such as "dialect", or the number of an unknown StrayClose.
 func (s StrayClose) String() string {
-	return name(uint32(s), "dialect", "text")
+	return name(uint32(s), "dialect", "text", "drop")
 }
 
 // BudgetUnit is what a budget counts.

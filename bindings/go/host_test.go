@@ -246,6 +246,10 @@ func TestStrayClose(t *testing.T) {
 	if text := string(r.text(aside.ChannelContent)); text != "a</think>b" {
 		t.Error(text)
 	}
+	r = scan(t, scannerOf(t, dialect, &aside.ScannerOptions{StrayClose: aside.StrayCloseDrop}), []byte("a</thi"), []byte("nk>b"))
+	if text := string(r.text(aside.ChannelContent)); text != "ab" {
+		t.Error(text)
+	}
 	rewriter, err := aside.NewRewriter(dialect, &aside.RewriterOptions{StrayClose: aside.StrayCloseText})
 	if err != nil {
 		t.Fatal(err)
@@ -271,10 +275,10 @@ func TestStrayClose(t *testing.T) {
 			t.Errorf("%s: %q %v", what, out, err)
 		}
 	}
-	if _, err := aside.NewScanner(dialect, &aside.ScannerOptions{StrayClose: 2}); !errors.Is(err, aside.ErrOption) {
+	if _, err := aside.NewScanner(dialect, &aside.ScannerOptions{StrayClose: 3}); !errors.Is(err, aside.ErrOption) {
 		t.Error(err)
 	}
-	if _, err := aside.NewRewriter(dialect, &aside.RewriterOptions{StrayClose: 2}); !errors.Is(err, aside.ErrOption) {
+	if _, err := aside.NewRewriter(dialect, &aside.RewriterOptions{StrayClose: 3}); !errors.Is(err, aside.ErrOption) {
 		t.Error(err)
 	}
 }

@@ -48,6 +48,8 @@ enum Stray {
     Dialect,
     /// It stays as text, for a model that does not think
     Text,
+    /// It is removed, and the text around it stays, for a prompt that has ended the thinking
+    Drop,
 }
 
 fn start(text: &str) -> Result<Start, String> {
@@ -90,6 +92,7 @@ impl Source {
         let stray_close = match self.stray_close {
             Stray::Dialect => StrayClose::Dialect,
             Stray::Text => StrayClose::Text,
+            Stray::Drop => StrayClose::Drop,
         };
         Ok(Chosen { dialect, start: self.start.or(begins), stray_close, is_given })
     }

@@ -49,7 +49,7 @@ fn refuses_what_it_does_not_know() {
         (&["--repairs"], "a similar argument exists: '--repair'"),
         (&["--start"], "a value is required for '--start <WHAT>'"),
         (&["--start", "middle"], "middle"),
-        (&["--stray-close", "drop"], "[possible values: dialect, text]"),
+        (&["--stray-close", "keep"], "[possible values: dialect, text, drop]"),
         (&["--calls", "--tools"], "a value is required for '--tools <FILE>'"),
         (&["--tools", "tools.json"], "--calls"),
         (&["--calls=x"], "unexpected value 'x' for '--calls'"),

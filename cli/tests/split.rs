@@ -135,9 +135,9 @@ fn standard_input_is_split_as_it_arrives() {
 fn options() {
     assert_eq!(out(&feed(&["--start", "thinking", "--only", "thinking"], b"a</think>b")), "a");
     assert_eq!(out(&feed(&["--start=thinking", "--only=content", "-"], b"a</think>b")), "b");
-    for (what, content) in [("dialect", "ab"), ("text", "a</think>b")] {
+    for (what, content) in [("dialect", "ab"), ("text", "a\n</think>\n\nb"), ("drop", "a\n\n\nb")] {
         let arguments = ["--dialect=qwen3", "--only=content", "--stray-close", what];
-        assert_eq!(out(&feed(&arguments, b"a</think>b")), content, "{what}");
+        assert_eq!(out(&feed(&arguments, b"a\n</think>\n\nb")), content, "{what}");
     }
     // Every option takes its value in both forms, and a size with its unit.
     let template = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/templates/qwen3.jinja");
@@ -237,7 +237,7 @@ fn bad_usage_is_said() {
     bad(&["--only", "answers"], "[possible values: content, thinking, narration, tool]");
     bad(&["--only", "contents"], "a similar value exists: 'content'");
     bad(&["--start", "nowhere"], "`nowhere`");
-    bad(&["--stray-close", "drop"], "[possible values: dialect, text]");
+    bad(&["--stray-close", "keep"], "[possible values: dialect, text, drop]");
     bad(&["--dialect=inline-think", "--start", "tool"], "inline-think: ");
     bad(&["--events", "--only=tool"], "cannot be used with");
     bad(&["--calls", "--only=tool"], "cannot be used with");

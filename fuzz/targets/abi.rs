@@ -429,7 +429,7 @@ fn made(input: &mut Input<'_>) -> Option<Slot> {
             START_TOOL,
             START_HEADER,
         ]),
-        stray_close: input.one_of(&[STRAY_CLOSE_DIALECT, STRAY_CLOSE_TEXT]),
+        stray_close: input.one_of(&[STRAY_CLOSE_DIALECT, STRAY_CLOSE_TEXT, STRAY_CLOSE_DROP]),
         collect: u64::from(input.byte()),
         budget: if has_budget == 0 && way != 255 { 0 } else { budget },
         has_budget,

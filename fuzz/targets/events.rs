@@ -117,7 +117,11 @@ impl Settings {
             field: [Field::ReasoningContent, Field::Reasoning, Field::Thinking][usize::from(of_text & 3) % 3],
             wants_calls: is(2),
             tools: is(3).then(|| TOOLS[usize::from(is(4) && is(5))].clone()),
-            stray_close: if is(6) { StrayClose::Text } else { StrayClose::Dialect },
+            stray_close: match (is(6), others & 1) {
+                (false, _) => StrayClose::Dialect,
+                (true, 0) => StrayClose::Text,
+                (true, _) => StrayClose::Drop,
+            },
             calls_in_thinking: if is(7) { CallsInThinking::Never } else { CallsInThinking::Dialect },
             others,
             body: [Body::Unknown, Body::Events, Body::Json, Body::Lines][input.below(4)],

@@ -57,6 +57,11 @@ pub fn run(data: &[u8]) {
     let got = support::run_stopping(&mut support::scanner(&pair.library, Some(start), None), &chunks);
     pair.same(Some(start), &chunks, &wanted, &got);
     pair.check(Some(start), &support::bytes(text), &wanted);
+    for (stray_close, stray) in support::STRAYS {
+        let wanted = reference::read_with_stray(&pair.reference, text, Some(start), stray);
+        let got = contract(&pair.library, &options.stray_close(stray_close), text, &chunks).unwrap();
+        pair.same(Some(start), &chunks, &wanted, &got);
+    }
 
     let tokens = tokens(&chunks);
     let wanted = reference::read_tokens(&pair.reference, text, Some(start), &support::special(&tokens));
@@ -133,7 +138,11 @@ fn host(pair: &Pair, start: &str, chunks: &[&[u8]], acts: &[u8]) {
         .calls(first & 8 == 0)
         .budget(budget)
         .collect((first & 32 == 0).then_some(usize::from(first) * 4))
-        .stray_close(if first & 64 == 0 { StrayClose::Dialect } else { StrayClose::Text })
+        .stray_close(match first >> 6 {
+            0 | 2 => StrayClose::Dialect,
+            1 => StrayClose::Text,
+            _ => StrayClose::Drop,
+        })
         .calls_in_thinking(if first & 128 == 0 { CallsInThinking::Dialect } else { CallsInThinking::Never });
     let run = |stops: bool, drops: bool| {
         let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();

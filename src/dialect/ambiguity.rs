@@ -32,9 +32,9 @@ pub enum Shape {
 
 /// Lists each marker once, and not more than one above the most: that is enough to be refused.
 pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
-    // A closer that comes late is a courtesy: it never stands in the way of a marker.
-    let (late, candidates): (Vec<_>, Vec<_>) =
-        candidates.into_iter().partition(|candidate| candidate.pattern.needs & flag::FORCED != 0);
+    // A closer that comes late, or that the host has removed, is a courtesy: it never stands in the way of a marker.
+    let (courtesies, candidates): (Vec<_>, Vec<_>) =
+        candidates.into_iter().partition(|candidate| candidate.pattern.needs & (flag::FORCED | flag::DROPPED) != 0);
     let (yielding, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| candidate.yields);
     let mut list: Vec<Candidate> = Vec::new();
     for candidate in candidates.into_iter().chain(yielding) {
@@ -46,7 +46,7 @@ pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
             list.push(candidate);
         }
     }
-    for candidate in late {
+    for candidate in courtesies {
         if list.len() < MOST_PATTERNS && !list.iter().any(|other| rival(other, &candidate, suffixes).is_some()) {
             list.push(candidate);
         }

@@ -373,7 +373,9 @@ impl Compiler<'_> {
         let extra = if model.extra_close == ExtraClose::Drop { flag::FRESH } else { flag::FRESH | flag::FORCED };
         for (rule, thinking) in thinking_spans(model) {
             self.closers(list, thinking, Pattern { needs: extra, ..Pattern::of(Action::DropClose) }, true);
-            let avoids = flag::FRESH | flag::LITERAL;
+            let alone = Pattern { needs: flag::DROPPED, avoids: flag::FRESH, ..Pattern::of(Action::Drop) };
+            self.framed_closers(list, thinking, [None, None], alone, true);
+            let avoids = flag::FRESH | flag::LITERAL | flag::DROPPED;
             match thinking.stray_close.as_ref().map_or(model.stray_close, |stray| *stray.get_ref()) {
                 StrayClose::Text => {}
                 StrayClose::Drop => {

@@ -259,6 +259,9 @@ enumeration! {
         /// A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does
         /// not think.
         ASIDE_STRAY_CLOSE_TEXT = 1 => StrayClose::Text,
+        /// Such a closer is removed alone, and the text on both sides of it stays content: for a host whose prompt has ended
+        /// the thinking.
+        ASIDE_STRAY_CLOSE_DROP = 2 => StrayClose::Drop,
     }
 }
 

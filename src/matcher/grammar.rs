@@ -30,6 +30,8 @@ pub mod flag {
     pub const OPENED: u16 = 1 << 10;
     /// The host takes a stray closer for text, whatever the dialect says.
     pub const LITERAL: u16 = 1 << 11;
+    /// The host has a stray closer removed alone, whatever the dialect says.
+    pub const DROPPED: u16 = 1 << 12;
 
     /// What the first byte takes away, whatever it is.
     pub const FIRST: u16 = START | HEADER | OPENED;

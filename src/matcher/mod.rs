@@ -39,7 +39,8 @@
 //!
 //! Content begins in the state of region 0 that is settled and holds nothing. `x` loops there. `[` leads to a state that
 //! holds one byte, `a` to one that holds two, and `]` to the exit of pattern 0, three bytes long: the opener. Inside the
-//! span, region 1, the closer is found in the same way. In `[b`, the `b` leads back to prose: both bytes are text.
+//! span, region 1, the closer is found in the same way. In `[b`, the `b` leads back to prose: both bytes are text. The other
+//! states of region 0 are for a host that has stray closers removed (`StrayClose::Drop`): there `[/a]` is a marker too.
 
 pub mod automaton;
 pub mod bytes;

@@ -62,8 +62,8 @@ pub struct Engine {
     pub framing: u16,
     /// Where a stream starts if no prompt says otherwise.
     pub start: Start,
-    /// `LITERAL` if the host asked for it.
-    literal: u16,
+    /// The flag that says what the host has made of a stray closer.
+    stray_close: u16,
     pub is_finishing: bool,
     /// A byte has come.
     pub has_begun: bool,
@@ -105,7 +105,11 @@ impl Engine {
             code_around: CodeTracker::NEW,
             framing: 0,
             start,
-            literal: if options.stray_close == StrayClose::Text { flag::LITERAL } else { 0 },
+            stray_close: match options.stray_close {
+                StrayClose::Dialect => 0,
+                StrayClose::Text => flag::LITERAL,
+                StrayClose::Drop => flag::DROPPED,
+            },
             is_finishing: false,
             has_begun: false,
             attributes: Attributes::NONE,
@@ -130,7 +134,7 @@ impl Engine {
         self.ledger.begin_stream(self.spans.channel());
         let header = if self.start == Start::Header { flag::HEADER } else { 0 };
         let first = flag::START | flag::LEAD | flag::FRESH | flag::BLANK | flag::ALONE;
-        self.spans = Spans::new(compiled, first | header | self.literal);
+        self.spans = Spans::new(compiled, first | header | self.stray_close);
         self.state = StateInfo::FALLBACK;
         self.text = 0;
         // The bytes stay until the next chunk, because the last events may still be read in `before`.

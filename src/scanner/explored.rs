@@ -14,7 +14,7 @@ use std::{
 use samples::{Pieces, Random, made};
 
 use super::Engine;
-use crate::{Channel, Dialect, Event, Kind, Scanner, ScannerOptions};
+use crate::{Channel, Dialect, Event, Kind, Scanner, ScannerOptions, StrayClose};
 
 /// The events of some feeds; of texts, their bytes alone, so that it does not matter where they were cut.
 #[derive(Hash, PartialEq)]
@@ -203,13 +203,16 @@ fn explore(files: &[String], every: bool, most: usize, say: fn(&str)) {
         .iter()
         .filter_map(|toml| Some((Dialect::load(toml).ok()?, reference::Dialect::parse(toml).unwrap())))
         .collect();
-    let starts = |pair| reference::Dialect::starts(pair).into_iter();
-    let jobs: Vec<_> =
-        dialects.iter().flat_map(|(dialect, file)| starts(file).map(move |start| (dialect, file, start))).collect();
+    let options = |file: &reference::Dialect| {
+        let starts = file.starts().into_iter().map(|start| (start, StrayClose::Dialect));
+        starts.chain([("content", StrayClose::Drop)]).collect::<Vec<_>>()
+    };
+    let jobs = dialects.iter().flat_map(|(dialect, file)| options(file).into_iter().map(move |it| (dialect, file, it)));
+    let jobs: Vec<_> = jobs.collect();
     let next = AtomicUsize::new(0);
     let run = || {
-        while let Some(&(dialect, file, start)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let options = ScannerOptions::new().start(start.parse::<crate::Start>().unwrap());
+        while let Some(&(dialect, file, (start, stray_close))) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let options = ScannerOptions::new().start(start.parse::<crate::Start>().unwrap()).stray_close(stray_close);
             let pieces = Pieces::new(file);
             let pieces = if every { &pieces.all } else { &pieces.few };
             let mut explorer = Explorer::new(Scanner::with_options(dialect, &options).unwrap(), pieces, most);
@@ -222,7 +225,7 @@ fn explore(files: &[String], every: bool, most: usize, say: fn(&str)) {
                 Some(next) => format!("{visited} states, all that {} chunks lead to", next.depth - 1),
                 None => format!("all {visited} states"),
             };
-            say(&format!("{} from {start}: {extent}; {} chunks", file.name, explorer.steps.0.len()));
+            say(&format!("{} from {start}, {stray_close:?}: {extent}; {} chunks", file.name, explorer.steps.0.len()));
         }
     };
     std::thread::scope(|scope| {

@@ -89,6 +89,9 @@ pub enum StrayClose {
     /// The closer is text. This is for a host that knows that its model does not think, and whose users write about such
     /// markers.
     Text,
+    /// The closer is removed alone: the text on both sides of it stays content, white space included. This is for a host whose
+    /// prompt has ended the thinking, with a model that closes it once more.
+    Drop,
 }
 
 /// What a scanner does with a tool call that begins inside the thinking.

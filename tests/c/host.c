@@ -143,23 +143,30 @@ static void reclassify(void)
     aside_dialect_free(dialect);
 }
 
-/* A host that is sure that its model does not think. */
+/* A host that is sure that its model does not think, and one whose prompt has ended the thinking. */
 static void stray_close(void)
 {
+    static const struct {
+        aside_stray_close what;
+        const char *content;
+    } cases[] = {{ASIDE_STRAY_CLOSE_TEXT, "hm</think>yes"}, {ASIDE_STRAY_CLOSE_DROP, "hmyes"}};
     aside_dialect *dialect = loaded(late);
     aside_scanner_options options;
     aside_scanner *scanner;
+    size_t at;
 
-    memset(&options, 0, sizeof options);
-    options.size = sizeof options;
-    options.stray_close = ASIDE_STRAY_CLOSE_TEXT;
-    scanner = aside_scanner_new(dialect, &options);
-    CHECK(scanner != NULL);
-    memset(&heard, 0, sizeof heard);
-    feed_into(scanner, &heard, "hm</thi", 7, 1);
-    feed_into(scanner, &heard, "nk>yes", 6, 1);
-    CHECK(strcmp(heard.spans, "") == 0 && strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "hm</think>yes") == 0);
-    aside_scanner_free(scanner);
+    for (at = 0; at < sizeof cases / sizeof *cases; at++) {
+        memset(&options, 0, sizeof options);
+        options.size = sizeof options;
+        options.stray_close = cases[at].what;
+        scanner = aside_scanner_new(dialect, &options);
+        CHECK(scanner != NULL);
+        memset(&heard, 0, sizeof heard);
+        feed_into(scanner, &heard, "hm</thi", 7, 1);
+        feed_into(scanner, &heard, "nk>yes", 6, 1);
+        CHECK(strcmp(heard.spans, "") == 0 && strcmp(heard.text[ASIDE_CHANNEL_CONTENT], cases[at].content) == 0);
+        aside_scanner_free(scanner);
+    }
     aside_dialect_free(dialect);
 }
 

@@ -59,7 +59,7 @@ int main(void)
     options.reserved = 1;
     refused(&options, ASIDE_ERROR_OPTION);
     options.reserved = 0;
-    options.stray_close = ASIDE_STRAY_CLOSE_TEXT + 1;
+    options.stray_close = ASIDE_STRAY_CLOSE_DROP + 1;
     refused(&options, ASIDE_ERROR_OPTION);
     options.stray_close = ASIDE_STRAY_CLOSE_DIALECT;
     options.calls = 2;

@@ -142,7 +142,7 @@ static void options(void)
     /* A closer without an opener says what came before it, or is text. */
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
-    options.stray_close = ASIDE_STRAY_CLOSE_TEXT + 1;
+    options.stray_close = ASIDE_STRAY_CLOSE_DROP + 1;
     refused(&options, ASIDE_ERROR_OPTION);
     options.stray_close = ASIDE_STRAY_CLOSE_TEXT;
     sse = aside_rewriter_new(dialect_named("qwen3"), &options);

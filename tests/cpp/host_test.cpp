@@ -233,10 +233,15 @@ TEST(Scanner, LeavesStrayClosersToAHostThatWantsThem)
     EXPECT_EQ(rewriter.start_from_prompt("<|im_start|>assistant\n<think>\n\n</think>\n\n"), aside::Start::content);
     stays();
 
-    options.stray_close = static_cast<aside::StrayClose>(2);
+    options.stray_close = aside::StrayClose::drop;
+    Scanner dropping(Dialect::find("qwen3"), options);
+    const Stream dropped = by_loops(dropping, {"a</thi", "nk>b"});
+    EXPECT_EQ(dropped.text(Channel::content), "ab") << dropped;
+
+    options.stray_close = static_cast<aside::StrayClose>(3);
     EXPECT_FALSE(Scanner::try_make(Dialect::find("qwen3"), options));
     EXPECT_EQ(aside::last_status(), Status::option);
-    same.stray_close = static_cast<aside::StrayClose>(2);
+    same.stray_close = static_cast<aside::StrayClose>(3);
     EXPECT_FALSE(aside::Rewriter::try_make(Dialect::find("qwen3"), same));
     EXPECT_EQ(aside::last_status(), Status::option);
 }

@@ -117,7 +117,7 @@ fn enumeration(enumeration: &Enumeration) -> String {
     let lines = enumeration
         .enumerators
         .iter()
-        .map(|Enumerator { name, doc, value }| format!("{}    {name} = {value},\n", comment(doc, "    ")));
+        .map(|Enumerator { name, doc, value, .. }| format!("{}    {name} = {value},\n", comment(doc, "    ")));
     let lines = lines.collect::<String>();
     let prefix = enumeration.prefix();
     let what = match enumeration.form {

@@ -40,6 +40,8 @@ pub struct Enumeration {
     /// What its values are; if empty, there is nothing to say.
     pub values: Doc,
     pub form: Form,
+    /// The type of Rust that it stands for, as it is written there.
+    pub rust: String,
     pub enumerators: Vec<Enumerator>,
     /// Whether it is about tool results.
     pub is_of_compress: bool,
@@ -57,6 +59,8 @@ pub struct Enumerator {
     pub name: String,
     pub doc: Doc,
     pub value: i64,
+    /// What it stands for in Rust; empty if that is the number.
+    pub rust: String,
 }
 
 pub struct Struct {
@@ -159,7 +163,7 @@ impl Description {
             }
             Item::Const(item) if item.ident.to_string().starts_with("ASIDE_") => {
                 let (name, doc) = (item.ident.to_string(), doc(&item.attrs));
-                self.numbers.push(Enumerator { name, doc, value: integer(&item.expr) });
+                self.numbers.push(Enumerator { name, doc, value: integer(&item.expr), rust: String::new() });
             }
             Item::Type(item) if item.ident.to_string().starts_with("aside_") => {
                 let signature = callback(&item.ty).expect("a type that is not a callback is an `enumeration!`");
@@ -363,18 +367,26 @@ impl Parse for Enumeration {
         let values = split.map_or_else(Vec::new, |split| paragraphs.split_off(split)[1..].to_vec());
         let name = input.parse::<Ident>()?.to_string();
         input.parse::<Token![:]>()?;
-        let form = match input.fork().parse::<Ident>() {
-            Ok(word) if word == "i32" => Form::Status,
-            Ok(word) if word == "bits" => Form::Bits,
+        let word = input.fork().parse::<Ident>()?;
+        let form = match word.to_string().as_str() {
+            "i32" => Form::Status,
+            "bits" => Form::Bits,
             _ => Form::Values,
         };
+        if word == "bits" || word == "number" {
+            // `of` follows, and then the type.
+            input.parse::<Ident>()?;
+            input.parse::<Ident>()?;
+        }
+        let mut rust = String::new();
         while !input.peek(syn::token::Brace) {
-            input.parse::<proc_macro2::TokenTree>()?;
+            rust += &input.parse::<proc_macro2::TokenTree>()?.to_string();
         }
         let inside;
         braced!(inside in input);
         let enumerators = Punctuated::<Enumerator, Token![,]>::parse_terminated(&inside)?.into_iter().collect();
-        Ok(Enumeration { name, about: paragraphs.join(" "), values, form, enumerators, is_of_compress: false })
+        let about = paragraphs.join(" ");
+        Ok(Enumeration { name, about, values, form, rust, enumerators, is_of_compress: false })
     }
 }
 
@@ -384,10 +396,13 @@ impl Parse for Enumerator {
         let name = input.parse::<Ident>()?.to_string();
         input.parse::<Token![=]>()?;
         let value = integer(&input.parse::<Expr>()?);
-        // What it stands for is for the compiler.
-        while !input.is_empty() && !input.peek(Token![,]) {
-            input.parse::<proc_macro2::TokenTree>()?;
+        if input.peek(Token![=>]) {
+            input.parse::<Token![=>]>()?;
         }
-        Ok(Enumerator { name, doc, value })
+        let mut rust = String::new();
+        while !input.is_empty() && !input.peek(Token![,]) {
+            rust += &input.parse::<proc_macro2::TokenTree>()?.to_string();
+        }
+        Ok(Enumerator { name, doc, value, rust })
     }
 }

@@ -62,6 +62,8 @@ static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     add(path, section(path, "  # ", |_| ruby::signatures(description)));
     let path = "bindings/python/python/libaside/_libaside.pyi";
     add(path, section(path, "# ", |rest| python::literals(description, rest)));
+    let path = "bindings/python/src/words.rs";
+    add(path, section(path, "// ", |rest| python::tables(description, rest)));
     for (path, text) in &files {
         bless(path, text);
     }

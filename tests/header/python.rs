@@ -1,6 +1,7 @@
-//! Writes the names of enumerators in the Python stub. The extension is written in Rust and needs no numbers.
+//! Writes the words of the Python package: those of its stub, and what each stands for in the extension, which is written in Rust
+//! and needs no numbers.
 
-use crate::description::{Description, Form};
+use crate::description::{Description, Enumeration, Form};
 use crate::words::camel;
 
 /// A type for each enumeration that the rest of the stub mentions.
@@ -9,9 +10,7 @@ pub fn literals(description: &Description, rest: &str) -> String {
     for enumeration in description.enumerations.iter().filter(|one| one.form != Form::Status) {
         let name = camel(enumeration.name.trim_start_matches("aside_"), &[]);
         let name = if enumeration.form == Form::Bits { name.trim_end_matches('s') } else { &name };
-        let is_used =
-            rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == format!("_{name}"));
-        if is_used {
+        if mentions(rest, &format!("_{name}")) {
             // None is the default.
             let names =
                 enumeration.short().filter(|(short, _)| short != "default").map(|(short, _)| format!("{short:?}"));
@@ -25,4 +24,35 @@ pub fn literals(description: &Description, rest: &str) -> String {
         }
     }
     out
+}
+
+/// A table for each enumeration whose type the rest of the file imports.
+pub fn tables(description: &Description, rest: &str) -> String {
+    let imported = description.enumerations.iter().filter(|one| mentions(rest, &one.rust));
+    imported.map(table).collect::<Vec<_>>().join("\n")
+}
+
+/// A table as rustfmt lays it out.
+fn table(enumeration: &Enumeration) -> String {
+    let name = enumeration.name.trim_start_matches("aside_").to_ascii_uppercase();
+    let rust = &enumeration.rust;
+    let value = |value: &str| match enumeration.form {
+        Form::Bits => format!("{rust}::{value}"),
+        _ => value.to_owned(),
+    };
+    let words = enumeration.short().map(|(short, enumerator)| format!("({short:?}, {})", value(&enumerator.rust)));
+    let words: Vec<_> = words.collect();
+    let (before, list) = (format!("pub const {name}: &Words<{rust}> ="), format!("&[{}];", words.join(", ")));
+    if before.len() + list.len() <= 120 {
+        format!("{before} {list}\n")
+    } else if 4 + list.len() <= 120 {
+        format!("{before}\n    {list}\n")
+    } else {
+        format!("{before} &[\n    {},\n];\n", words.join(",\n    "))
+    }
+}
+
+/// Returns whether a text has this word.
+fn mentions(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|is| is == word)
 }

@@ -224,6 +224,9 @@ enum class StrayClose : std::uint32_t {
     /// A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does not
     /// think.
     text = ASIDE_STRAY_CLOSE_TEXT,
+    /// Such a closer is removed alone, and the text on both sides of it stays content: for a host whose prompt has ended
+    /// the thinking.
+    drop = ASIDE_STRAY_CLOSE_DROP,
 };
 
 /// What a budget counts.

@@ -32,7 +32,7 @@ pub fn wants(
         .content_type(content_type.unwrap_or_default())
         .content_encoding(content_encoding.unwrap_or_default());
     let body = sse::wants(&exchange);
-    Ok(words::BODIES.iter().find(|&&(_, known)| Some(known) == body).map(|&(word, _)| word))
+    Ok(words::BODY.iter().find(|&&(_, known)| Some(known) == body).map(|&(word, _)| word))
 }
 
 /// Return `identity` if a request's answer is for a rewriter of these formats, so that the request must ask for an answer that is

@@ -40,9 +40,9 @@ pub struct Stats {
 /// `formats` names the APIs whose answers are read: one of `chat`, `completions`, `responses`, `messages`, `ollama` and
 /// `all`, or a list; without it, all are read. `field` is where the thinking of a chat goes: `reasoning_content`, `reasoning` or
 /// `thinking`. `body` says what comes: `unknown`, `events`, `json` or `lines`. With `calls_in_thinking="never"`, tool openers
-/// inside the thinking are text; with `stray_close="text"`, so is a closer of the thinking after other content. Both are
-/// `"dialect"` by default: the dialect says. `max_tools` is the most bytes of `tools` as JSON. The other options are those of the
-/// library's manual.
+/// inside the thinking are text; with `stray_close="text"`, so is a closer of the thinking after other content, and
+/// `stray_close="drop"` removes it alone. Both are `"dialect"` by default: the dialect says. `max_tools` is the most bytes of
+/// `tools` as JSON. The other options are those of the library's manual.
 #[pyclass(frozen, module = "libaside")]
 pub struct Rewriter {
     state: Exclusive<aside::sse::Rewriter>,
@@ -79,8 +79,8 @@ impl Rewriter {
         let tools = self::tools(tools, max_tools)?;
         let options = Options::new()
             .start(self::start(start)?)
-            .field(words::find("field", field, words::FIELDS)?)
-            .body(words::find("body", body, words::BODIES)?)
+            .field(words::find("field", field, words::FIELD)?)
+            .body(words::find("body", body, words::BODY)?)
             .formats(words::formats(formats.as_ref())?)
             .responses_as(words::find("responses_as", responses_as, words::RESPONSES_AS)?)
             .calls(calls || tools.is_some())

@@ -83,8 +83,8 @@ struct State {
 /// characters: the event `budget` says where it is exceeded. `collect` keeps whole thoughts for `take_thought`: True, or the
 /// most bytes of them. With `calls`, or with the `tools` of the request, tool calls are told: as events, and as `calls` of what
 /// `split` returns; `max_tools` is the most bytes of `tools` as JSON. With `calls_in_thinking="never"`, tool openers inside the
-/// thinking are text; with `stray_close="text"`, so is a closer of the thinking after other content. Both are `"dialect"` by
-/// default: the dialect says.
+/// thinking are text; with `stray_close="text"`, so is a closer of the thinking after other content, and `stray_close="drop"`
+/// removes it alone. Both are `"dialect"` by default: the dialect says.
 #[pyclass(frozen, generic, module = "libaside")]
 pub struct Scanner {
     state: Exclusive<State>,

@@ -1,5 +1,4 @@
-//! Arguments that are words: which words there are, and what each stands for in the crate. The stub has the same words, which
-//! `tests/test_words.py` holds to these.
+//! Arguments that are words: which words there are, and what each stands for in the crate. The stub has the same words.
 
 use aside::sse::{Body, Field, Formats, ResponsesAs};
 use aside::{CallsInThinking, Markers, StrayClose};
@@ -12,23 +11,22 @@ use crate::errors;
 /// The words of an argument, and what they stand for.
 pub type Words<T> = [(&'static str, T)];
 
+// Generated from src/ffi by tests/header: do not edit.
 pub const CALLS_IN_THINKING: &Words<CallsInThinking> =
     &[("dialect", CallsInThinking::Dialect), ("never", CallsInThinking::Never)];
 
-pub const STRAY_CLOSE: &Words<StrayClose> = &[("dialect", StrayClose::Dialect), ("text", StrayClose::Text)];
+pub const STRAY_CLOSE: &Words<StrayClose> =
+    &[("dialect", StrayClose::Dialect), ("text", StrayClose::Text), ("drop", StrayClose::Drop)];
 
 pub const MARKERS: &Words<Markers> = &[("refuse", Markers::Refuse), ("escape", Markers::Escape)];
 
-pub const FIELDS: &Words<Field> =
+pub const FIELD: &Words<Field> =
     &[("reasoning_content", Field::ReasoningContent), ("reasoning", Field::Reasoning), ("thinking", Field::Thinking)];
 
-pub const BODIES: &Words<Body> =
+pub const BODY: &Words<Body> =
     &[("unknown", Body::Unknown), ("events", Body::Events), ("json", Body::Json), ("lines", Body::Lines)];
 
-pub const RESPONSES_AS: &Words<ResponsesAs> =
-    &[("reasoning_text", ResponsesAs::ReasoningText), ("summary", ResponsesAs::Summary)];
-
-const FORMATS: &Words<Formats> = &[
+pub const FORMATS: &Words<Formats> = &[
     ("chat", Formats::CHAT),
     ("completions", Formats::COMPLETIONS),
     ("responses", Formats::RESPONSES),
@@ -36,6 +34,10 @@ const FORMATS: &Words<Formats> = &[
     ("ollama", Formats::OLLAMA),
     ("all", Formats::ALL),
 ];
+
+pub const RESPONSES_AS: &Words<ResponsesAs> =
+    &[("reasoning_text", ResponsesAs::ReasoningText), ("summary", ResponsesAs::Summary)];
+// End of what is generated.
 
 /// Returns what a word stands for, or an error that lists the words of this argument.
 pub fn find<T: Copy>(argument: &str, word: &str, words: &Words<T>) -> PyResult<T> {

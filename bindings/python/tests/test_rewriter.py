@@ -76,6 +76,7 @@ def test_calls_in_the_thinking_and_stray_closers_are_as_the_options_say() -> Non
     assert read(f"<think>\nhm{call}", calls_in_thinking="never") == (f"hm{call}", "")
     text = "It ends with </think>."
     assert read(text, stray_close="dialect") == read(text) != read(text, stray_close="text") == ("", text)
+    assert read(text, stray_close="drop") == ("", text.replace("</think>", ""))
 
 
 def test_the_next_answer_may_have_another_dialect_and_start() -> None:

@@ -213,6 +213,7 @@ def test_calls_in_the_thinking_and_stray_closers_are_as_the_options_say() -> Non
     text = "It ends with </think>."
     assert bytes_of(text, "content") == bytes_of(text, "content", stray_close="dialect") < len(text)
     assert bytes_of(text, "content", stray_close="text") == len(text)
+    assert bytes_of(text, "content", stray_close="drop") == len(text) - len("</think>")
 
 
 def test_causes_are_identifiers() -> None:

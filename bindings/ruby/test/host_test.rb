@@ -78,6 +78,8 @@ class HostTest < Minitest::Test
     events = Support.scan(scanner, ["a</thi", "nk>b"])
     assert_equal "a</think>b", events.map(&:text).join
     assert_equal [:text], events.map(&:kind).uniq
+    events = Support.scan(Aside::Scanner.new("qwen3", stray_close: :drop), ["a</thi", "nk>b"])
+    assert_equal [[:text, "a"], [:framing, "</think>"], [:text, "b"]], events.map { |event| [event.kind, event.text] }
     rewriter = Aside::Rewriter.new("qwen3", stray_close: :text)
     chunk = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a</think>b\"}}]}\n\n"
     [
@@ -88,8 +90,8 @@ class HostTest < Minitest::Test
       assert_equal chunk, rewriter.feed(chunk) + rewriter.finish
     end
     [Aside::Scanner, Aside::Rewriter].each do |kind|
-      error = assert_raises(ArgumentError) { kind.new("qwen3", stray_close: :drop) }
-      assert_includes error.message, "stray_close must be one of [:dialect, :text]"
+      error = assert_raises(ArgumentError) { kind.new("qwen3", stray_close: :keep) }
+      assert_includes error.message, "stray_close must be one of [:dialect, :text, :drop]"
     end
     refute_includes Aside::Rewriter.new("qwen3", stray_close: :dialect).feed(chunk), "</think>"
   end

@@ -34,7 +34,7 @@ pub fn run(input: &mut Input<'_>) {
         body: input.one_of(&[BODY_UNKNOWN, BODY_EVENTS, BODY_JSON, BODY_LINES]),
         off: input.one_of(&[0, 0, 0, 1]),
         max_event: u64::from(most >> 5) * 64,
-        stray_close: input.one_of(&[STRAY_CLOSE_DIALECT, STRAY_CLOSE_TEXT]),
+        stray_close: input.one_of(&[STRAY_CLOSE_DIALECT, STRAY_CLOSE_TEXT, STRAY_CLOSE_DROP]),
         calls: input.one_of(&[1, 1, 0]),
         tools: tools_of(TOOLS[usize::from(way) % TOOLS.len()]),
         max_held: u64::from(way >> 5) * 32,
@@ -93,6 +93,7 @@ fn mirror(options: &RewriterOptions) -> Result<Options, ()> {
     let limit = |number: u64| (number > 0).then_some(number as usize);
     let fields = [Field::ReasoningContent, Field::Reasoning, Field::Thinking];
     let bodies = [Body::Unknown, Body::Events, Body::Json, Body::Lines];
+    let stray = [StrayClose::Dialect, StrayClose::Text, StrayClose::Drop];
     if options.start > START_HEADER {
         return Err(());
     }
@@ -102,7 +103,7 @@ fn mirror(options: &RewriterOptions) -> Result<Options, ()> {
         .body(*bodies.get(options.body as usize).ok_or(())?)
         .off(is(options.off)?)
         .max_event(limit(options.max_event))
-        .stray_close(if is(options.stray_close)? { StrayClose::Text } else { StrayClose::Dialect })
+        .stray_close(*stray.get(options.stray_close as usize).ok_or(())?)
         .calls(is(options.calls)?)
         .tools(tools_read(options.tools, options.max_tools)?.map(Arc::new))
         .max_held(limit(options.max_held))

@@ -109,7 +109,8 @@ pub fn seeds(grammar: &Grammar, number: u8, used: u16) -> Vec<Seed> {
             for closed in unions(rules.clone()).into_iter().filter(|&closed| is_reachable(flags, closed)) {
                 for &tag in &tags {
                     let config = Config::new(number, region, flags | fresh, |flags| region.active(flags, closed, tag));
-                    let is_rare = flags & flag::LITERAL != 0 || fresh & flag::FORCED != 0 || closed.count_ones() > 1;
+                    let is_of_host = flags & (flag::LITERAL | flag::DROPPED) != 0;
+                    let is_rare = is_of_host || fresh & flag::FORCED != 0 || closed.count_ones() > 1;
                     match seeds.iter_mut().find(|seed| seed.config == config) {
                         Some(seed) => seed.is_rare &= is_rare,
                         None => seeds.push(Seed { config, is_rare }),

@@ -140,9 +140,8 @@ fn configs_without_states(name: &str, dialect: &Dialect) -> BTreeSet<String> {
     for example in file["example"].as_array().unwrap() {
         let input = example["input"].as_str().unwrap().as_bytes();
         let start = example.get("start").map(|start| start.as_str().unwrap().parse().unwrap());
-        for (end, stray_close) in
-            (0..=input.len()).flat_map(|end| [StrayClose::Dialect, StrayClose::Text].map(|stray| (end, stray)))
-        {
+        let all = [StrayClose::Dialect, StrayClose::Text, StrayClose::Drop];
+        for (end, stray_close) in (0..=input.len()).flat_map(|end| all.map(|stray| (end, stray))) {
             let options = ScannerOptions::new().start(start).stray_close(stray_close);
             let mut scanner = Scanner::with_options(dialect, &options).unwrap();
             scanner.feed(&input[..end], |_| {}).unwrap();

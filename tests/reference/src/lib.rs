@@ -21,5 +21,6 @@ pub use file::{
     Call as CallTable, CallFraming, CallId, Dialect, Dropped, DroppedTable, Example, ExampleCall, ExampleThought,
     Framing, Header, ModelPattern, Route, Span, StartedPattern, Tag, ThoughtKeys, Values, all, find,
 };
+pub use markers::Stray;
 pub use prompt::{own_turn, read_behind};
-pub use read::{events, read, read_keeping_stray, read_tokens, read_tokens_with_calls, read_with_calls};
+pub use read::{events, read, read_tokens, read_tokens_with_calls, read_with_calls, read_with_stray};

@@ -51,13 +51,21 @@ impl Region {
     }
 }
 
+/// What becomes of a stray closer for a host that says so, whatever the dialect says.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Stray {
+    Text,
+    /// It is removed alone, without framing.
+    Drop,
+}
+
 pub(crate) struct Reading<'a> {
     pub(crate) dialect: &'a Dialect,
     pub(crate) text: &'a [u8],
     /// Where special tokens begin, if that is known.
     pub(crate) special: Option<&'a BTreeSet<usize>>,
-    /// A stray closer is text, whatever the dialect says.
-    pub(crate) keeps_stray: bool,
+    /// What the host says of stray closers.
+    pub(crate) stray: Option<Stray>,
     /// The host wants calls told apart.
     pub(crate) wants_calls: bool,
     /// How many calls have begun.
@@ -357,13 +365,12 @@ impl Reading<'_> {
             if span.fence.is_some() {
                 continue;
             }
-            let stray = span.stray_close.as_deref().or(self.dialect.stray_close.as_deref()).unwrap_or("text");
-            let rests = if self.closed {
-                self.dialect.extra_close.as_deref().unwrap_or("text")
-            } else if self.keeps_stray {
-                "text"
-            } else {
-                stray
+            let of_dialect = span.stray_close.as_deref().or(self.dialect.stray_close.as_deref()).unwrap_or("text");
+            let rests = match self.stray {
+                _ if self.closed => self.dialect.extra_close.as_deref().unwrap_or("text"),
+                None => of_dialect,
+                Some(Stray::Text) => "text",
+                Some(Stray::Drop) => "drop alone",
             };
             match rests {
                 "reclassify" if self.alone => {
@@ -373,6 +380,11 @@ impl Reading<'_> {
                 }
                 // Any other one goes alone, without its framing.
                 "reclassify" if !self.spent[rule] => {
+                    if let Some((0, end)) = self.bare_closer(at, rule) {
+                        return Some(Found { before: 0, end, does: Does::Drop });
+                    }
+                }
+                "drop alone" => {
                     if let Some((0, end)) = self.bare_closer(at, rule) {
                         return Some(Found { before: 0, end, does: Does::Drop });
                     }

@@ -6,26 +6,26 @@ use std::ops::Range;
 use crate::code::{Code, block_after};
 use crate::events::{END, Event, IMPLIED, MARKER, Part, What, blank, joined, joined_with_calls};
 use crate::file::{Dialect, Framing};
-use crate::markers::{Does, Found, Opening, Reading, Region, decoded, fixed};
+use crate::markers::{Does, Found, Opening, Reading, Region, Stray, decoded, fixed};
 
 /// Reads a whole text. `start` overrides the dialect's own.
 pub fn events(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
-    reading(dialect, text, start, None, false, false)
+    reading(dialect, text, start, None, None, false)
 }
 
 /// Reads a text for a host that wants calls told apart. What may come in pieces is joined.
 pub fn read_with_calls(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
-    joined_with_calls(&reading(dialect, text, start, None, false, true))
+    joined_with_calls(&reading(dialect, text, start, None, None, true))
 }
 
-/// Reads a text for a host that wants stray closers as text. Neighbouring text is joined.
-pub fn read_keeping_stray(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
-    joined(&reading(dialect, text, start, None, true, false))
+/// Reads a text for a host that says what becomes of stray closers. Neighbouring text is joined.
+pub fn read_with_stray(dialect: &Dialect, text: &[u8], start: Option<&str>, stray: Stray) -> Vec<Event> {
+    joined(&reading(dialect, text, start, None, Some(stray), false))
 }
 
 /// Reads a text whose tokens are known. `special`: where special tokens begin. Neighbouring text is joined.
 pub fn read_tokens(dialect: &Dialect, text: &[u8], start: Option<&str>, special: &BTreeSet<usize>) -> Vec<Event> {
-    joined(&reading(dialect, text, start, Some(special), false, false))
+    joined(&reading(dialect, text, start, Some(special), None, false))
 }
 
 /// Reads a text whose tokens are known as `read_with_calls` does.
@@ -35,7 +35,7 @@ pub fn read_tokens_with_calls(
     start: Option<&str>,
     special: &BTreeSet<usize>,
 ) -> Vec<Event> {
-    joined_with_calls(&reading(dialect, text, start, Some(special), false, true))
+    joined_with_calls(&reading(dialect, text, start, Some(special), None, true))
 }
 
 fn reading(
@@ -43,7 +43,7 @@ fn reading(
     text: &[u8],
     start: Option<&str>,
     special: Option<&BTreeSet<usize>>,
-    keeps_stray: bool,
+    stray: Option<Stray>,
     wants_calls: bool,
 ) -> Vec<Event> {
     let start = start.or(dialect.start.as_deref()).unwrap_or("content");
@@ -51,7 +51,7 @@ fn reading(
         dialect,
         text,
         special,
-        keeps_stray,
+        stray,
         wants_calls,
         calls: 0,
         at_start: start.to_string(),

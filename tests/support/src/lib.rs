@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use aside::{Cause, Dialect, Error, Kind, Scanner, ScannerOptions, Thought, Token};
-use reference::{Call, Event, Part, What};
+use aside::{Cause, Dialect, Error, Kind, Scanner, ScannerOptions, StrayClose, Thought, Token};
+use reference::{Call, Event, Part, Stray, What};
 use samples::{Random, Texts};
 
 pub mod accounts;
@@ -85,6 +85,15 @@ pub fn scanner(dialect: &Dialect, start: Option<&str>, collect: Option<usize>) -
     let options = ScannerOptions::new().start(start).collect(collect);
     Scanner::with_options(dialect, &options)
         .unwrap_or_else(|error| panic!("{} from {start:?}: {error:?}", dialect.name()))
+}
+
+/// What a host may say of stray closers, to the library and to the reference.
+pub const STRAYS: [(StrayClose, Stray); 2] = [(StrayClose::Text, Stray::Text), (StrayClose::Drop, Stray::Drop)];
+
+/// Returns a scanner for a host that says what becomes of stray closers.
+pub fn scanner_with_stray(dialect: &Dialect, start: &str, stray_close: StrayClose) -> Scanner {
+    let options = ScannerOptions::new().start(start.parse::<aside::Start>().unwrap()).stray_close(stray_close);
+    Scanner::with_options(dialect, &options).unwrap()
 }
 
 /// Returns all events of one stream, neighbouring text joined.

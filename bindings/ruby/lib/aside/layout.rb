@@ -42,7 +42,7 @@ module Aside
     CALLS_IN_THINKING = { dialect: 0, never: 1 }.freeze
 
     # What becomes of a closer of the thinking that has no opener and comes after content.
-    STRAY_CLOSE = { dialect: 0, text: 1 }.freeze
+    STRAY_CLOSE = { dialect: 0, text: 1, drop: 2 }.freeze
 
     # What a budget counts.
     BUDGET_UNIT = { bytes: 0, characters: 1 }.freeze

@@ -67,7 +67,8 @@ module Aside
     # +budget_unit+:: what the budget counts: +:bytes+ or +:characters+
     # +budget_scope+:: what the budget applies to: each +:span+, or all thinking of the +:stream+ together
     # +stray_close+:: what becomes of a closer of the thinking that has no opener and comes after content: +:dialect+ (the
-    #                 dialect decides), or +:text+, for a host that is sure that its model does not think
+    #                 dialect decides), +:text+, for a host that is sure that its model does not think, or +:drop+ (it is
+    #                 removed alone), for a host whose prompt has ended the thinking
     # +calls+:: true: report tool calls with their names and arguments, as the kinds from +:call+ on, if the dialect says how
     #           they are written. Otherwise their bytes are text of the channel +:tool+
     # +calls_in_thinking+:: what becomes of a tool call that begins inside the thinking: +:dialect+ (the dialect decides

@@ -65,6 +65,7 @@ pub const CALLS_IN_THINKING_NEVER: u32 = 1;
 
 pub const STRAY_CLOSE_DIALECT: u32 = 0;
 pub const STRAY_CLOSE_TEXT: u32 = 1;
+pub const STRAY_CLOSE_DROP: u32 = 2;
 
 pub const BUDGET_UNIT_BYTES: u32 = 0;
 pub const BUDGET_UNIT_CHARACTERS: u32 = 1;
