@@ -7,6 +7,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
+#[allow(dead_code)] // Its fields are read by the crate alone.
+#[path = "src/dialect/model_table.rs"]
+mod model_table;
+#[allow(dead_code)]
+#[path = "src/dialect/spelling.rs"]
+mod spelling;
+
+use model_table::{Builder, Table};
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     embed_dialects();
@@ -31,6 +40,7 @@ fn name_library() {
 fn embed_dialects() {
     let files = toml_files("dialects");
     let mut table = format!("static ENTRIES: [Entry; {}] = [\n", files.len());
+    let mut patterns: Vec<Vec<String>> = Vec::new();
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
         let text = text.split("\n[[example]]").next().unwrap();
@@ -41,8 +51,11 @@ fn embed_dialects() {
             values.map(|value| value.as_str().unwrap()).collect()
         };
         let aliases = strings("aliases");
-        let models = keys.get("models").into_iter().flat_map(|values| values.as_array().unwrap()).map(pattern);
-        let models = models.collect::<Vec<String>>().join(", ");
+        let models = keys.get("models").into_iter().flat_map(|values| values.as_array().unwrap());
+        let models: Vec<_> = models.map(|value| (pattern_text(value), pattern_start(value))).collect();
+        patterns.push(models.iter().map(|(text, _)| text.clone()).collect());
+        let models = models.iter().map(|(text, start)| format!("Pattern {{ text: {text:?}, start: {start} }}"));
+        let models = models.collect::<Vec<_>>().join(", ");
         writeln!(
             table,
             "Entry {{ name: {name:?}, #[cfg(feature = \"c-api\")] c_name: c{name:?}, aliases: &{aliases:?}, \
@@ -51,6 +64,16 @@ fn embed_dialects() {
         .unwrap();
     }
     table.push_str("];\n");
+    let builder = Builder::new(patterns.iter().map(|patterns| patterns.iter().map(String::as_str)));
+    let Table { patterns, edges, stops, leaves, numbers, roots, slashed, tails } = builder.table();
+    writeln!(
+        table,
+        "const PATTERNS: usize = {};\nstatic MODELS: Table<'static> = Table {{ patterns: &{patterns:?}, edges: &{edges:?}, \
+         stops: &{stops:?}, leaves: &{leaves:?}, numbers: &{numbers:?}, roots: {roots:?}, slashed: {slashed:?}, \
+         tails: {tails:?} }};",
+        patterns.len()
+    )
+    .unwrap();
     let file = "src/dialect/without_thinking.toml";
     println!("cargo::rerun-if-changed={file}");
     let keys: toml::Table = fs::read_to_string(file).unwrap().parse().unwrap_or_else(|error| panic!("{file}: {error}"));
@@ -60,17 +83,20 @@ fn embed_dialects() {
     fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join("dialects.rs"), table).unwrap();
 }
 
-/// An entry of `models`, in lower case: a text, or a table with the start of the models that it is for.
-fn pattern(value: &toml::Value) -> String {
-    let text = value.as_str().unwrap_or_else(|| value["pattern"].as_str().unwrap()).to_ascii_lowercase();
-    let start = match value.get("start").map(|start| start.as_str().unwrap()) {
+/// An entry of `models` in lower case: a text, or what a table has as `pattern`.
+fn pattern_text(value: &toml::Value) -> String {
+    value.as_str().unwrap_or_else(|| value["pattern"].as_str().unwrap()).to_ascii_lowercase()
+}
+
+/// The start of the models that an entry is for.
+fn pattern_start(value: &toml::Value) -> String {
+    match value.get("start").map(|start| start.as_str().unwrap()) {
         None => "None".to_owned(),
         Some("header") => "Some(Start::Header)".to_owned(),
         Some(channel) => {
             format!("Some(Start::Channel(super::Channel::{}{}))", channel[..1].to_uppercase(), &channel[1..])
         }
-    };
-    format!("Pattern {{ text: {text:?}, start: {start} }}")
+    }
 }
 
 /// The filters' files, in the order of their names. `_failures.toml` is no filter; it is embedded without its examples.

@@ -8,6 +8,8 @@
 //!     instructions calls                    inside tool calls, with and without the option `calls`; and the call writer
 //!     instructions frames                   the frames of servers through the rewriter, whole and cut in two
 //!     instructions finds                    the first `find` of every dialect
+//!     instructions lookups                  the dialect of each model and of some chat templates of tests/field in C, not for
+//!                                           the first time
 //!     instructions result failed            the first result of a compressor in this process, of an output with failures, and
 //!     instructions result passed            the second one; and of an output without failures
 //!     instructions tools                    results of several tools, without failures, after the first one
@@ -22,7 +24,7 @@ use aside_benches::calls::PLACES;
 use aside_benches::frames::{self, SERVERS};
 use aside_benches::many;
 use aside_benches::openers::{Opener, openers, scanner, stays_open};
-use aside_benches::ways::{WAYS, Way};
+use aside_benches::ways::{WAYS, Way, knows_model, knows_template};
 use aside_benches::workloads::{DIALECTS, Message, TRAPS, Workload, some_prose, trap};
 
 const BYTES: usize = 128 * 1024;
@@ -45,6 +47,7 @@ fn main() {
         ["calls"] => in_calls(),
         ["finds"] => finds(),
         ["frames"] => in_frames(),
+        ["lookups"] => lookups(),
         ["openers", dialect] => in_openers(dialect),
         ["result", kind] => results(kind),
         ["tools"] => results_of_tools(),
@@ -200,6 +203,27 @@ fn finds() {
     for name in Dialect::names() {
         counted(&mut || usize::from(black_box(Dialect::find(name)).is_ok()));
         println!("found\t{name}\t1");
+    }
+}
+
+/// Chat templates of a small and a large model, and one without thinking.
+const TEMPLATES: [(&str, &str); 3] = [
+    ("Qwen3", include_str!("../tests/field/templates/ovmst_chat_template_qwen3.jinja")),
+    ("gpt-oss", include_str!("../tests/field/templates/ovms_chat_template_gpt_oss.jinja")),
+    ("Llama 3", include_str!("../tests/field/templates/anew_llama-3.jinja")),
+];
+
+fn lookups() {
+    let rows = include_str!("../tests/field/names.tsv").lines().filter(|row| !row.starts_with('#'));
+    for model in rows.filter_map(|row| row.split('\t').next()) {
+        let kind = if knows_model(model) { "known" } else { "unknown" };
+        counted(&mut || usize::from(knows_model(black_box(model))));
+        println!("lookup\t{kind}\t{model}\t1");
+    }
+    for (name, text) in TEMPLATES {
+        knows_template(text);
+        counted(&mut || usize::from(knows_template(black_box(text))));
+        println!("lookup\ttemplate\t{name}\t1");
     }
 }
 

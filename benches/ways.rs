@@ -1,5 +1,5 @@
 //! The ways to feed a scanner: the Rust API, the C ABI with a callback, the C ABI with an event array. Each feeds a whole
-//! workload, a fresh scanner for every message, and returns how many bytes the events had.
+//! workload, a fresh scanner for every message, and returns how many bytes the events had. Then, a dialect looked up as C does.
 
 use std::ffi::{c_char, c_void};
 use std::hint::black_box;
@@ -66,6 +66,8 @@ type Callback = unsafe extern "C" fn(*mut c_void, *const CEvent, *const c_char) 
 
 unsafe extern "C" {
     fn aside_dialect_find(name: *const c_char, len: usize) -> *const c_void;
+    fn aside_dialect_find_for_model(model: *const c_char, len: usize) -> *const c_void;
+    fn aside_dialect_find_for_template(text: *const c_char, len: usize, found: *mut c_void) -> *const c_void;
     fn aside_dialect_load(toml: *const c_char, len: usize) -> *mut c_void;
     fn aside_dialect_free(dialect: *mut c_void);
     fn aside_scanner_new(dialect: *const c_void, options: *const c_void) -> *mut c_void;
@@ -201,4 +203,18 @@ impl Drop for Handle {
         // SAFETY: it is freed here and nowhere else.
         unsafe { aside_scanner_free(self.0) }
     }
+}
+
+/// Looks a model's dialect up, and says whether one is known.
+#[inline]
+pub fn knows_model(model: &str) -> bool {
+    // SAFETY: name and length belong together.
+    unsafe { !aside_dialect_find_for_model(model.as_ptr().cast(), model.len()).is_null() }
+}
+
+/// Looks a chat template's dialect up, and says whether there is one.
+#[inline]
+pub fn knows_template(text: &str) -> bool {
+    // SAFETY: text and length belong together, and no match is allowed.
+    unsafe { !aside_dialect_find_for_template(text.as_ptr().cast(), text.len(), ptr::null_mut()).is_null() }
 }

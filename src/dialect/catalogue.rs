@@ -4,7 +4,6 @@
 //! dialects before it serves can look one up when memory is gone.
 
 use std::{
-    cmp::Reverse,
     fmt,
     sync::{Arc, OnceLock},
 };
@@ -12,7 +11,9 @@ use std::{
 use super::{
     Start, compile,
     compiled::Compiled,
-    model_names::{self, FamilyDistance, Model, Pattern, PatternMatch, Rank},
+    model_names::{self, FamilyDistance, Model, Pattern},
+    model_search::{self, Fitting, MOST_NAMED},
+    model_table::{Edge, Known, Leaf, State, Stop, Table},
 };
 use crate::distance::distance;
 
@@ -29,6 +30,9 @@ struct Entry {
 }
 
 include!(concat!(env!("OUT_DIR"), "/dialects.rs"));
+
+/// How many words of 64 bits have a bit for each pattern of a model.
+const WORDS: usize = PATTERNS.div_ceil(64);
 
 /// How many there are.
 #[cfg(feature = "c-api")]
@@ -50,66 +54,44 @@ pub fn starts(index: usize) -> impl Iterator<Item = Start> {
     ENTRIES.get(index).into_iter().flat_map(|entry| entry.models).filter_map(|pattern| pattern.start)
 }
 
-pub fn find(name: &[u8]) -> Result<&'static Arc<Compiled>, UnknownDialect> {
+/// Returns the place of a dialect in `names`, by its name or an alias.
+pub fn find(name: &[u8]) -> Result<usize, UnknownDialect> {
     let is_named =
-        |entry: &&Entry| entry.name.as_bytes() == name || entry.aliases.iter().any(|alias| alias.as_bytes() == name);
-    let entry = ENTRIES.iter().find(is_named).ok_or_else(|| UnknownDialect::new(name))?;
-    Ok(entry.compiled())
+        |entry: &Entry| entry.name.as_bytes() == name || entry.aliases.iter().any(|alias| alias.as_bytes() == name);
+    ENTRIES.iter().position(is_named).ok_or_else(|| UnknownDialect::new(name))
 }
 
-impl Entry {
-    fn compiled(&self) -> &Arc<Compiled> {
-        self.compiled.get_or_init(|| {
-            let compiled = compile::from_toml(self.text);
-            Arc::new(compiled.unwrap_or_else(|error| unreachable!("built-in {}: {error}", self.name)))
-        })
-    }
+/// Returns the dialect at a place of `names`.
+pub fn compiled(place: usize) -> &'static Arc<Compiled> {
+    let entry = &ENTRIES[place];
+    entry.compiled.get_or_init(|| {
+        let compiled = compile::from_toml(entry.text);
+        Arc::new(compiled.unwrap_or_else(|error| unreachable!("built-in {}: {error}", entry.name)))
+    })
 }
 
-/// Returns the dialect that a model writes, and the start that its file says for this model.
-pub fn find_for_model(model: &[u8]) -> Result<(&'static Arc<Compiled>, Option<Start>), UnknownModel> {
-    let (entry, start) = choose(&ENTRIES, model)?;
-    Ok((entry.compiled(), start))
+/// Returns the place in `names` of the dialect that a model writes, and the start that its file says for this model.
+pub fn find_for_model(model: &[u8]) -> Result<(usize, Option<Start>), UnknownModel> {
+    choose(&ENTRIES, &MODELS, model)
 }
 
-/// Returns the entry with the pattern that fits best, and the start that the pattern says.
-fn choose<'a>(entries: &'a [Entry], name: &[u8]) -> Result<(&'a Entry, Option<Start>), UnknownModel> {
-    let Some(model) = Model::new(name) else { return Err(UnknownModel::new(name)) };
-    let mut best: Option<(Rank, &Entry, Option<Start>)> = None;
-    let mut error = UnknownModel::new(name);
-    let mut later = usize::MAX;
-    for entry in entries {
-        for pattern in entry.models {
-            let rank = match model_names::fit(pattern.text, &model) {
-                PatternMatch::Fits(rank) => rank,
-                PatternMatch::Later(place) => {
-                    later = later.min(place);
-                    continue;
-                }
-                PatternMatch::Nothing => continue,
-            };
-            match best {
-                Some((other, ..)) if other > rank => {}
-                // Of patterns in one file, the first one counts.
-                Some((other, first, _)) if other == rank => {
-                    if first.name != entry.name {
-                        error.add_candidate(first.name);
-                        error.add_candidate(entry.name);
-                    }
-                }
-                _ => {
-                    best = Some((rank, entry, pattern.start));
-                    error.count = 0;
-                }
-            }
+/// Returns the place of the entry with the pattern that fits best, and the start that the pattern says.
+#[inline(always)]
+fn choose(entries: &[Entry], models: &Table<'_>, name: &[u8]) -> Result<(usize, Option<Start>), UnknownModel> {
+    let fitting = Model::new(name).map_or(Fitting::None, |model| model_search::find::<WORDS>(models, &model));
+    let candidates = match fitting {
+        Fitting::One { dialect, pattern } => {
+            return Ok((dialect, entries[dialect].models[pattern].start));
         }
+        Fitting::Several(dialects) => dialects,
+        Fitting::None => [None; MOST_NAMED],
+    };
+    let mut error = UnknownModel::new(name);
+    for dialect in candidates.into_iter().flatten() {
+        error.candidates[usize::from(error.count)] = entries[usize::from(dialect)].name;
+        error.count += 1;
     }
-    match best {
-        // What stands further right than a release that is not known is not the family.
-        Some(((Reverse(place), _), ..)) if place > later => Err(UnknownModel::new(name)),
-        Some((_, entry, start)) if error.count == 0 => Ok((entry, start)),
-        _ => Err(error),
-    }
+    Err(error)
 }
 
 /// Returns the dialects that models write: the name of each, and its file up to the first example.
@@ -153,13 +135,6 @@ pub struct KnownModel {
 impl UnknownModel {
     fn new(name: &[u8]) -> UnknownModel {
         UnknownModel { requested: RequestedName::new(last_part(name)), candidates: [""; MOST_NAMED], count: 0 }
-    }
-
-    fn add_candidate(&mut self, name: &'static str) {
-        if self.count < MOST_NAMED as u8 && !self.candidates().contains(&name) {
-            self.candidates[usize::from(self.count)] = name;
-            self.count += 1;
-        }
     }
 
     /// Returns the dialects that fit equally well, in alphabetical order and at most three. There are none if the model is not
@@ -239,7 +214,7 @@ fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
     for entry in entries {
         for pattern in entry.models {
             let kin = model_names::distance(pattern.text, model).map(Distance::Kin);
-            let Some(near) = kin.or_else(|| misspelt(pattern.text, model.last_part())) else { continue };
+            let Some(near) = kin.or_else(|| misspelt(pattern.text, model.last.bytes())) else { continue };
             let is_elder = matches!(near, Distance::Kin(distance) if distance.is_elder());
             let found = (near, KnownModel { model: pattern.text, dialect: entry.name, is_elder });
             // One of each dialect: the place of the same one, or of the first that is not as near.
@@ -266,7 +241,7 @@ fn misspelt(pattern: &str, name: &[u8]) -> Option<Distance> {
         return None;
     }
     let begin = &name[..name.len().min(pattern.len())];
-    if begin.first() != pattern.as_bytes().first() {
+    if begin.first().map(u8::to_ascii_lowercase) != pattern.bytes().next() {
         return None;
     }
     let edits = distance(begin, pattern.as_bytes());
@@ -323,9 +298,6 @@ impl fmt::Debug for UnknownDialect {
 
 impl std::error::Error for UnknownDialect {}
 
-/// Names in an error.
-const MOST_NAMED: usize = 3;
-
 /// A name that was asked for, as an error holds it: its first bytes, in place, so that an error needs no memory. Shown
 /// between backticks.
 #[derive(Clone, PartialEq, Eq)]
@@ -341,23 +313,25 @@ impl RequestedName {
     fn new(name: &[u8]) -> RequestedName {
         let mut requested = RequestedName { bytes: [0; RequestedName::MOST], len: 0, is_cut: false };
         for chunk in name.utf8_chunks() {
-            let bad = if chunk.invalid().is_empty() { None } else { Some(char::REPLACEMENT_CHARACTER) };
-            for character in chunk.valid().chars().chain(bad) {
-                requested.push(character);
-                if requested.is_cut {
-                    return requested;
-                }
+            requested.push(chunk.valid());
+            if !chunk.invalid().is_empty() {
+                requested.push("\u{fffd}");
+            }
+            if requested.is_cut {
+                break;
             }
         }
         requested
     }
 
-    fn push(&mut self, character: char) {
+    /// Appends the characters of a text for which there is room. After one that there was none for, none follows.
+    fn push(&mut self, text: &str) {
         let len = usize::from(self.len);
-        match self.bytes.get_mut(len..len + character.len_utf8()) {
-            Some(room) => self.len += character.encode_utf8(room).len() as u8,
-            None => self.is_cut = true,
-        }
+        let room = if self.is_cut { 0 } else { RequestedName::MOST - len };
+        let fits = (0..=text.len().min(room)).rfind(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        self.bytes[len..len + fits].copy_from_slice(&text.as_bytes()[..fits]);
+        self.len += fits as u8;
+        self.is_cut |= fits < text.len();
     }
 
     fn bytes(&self) -> &[u8] {
@@ -403,9 +377,8 @@ impl fmt::Display for CommaList<'_> {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
-    use crate::dialect::Channel;
+    use crate::dialect::{Channel, model_names::PatternMatch, model_table::Builder};
     use crate::distance::LONGEST;
 
     macro_rules! entry {
@@ -422,6 +395,10 @@ mod tests {
         };
     }
 
+    fn builder(entries: &[Entry]) -> Builder<'static> {
+        Builder::new(entries.iter().map(|entry| entry.models.iter().map(|pattern| pattern.text)))
+    }
+
     const fn pattern(text: &'static str) -> Pattern {
         Pattern { text, start: None }
     }
@@ -429,7 +406,9 @@ mod tests {
     #[test]
     fn models_that_fit_two_dialects_as_well_are_refused_by_name() {
         let entries = [entry!("a": "one-*x-two", "one"), entry!("b": "one-x-*two"), entry!("c": "two")];
-        let chosen = |model: &str| choose(&entries, model.as_bytes()).map(|(entry, _)| entry.name);
+        let builder = builder(&entries);
+        let chosen =
+            |model: &str| choose(&entries, &builder.table(), model.as_bytes()).map(|(place, _)| entries[place].name);
         assert_eq!(chosen("one"), Ok("a"));
         assert_eq!(chosen("two-one"), Ok("c"));
         assert_eq!(chosen("one-two"), Ok("a"));
@@ -438,13 +417,70 @@ mod tests {
         assert_eq!(error.to_string(), "the model `one-x-two-y` fits several dialects: a, b");
     }
 
+    /// Holds each pattern against the name, one after the other.
+    fn slowly(name: &str) -> Result<(usize, Option<Start>), Vec<&'static str>> {
+        let model = Model::new(name.as_bytes()).unwrap();
+        let all =
+            || ENTRIES.iter().enumerate().flat_map(|(place, entry)| entry.models.iter().map(move |it| (place, it)));
+        let matches: Vec<_> = all().map(|(place, it)| (model_names::fit(it.text, &model), place, it.start)).collect();
+        let rank = |found: &PatternMatch| match found {
+            PatternMatch::Fits(rank) => Some(*rank),
+            _ => None,
+        };
+        let later = matches.iter().filter_map(|(found, ..)| match found {
+            PatternMatch::Later(place) => Some(*place),
+            _ => None,
+        });
+        let Some(best) = matches.iter().filter_map(|(found, ..)| rank(found)).max() else { return Err(Vec::new()) };
+        if later.min().is_some_and(|later| best.0.0 > later) {
+            return Err(Vec::new());
+        }
+        let mut fitting = matches.iter().filter(|(found, ..)| rank(found) == Some(best));
+        let mut names: Vec<_> = fitting.clone().map(|(_, place, _)| ENTRIES[*place].name).collect();
+        names.dedup();
+        match (fitting.next(), names.len()) {
+            (Some((_, place, start)), 1) => Ok((*place, *start)),
+            _ => Err(names),
+        }
+    }
+
+    #[test]
+    fn the_table_finds_what_the_patterns_say_one_by_one() {
+        let check = |name: &str| {
+            let found = find_for_model(name.as_bytes()).map_err(|error| error.candidates().to_vec());
+            let wanted = slowly(name).map_err(|names| names[..names.len().min(MOST_NAMED)].to_vec());
+            assert_eq!(found, wanted, "{name}");
+        };
+        let names = include_str!("../../tests/field/names.tsv").lines().filter_map(|row| row.split('\t').next());
+        names.for_each(check);
+        // Names of parts of patterns, and of what stands between such parts.
+        let pieces: Vec<&str> =
+            ENTRIES.iter().flat_map(|entry| entry.models).flat_map(|it| it.text.split('*')).collect();
+        let between = ["-", "", "/", ".5", "-5", "3", "p1", "_", ":", "-8b", "x", "-0.6b", "\\", "-2507", "-v3.2"];
+        let mut random = samples::Random::new(9);
+        for _ in 0..100_000 {
+            let mut name = String::new();
+            for _ in 0..1 + random.below(4) {
+                let piece = pieces[random.below(pieces.len())];
+                let cut = if random.below(4) == 0 { random.below(piece.len() + 1) } else { piece.len() };
+                name += &piece[..cut];
+                name += between[random.below(between.len())];
+            }
+            if random.one_in(3) {
+                name.make_ascii_uppercase();
+            }
+            check(&name);
+        }
+    }
+
     #[test]
     fn the_best_pattern_says_the_start() {
         let thinking = Some(Start::Channel(Channel::Thinking));
         let mut entries = [entry!("a": "one-2", "one-2.5", "one-2")];
         entries[0].models =
             const { &[pattern("one-2"), Pattern { text: "one-2.5", start: Some(Start::Channel(Channel::Thinking)) }] };
-        let start = |model: &str| choose(&entries, model.as_bytes()).map(|(_, start)| start);
+        let builder = builder(&entries);
+        let start = |model: &str| choose(&entries, &builder.table(), model.as_bytes()).map(|(_, start)| start);
         assert_eq!((start("one2"), start("x/one-2-5-fp8")), (Ok(None), Ok(thinking)));
         // Of an unknown release that was trained on a known one, the family is not known.
         assert!(start("one-2.9-distill-one-2.5").is_err());

@@ -1,5 +1,5 @@
 //! What a dialect is: its TOML file read (`schema`), refused where it cannot work (`check`, `ambiguity`), compiled to
-//! what the matcher reads (`compile`, `markers`), and found by name (`catalogue`) or by model (`model_names`); and where
+//! what the matcher reads (`compile`, `markers`), and found by name (`catalogue`) or by model (`model_search`); and where
 //! the model's turn begins in a prompt (`prompt`). Nothing here runs while a stream is read.
 
 mod ambiguity;
@@ -11,8 +11,11 @@ pub(crate) mod compiled;
 mod fault;
 mod markers;
 mod model_names;
+mod model_search;
+mod model_table;
 mod prompt;
 pub(crate) mod schema;
+mod spelling;
 
 use std::{fmt, sync::Arc};
 
@@ -21,6 +24,7 @@ use crate::file_error::FileError;
 #[cfg(feature = "c-api")]
 pub(crate) use catalogue::{COUNT, c_name, starts};
 pub use catalogue::{KnownModel, UnknownDialect, UnknownModel};
+pub(crate) use catalogue::{find, find_for_model};
 use compiled::{Compiled, Labels};
 pub(crate) use markers::BREAK;
 
@@ -48,21 +52,6 @@ pub struct Dialect {
     start: Start,
 }
 
-/// Returns the built-in dialect of a name or alias that need not be UTF-8.
-pub(crate) fn find(name: &[u8]) -> Result<Dialect, UnknownDialect> {
-    Ok(Dialect::new(catalogue::find(name)?.clone()))
-}
-
-/// Returns the built-in dialect that a model writes whose name need not be UTF-8.
-pub(crate) fn find_for_model(model: &[u8]) -> Result<Dialect, UnknownModel> {
-    let (compiled, start) = catalogue::find_for_model(model)?;
-    let dialect = Dialect::new(compiled.clone());
-    Ok(match start {
-        Some(start) => dialect.starting(start),
-        None => dialect,
-    })
-}
-
 impl Dialect {
     /// Returns the built-in dialect of this name or alias. The first call for a dialect loads it, which takes memory;
     /// later calls take none, and a name that is not known takes none either.
@@ -72,7 +61,7 @@ impl Dialect {
     /// [`UnknownDialect`], which names the nearest.
     #[doc(alias = "aside_dialect_find")]
     pub fn find(name: &str) -> Result<Dialect, UnknownDialect> {
-        find(name.as_bytes())
+        find(name.as_bytes()).map(|place| Dialect::built_in(place, None))
     }
 
     /// Returns the built-in dialect that a model of this name writes: a name of a hub, a registry or an interface, or a
@@ -100,7 +89,7 @@ impl Dialect {
     /// [`UnknownModel`], which names what comes near.
     #[doc(alias = "aside_dialect_find_for_model")]
     pub fn find_for_model(model: &str) -> Result<Dialect, UnknownModel> {
-        find_for_model(model.as_bytes())
+        find_for_model(model.as_bytes()).map(|(place, start)| Dialect::built_in(place, start))
     }
 
     /// Loads the built-in dialects of these names or aliases, so that finding one of them later takes no memory. A host calls
@@ -140,9 +129,17 @@ impl Dialect {
         Dialect { start: compiled.start, compiled }
     }
 
-    /// Returns the same dialect with another start, which must have been checked with the file.
-    pub(crate) fn starting(self, start: Start) -> Dialect {
-        Dialect { start, ..self }
+    /// Returns the built-in dialect at a place of `names`, loaded if it was not yet, with a start that its file has for some
+    /// models, or with its own.
+    pub(crate) fn built_in(place: usize, start: Option<Start>) -> Dialect {
+        let compiled = catalogue::compiled(place);
+        Dialect { start: start.unwrap_or(compiled.start), compiled: compiled.clone() }
+    }
+
+    /// Returns the start of such a dialect.
+    #[cfg(feature = "c-api")]
+    pub(crate) fn built_in_start(place: usize, start: Option<Start>) -> Start {
+        start.unwrap_or_else(|| catalogue::compiled(place).start)
     }
 
     /// Returns its name, as its file has it.

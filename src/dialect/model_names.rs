@@ -6,7 +6,12 @@
 
 use std::cmp::Reverse;
 
-use super::Start;
+use memchr::{memchr2, memrchr2};
+
+use super::{
+    Start,
+    spelling::{CLASSES, Symbol, Taken, folded},
+};
 
 /// An entry of `models`, in lower case.
 pub struct Pattern {
@@ -22,58 +27,96 @@ pub type Rank = (Reverse<usize>, usize);
 /// Longer names are none.
 pub const LONGEST: usize = 1024;
 
-/// A model's name as patterns are held against it: in lower case, and `/` for `\`.
-pub struct Model {
-    bytes: [u8; LONGEST],
-    len: usize,
-    /// Where the last part begins, and where the last two do.
-    last: usize,
-    last_two: usize,
-    /// Letters with which a word of the last two parts begins, by the lower five bits.
-    initials: u32,
+/// What patterns are held against of a model's name.
+#[derive(Clone, Copy)]
+pub struct Model<'a> {
+    name: &'a [u8],
+    /// The last part, in which a pattern without a slash is looked for.
+    pub last: Part<'a>,
 }
 
-impl Model {
+impl<'a> Model<'a> {
     /// None where the name is too long.
-    pub fn new(name: &[u8]) -> Option<Model> {
+    pub fn new(name: &'a [u8]) -> Option<Model<'a>> {
         if name.len() > LONGEST {
             return None;
         }
-        let is_slash = |byte: &u8| matches!(byte, b'/' | b'\\');
-        let begin = name.iter().position(|byte| !is_slash(byte)).unwrap_or(name.len());
-        let end = name.iter().rposition(|byte| !is_slash(byte)).map_or(begin, |at| at + 1);
-        let mut model = Model { bytes: [0; LONGEST], len: end - begin, last: 0, last_two: 0, initials: 0 };
-        for (at, byte) in name[begin..end].iter().enumerate() {
-            model.bytes[at] = match byte {
-                b'\\' => b'/',
-                byte => byte.to_ascii_lowercase(),
-            };
-            if model.bytes[at] == b'/' {
-                (model.last_two, model.last) = (model.last, at + 1);
-            }
+        let mut name = name;
+        while let [b'/' | b'\\', rest @ ..] | [rest @ .., b'/' | b'\\'] = name {
+            name = rest;
         }
-        let part = &model.bytes[model.last_two..model.len];
-        let initials = (0..part.len()).filter(|&at| is_edge(part, at)).map(|at| 1 << (part[at] & 31));
-        model.initials = initials.fold(0, |all, initial| all | initial);
-        Some(model)
+        Some(Model { name, last: Part(&name[last_part(name)..]) })
     }
 
-    /// Returns the last part, in which a pattern without a slash is looked for.
-    pub fn last_part(&self) -> &[u8] {
-        &self.bytes[self.last..self.len]
+    /// Returns the last two parts, in which a pattern with a slash is looked for. None of a name without a slash.
+    pub fn last_two(&self) -> Option<Part<'a>> {
+        let before = self.name.len() - self.last.0.len();
+        (before > 0).then(|| Part(&self.name[last_part(&self.name[..before - 1])..]))
     }
 
-    /// Returns what a pattern is held against: the last part, or the last two of a pattern that has a slash.
-    fn part(&self, pattern: &[u8]) -> &[u8] {
-        let begin = if pattern.contains(&b'/') { self.last_two } else { self.last };
-        &self.bytes[begin..self.len]
+    /// Returns what a pattern is held against.
+    fn part(&self, pattern: &[u8]) -> Part<'a> {
+        if pattern.contains(&b'/') { self.last_two().unwrap_or(self.last) } else { self.last }
+    }
+}
+
+/// Returns where the part begins that is the last one of these.
+fn last_part(parts: &[u8]) -> usize {
+    memrchr2(b'/', b'\\', parts).map_or(0, |slash| slash + 1)
+}
+
+/// Parts of a name. Letters are lower case where they are read, and `\` is `/`.
+#[derive(Clone, Copy)]
+pub struct Part<'a>(&'a [u8]);
+
+impl<'a> Part<'a> {
+    /// Returns the bytes as they came.
+    pub fn bytes(self) -> &'a [u8] {
+        self.0
     }
 
-    /// Returns where a word begins with the pattern's first byte.
-    fn places<'a>(&self, pattern: &[u8], part: &'a [u8]) -> impl Iterator<Item = usize> + use<'a> {
-        let initial = pattern.first().copied().unwrap_or_default();
-        let len = if self.initials & 1 << (initial & 31) == 0 { 0 } else { part.len() };
-        (0..len).filter(move |&at| part[at] == initial && is_edge(part, at))
+    /// Returns the byte at a place. Behind the end there are NULs, which no pattern has.
+    #[inline]
+    pub fn at(self, at: usize) -> u8 {
+        self.0.get(at).map_or(0, |byte| folded(*byte))
+    }
+
+    /// Returns the class of the byte at a place. None at the end.
+    #[inline]
+    pub fn class(self, at: usize) -> Option<usize> {
+        self.0.get(at).map(|byte| usize::from(CLASSES[usize::from(*byte)]))
+    }
+
+    /// Returns where the next word begins; the length of the part, if there is none.
+    pub fn next_word(self, at: usize) -> usize {
+        let is_edge = |at: &usize| self.0[*at].is_ascii_alphanumeric() && !self.0[at - 1].is_ascii_alphanumeric();
+        (at + 1..self.0.len()).find(is_edge).unwrap_or(self.0.len())
+    }
+
+    /// Returns whether a letter is at a place or behind it.
+    pub fn has_from(self, at: usize, letter: u8) -> bool {
+        memchr2(letter, letter.to_ascii_uppercase(), self.0.get(at..).unwrap_or_default()).is_some()
+    }
+
+    pub fn len(self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_digit(self, at: usize) -> bool {
+        self.0.get(at).is_some_and(u8::is_ascii_digit)
+    }
+
+    /// Returns where words begin, each with its first byte.
+    #[inline]
+    pub fn words(self) -> impl Iterator<Item = (usize, u8)> {
+        let mut before = 0u8;
+        let bytes = self.0.iter().map(|byte| folded(*byte)).enumerate();
+        bytes.filter(move |(_, byte)| !std::mem::replace(&mut before, *byte).is_ascii_alphanumeric())
+    }
+
+    /// Returns how many digits there are at a place.
+    fn digits(self, at: usize) -> usize {
+        (at..).take_while(|&at| self.is_digit(at)).count()
     }
 }
 
@@ -91,11 +134,9 @@ pub fn fit(pattern: &str, model: &Model) -> PatternMatch {
     let pattern = pattern.as_bytes();
     let part = model.part(pattern);
     let mut later = None;
-    for place in model.places(pattern, part) {
+    for place in places(pattern, part) {
         match read_literal(pattern, 0, part, place) {
-            Ok(read) if has_rest(pattern, part, read) => {
-                return PatternMatch::Fits((Reverse(place), pattern.iter().filter(|byte| **byte != b'*').count()));
-            }
+            Ok(read) if has_rest(pattern, part, read) => return PatternMatch::Fits((Reverse(place), said(pattern))),
             // From a later place less of the name is left, so that the rest would not fit there either.
             Ok(_) => break,
             Err(stop) if stop.goes_on => later = later.or(Some(place)),
@@ -105,11 +146,16 @@ pub fn fit(pattern: &str, model: &Model) -> PatternMatch {
     later.map_or(PatternMatch::Nothing, PatternMatch::Later)
 }
 
+/// Returns how much a pattern says.
+pub fn said(pattern: &[u8]) -> usize {
+    pattern.iter().filter(|byte| **byte != b'*').count()
+}
+
 /// Returns whether a pattern fits that counts only where a name, or what follows a provider's `:` or `.`, begins.
 pub fn begins(pattern: &str, model: &Model) -> bool {
     let part = model.part(pattern.as_bytes());
     match fit(pattern, model) {
-        PatternMatch::Fits((Reverse(place), _)) => place == 0 || matches!(part[place - 1], b'.' | b':'),
+        PatternMatch::Fits((Reverse(place), _)) => place == 0 || matches!(part.at(place - 1), b'.' | b':'),
         _ => false,
     }
 }
@@ -140,9 +186,9 @@ pub fn distance(pattern: &str, model: &Model) -> Option<FamilyDistance> {
         return None;
     }
     let part = model.part(pattern);
-    let distance = model.places(pattern, part).filter_map(|place| {
+    let distance = places(pattern, part).filter_map(|place| {
         let stop = read_literal(pattern, 0, part, place).err()?;
-        let theirs = number_around(part, stop.name);
+        let theirs = number_around(part.0, stop.name);
         let ours = number_around(pattern, stop.pattern);
         let is_of_family = stop.pattern >= first_number && (theirs.is_some() || stop.pattern > first_number);
         is_of_family.then(|| FamilyDistance {
@@ -162,129 +208,113 @@ fn number_around(text: &[u8], at: usize) -> Option<u32> {
     digits.clone().next().map(|_| number)
 }
 
-/// A cursor in a pattern and in a name: how far a literal was read in both.
+/// Returns where a word begins with the first byte of a pattern.
+fn places(pattern: &[u8], part: Part<'_>) -> impl Iterator<Item = usize> {
+    let initial = pattern.first().copied();
+    part.words().filter(move |(_, byte)| Some(*byte) == initial).map(|(at, _)| at)
+}
+
+/// How far a literal was read: bytes of the pattern, and of the name.
 #[derive(Clone, Copy)]
-struct Cursor {
+pub struct Cursor {
     pattern: usize,
     name: usize,
     /// It ended at a number that goes on in the name as a point release.
     goes_on: bool,
 }
 
+impl Cursor {
+    pub fn until(pattern: usize, name: usize) -> Cursor {
+        Cursor { pattern, name, goes_on: false }
+    }
+}
+
 /// Finds the literals after the first one, each at the first place where it fits.
-fn has_rest(pattern: &[u8], name: &[u8], mut read: Cursor) -> bool {
+#[inline(never)]
+pub fn has_rest(pattern: &[u8], part: Part<'_>, mut read: Cursor) -> bool {
     while read.pattern < pattern.len() {
-        // `*` stands for any bytes but a slash.
         let literal = read.pattern + 1;
-        if literal == pattern.len() {
-            return true;
-        }
-        let reach = name[read.name..].iter().position(|byte| *byte == b'/').unwrap_or(name.len() - read.name);
-        let mut places = read.name..=read.name + reach;
-        match places.find_map(|place| read_literal(pattern, literal, name, place).ok()) {
-            Some(next) => read = next,
-            None => return false,
-        }
+        let Some(&first) = pattern.get(literal) else { return true };
+        // `*` stands for any bytes but a slash, and a letter for itself alone.
+        let mut place = read.name;
+        read = loop {
+            let byte = part.at(place);
+            let is_there = !first.is_ascii_lowercase() || byte == first;
+            if let Some(next) = is_there.then(|| read_literal(pattern, literal, part, place).ok()).flatten() {
+                break next;
+            }
+            if byte == b'/' || place >= part.0.len() {
+                return false;
+            }
+            place += 1;
+        };
     }
     true
 }
 
 /// Reads a pattern from `from` to its next `*` or its end. The error is how far it came.
-fn read_literal(pattern: &[u8], from: usize, name: &[u8], place: usize) -> Result<Cursor, Cursor> {
-    let is = |text: &[u8], at: usize, test: fn(&u8) -> bool| text.get(at).is_some_and(test);
-    let mut read = Cursor { pattern: from, name: place, goes_on: false };
-    while let Some(&byte) = pattern.get(read.pattern).filter(|byte| **byte != b'*') {
+fn read_literal(pattern: &[u8], from: usize, part: Part<'_>, place: usize) -> Result<Cursor, Cursor> {
+    let mut read = Cursor::until(from, place);
+    while let Some(symbol) = Symbol::at(pattern, read.pattern) {
         #[cfg(test)]
         tests::STEPS.set(tests::STEPS.get() + 1);
-        let at = read.pattern;
-        let follows_letter = at > 0 && pattern[at - 1].is_ascii_alphabetic();
-        let next = name.get(read.name).copied();
-        let is_dash = matches!(next, Some(b'-' | b'_'));
-        let fits = match byte {
-            b'-' if follows_letter
-                && is(pattern, at + 1, u8::is_ascii_digit)
-                && is(name, read.name, u8::is_ascii_digit) =>
-            {
-                // The name leaves it out.
+        match symbol.take(part.at(read.name)) {
+            Taken::Read => {}
+            Taken::LeftOut => {
                 read.pattern += 1;
                 continue;
             }
-            b'-' => is_dash || matches!(next, Some(b'.' | b':')),
-            b'.' if at > 0 && pattern[at - 1].is_ascii_digit() && is(pattern, at + 1, u8::is_ascii_digit) => {
-                is_dash || matches!(next, Some(b'.' | b'p'))
-            }
-            b'.' => matches!(next, Some(b'.' | b'_')),
-            _ if byte.is_ascii_digit() && follows_letter && is_dash => {
-                // The name has one more.
+            Taken::Dash => {
                 read.name += 1;
-                name.get(read.name) == Some(&byte)
+                if !symbol.is(part.at(read.name)) {
+                    return Err(read);
+                }
             }
-            _ => next == Some(byte),
-        };
-        if !fits {
-            return Err(read);
+            Taken::Differs => return Err(read),
         }
         read.pattern += 1;
         read.name += 1;
-        if byte.is_ascii_digit()
-            && ends_here(&pattern[read.pattern..])
-            && goes_on(&pattern[..read.pattern], &name[read.name..])
-        {
-            read.goes_on = !is(name, read.name, u8::is_ascii_digit);
+        if symbol.end.is_some_and(|end| goes_on(end.has_point, part, read.name)) {
+            read.goes_on = !part.at(read.name).is_ascii_digit();
             return Err(read);
         }
     }
-    let is_over = read.pattern < pattern.len() || !is(name, read.name, u8::is_ascii_alphanumeric);
+    let is_over = read.pattern < pattern.len() || is_word_over(part, read.name);
     if is_over { Ok(read) } else { Err(read) }
 }
 
-/// Returns whether nothing is said of what follows a number.
-fn ends_here(rest: &[u8]) -> bool {
-    matches!(rest, [] | [b'*', ..] | [b'-' | b'.' | b':', b'*', ..])
+/// Returns whether no word goes on here, so that a pattern may end.
+pub fn is_word_over(part: Part<'_>, at: usize) -> bool {
+    !part.0.get(at).is_some_and(u8::is_ascii_alphanumeric)
 }
 
-/// Returns whether the number goes on that a pattern ends with: by more digits, or as a point release (`.5`, `p5`, `-5`).
+/// Returns whether the number goes on that a pattern ends with, and that has a point or has none: by more digits, or as a point release (`.5`, `p5`, `-5`).
 /// Sizes (`-8b`, `-0.6b`) and dates (`-0905`) do not count.
-fn goes_on(pattern: &[u8], rest: &[u8]) -> bool {
-    match rest {
-        [b'0'..=b'9', ..] | [b'.' | b'p', b'0'..=b'9', ..] => true,
-        [b'-' | b'_', rest @ ..] => {
-            let len = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            let (number, behind) = rest.split_at(len);
-            let is_number = match number {
-                [_] => true,
-                // The month of a date.
-                [first, _] => *first != b'0',
-                _ => false,
-            };
-            let is_size = match behind {
-                [b'.', b'0'..=b'9', ..] => true,
-                [next, ..] if next.is_ascii_alphanumeric() => true,
-                // A size with a dash for its point, `-0-6b`: no release is of that number, or the pattern has named one.
-                [b'-' | b'_', digits @ ..] => {
-                    let unit = digits.iter().find(|byte| !byte.is_ascii_digit());
-                    let has_unit =
-                        digits.first().is_some_and(u8::is_ascii_digit) && matches!(unit, Some(b'b' | b'm' | b't'));
-                    has_unit && (number == b"0" || has_point(pattern))
-                }
-                _ => false,
-            };
-            is_number && !is_size
-        }
-        _ => false,
+pub fn goes_on(has_point: bool, part: Part<'_>, at: usize) -> bool {
+    let byte = |at: usize| part.0.get(at).copied().unwrap_or_default();
+    match byte(at) {
+        b'0'..=b'9' => return true,
+        b'.' | b'p' | b'P' => return part.is_digit(at + 1),
+        b'-' | b'_' if part.is_digit(at + 1) => {}
+        _ => return false,
     }
-}
-
-/// Returns whether a text ends with a number that has a point.
-fn has_point(text: &[u8]) -> bool {
-    let digits = |text: &[u8]| text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    let fraction = &text[..text.len() - digits(text)];
-    fraction.split_last().is_some_and(|(last, whole)| *last == b'.' && digits(whole) > 0)
-}
-
-/// Returns whether a word begins here.
-fn is_edge(text: &[u8], at: usize) -> bool {
-    at == 0 || !text[at - 1].is_ascii_alphanumeric()
+    let is_null = byte(at + 1) == b'0';
+    let is_two = part.is_digit(at + 2);
+    // Two digits may be the month of a date.
+    if is_two && (is_null || part.is_digit(at + 3)) {
+        return false;
+    }
+    let behind = at + 2 + usize::from(is_two);
+    match byte(behind) {
+        b'.' => !part.is_digit(behind + 1),
+        // A size with a dash for its point, `-0-6b`: no release is of that number, or the pattern has named one.
+        b'-' | b'_' => {
+            let digits = part.digits(behind + 1);
+            let has_unit = digits > 0 && matches!(part.at(behind + 1 + digits), b'b' | b'm' | b't');
+            !has_unit || !has_point && !is_null
+        }
+        next => !next.is_ascii_alphanumeric(),
+    }
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! Dialects for C: finding, loading, listing. A built-in one is never freed, so that no host needs to count its uses.
 
 use std::borrow::Cow;
-use std::ptr;
 use std::sync::OnceLock;
+use std::{iter, ptr};
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
 use super::constants::*;
 use super::memory::{Versioned, bytes, file_text, fill_sized, layout, read_sized, try_box};
-use super::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle};
+use super::status::{fail, fail_no_handle, fail_null, fail_unknown_model, fail_with, guard, guard_handle};
 use crate::memory::{self, append_text, push};
-use crate::{Dialect, dialect};
+use crate::{Dialect, Start, dialect};
 
 /// A dialect: which bytes are markers, and of what. It never changes. From `aside_dialect_find()` (built in: never
 /// freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
@@ -62,23 +62,24 @@ fn make(dialect: Dialect, built_in: bool) -> memory::Result<aside_dialect> {
 }
 
 fn find(name: &[u8]) -> Result<&'static aside_dialect, aside_status> {
-    handle(&dialect::find(name).map_err(|error| fail_with(ASIDE_ERROR_UNKNOWN, error))?)
+    handle(place_of(name)?, None)
+}
+
+/// Returns the place of a built-in dialect in `Dialect::names`.
+fn place_of(name: &[u8]) -> Result<usize, aside_status> {
+    dialect::find(name).map_err(|error| fail_with(ASIDE_ERROR_UNKNOWN, error))
 }
 
 fn find_for_model(model: &[u8]) -> Result<&'static aside_dialect, aside_status> {
-    handle(&dialect::find_for_model(model).map_err(|error| fail_with(ASIDE_ERROR_UNKNOWN, error))?)
+    let (place, start) = dialect::find_for_model(model).map_err(fail_unknown_model)?;
+    handle(place, start)
 }
 
 /// Loads a built-in dialect and makes all handles of it that a find can give.
 fn preload(name: &[u8]) -> Result<(), aside_status> {
-    let found = dialect::find(name).map_err(|error| fail_with(ASIDE_ERROR_UNKNOWN, error))?;
-    handle(&found)?;
-    let index = index_of(&found)?;
-    dialect::starts(index).try_for_each(|start| handle(&found.clone().starting(start)).map(|_| ()))
-}
-
-fn index_of(dialect: &Dialect) -> Result<usize, aside_status> {
-    Dialect::names().position(|name| name == dialect.name()).ok_or_else(|| fail(ASIDE_ERROR_UNKNOWN))
+    let place = place_of(name)?;
+    let starts = dialect::starts(place).map(Some);
+    iter::once(None).chain(starts).try_for_each(|start| handle(place, start).map(|_| ()))
 }
 
 /// A template's text. What is not UTF-8 in it becomes U+FFFD.
@@ -128,7 +129,7 @@ unsafe fn find_for_template(
     };
     match Dialect::find_for_template(&template_text(template)?) {
         Ok((dialect, start)) => {
-            let dialect = handle(&dialect)?;
+            let dialect = find(dialect.name().as_bytes())?;
             write(0, dialect);
             report(1, Some(start).to_number());
             Ok(dialect)
@@ -145,15 +146,22 @@ unsafe fn find_for_template(
     }
 }
 
-/// The handle of a built-in dialect with its start.
-fn handle(dialect: &Dialect) -> Result<&'static aside_dialect, aside_status> {
-    let place = &HANDLES[index_of(dialect)?][Some(dialect.start()).to_number() as usize];
-    if let Some(handle) = place.get() {
-        return Ok(handle);
-    }
-    let made = make(dialect.clone(), true).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
+/// Returns the handle of the built-in dialect at a place of `Dialect::names`, with a start of some models or its own.
+#[inline]
+fn handle(place: usize, start: Option<Start>) -> Result<&'static aside_dialect, aside_status> {
+    let handle = &HANDLES[place][Some(Dialect::built_in_start(place, start)).to_number() as usize];
+    handle.get().map_or_else(|| make_handle(place, start, handle), Ok)
+}
+
+#[cold]
+fn make_handle(
+    place: usize,
+    start: Option<Start>,
+    handle: &'static OnceLock<aside_dialect>,
+) -> Result<&'static aside_dialect, aside_status> {
+    let made = make(Dialect::built_in(place, start), true).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
     // Another thread may have been first; its handle is the same.
-    Ok(place.get_or_init(|| made))
+    Ok(handle.get_or_init(|| made))
 }
 
 fn load(toml: &[u8]) -> Result<Box<aside_dialect>, aside_status> {
@@ -273,6 +281,8 @@ const _: () = {
 /// tell them apart: the message names them, and `*found` is filled with them. `ASIDE_ERROR_UNKNOWN` if the template has the
 /// markers of none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`,
 /// `ASIDE_ERROR_MEMORY`. `*found` is not written after these.
+///
+/// What was found for the last 64 templates of up to 64 KiB is kept, so that a host may ask with each request.
 ///
 /// Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects; there the process ends.
 #[ffi_export]

@@ -1,5 +1,6 @@
 //! How a failure is reported: its status is returned, and its message stays in this thread for `aside_last_error`. To report a
-//! failure must never allocate, because memory may be what ran out.
+//! failure must never allocate, because memory may be what ran out. Nor may it cost much where requests make it happen: the
+//! message for a model that is not known is written when it is asked for.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -12,24 +13,35 @@ use libc::c_char;
 use safer_ffi::prelude::*;
 
 use super::constants::*;
-use crate::Error;
+use crate::{Error, UnknownModel};
 
 /// A thread's last failure. A message is written into a buffer of the thread, which needs no allocation, and no destructor
 /// either: registering one allocates too.
 struct LastError {
     status: aside_status,
-    /// A general sentence, or `ROOM`.
-    message: *const c_char,
+    said: Said,
     /// The failure left its caller without a handle, so that a NULL in its place says nothing new.
     is_of_handle: bool,
 }
+
+/// What the message is.
+enum Said {
+    Sentence(&'static CStr),
+    /// In `ROOM`.
+    Written,
+    /// Not written yet.
+    Model(UnknownModel),
+}
+
+// A destructor would be registered for each thread.
+const _: () = assert!(!std::mem::needs_drop::<LastError>());
 
 /// The most bytes of a message with its NUL. A longer one is cut and ends in `…`.
 const MOST: usize = 2048;
 
 thread_local! {
     static LAST: RefCell<LastError> =
-        const { RefCell::new(LastError { status: ASIDE_OK, message: c"".as_ptr(), is_of_handle: false }) };
+        const { RefCell::new(LastError { status: ASIDE_OK, said: Said::Sentence(c""), is_of_handle: false }) };
     static ROOM: RefCell<[u8; MOST]> = const { RefCell::new([0; MOST]) };
 }
 
@@ -106,22 +118,35 @@ pub(super) fn sentence(status: aside_status) -> &'static CStr {
 /// Fails with the general sentence; allocates nothing.
 #[cold]
 pub(super) fn fail(status: aside_status) -> aside_status {
-    LAST.set(LastError { status, message: sentence(status).as_ptr(), is_of_handle: false });
+    failed_and_said(status, Said::Sentence(sentence(status)))
+}
+
+fn failed_and_said(status: aside_status, said: Said) -> aside_status {
+    LAST.with_borrow_mut(|last| *last = LastError { status, said, is_of_handle: false });
     status
 }
 
 /// Fails with a message of its own, which is cut where it is long; allocates nothing, if showing the message does not.
 #[cold]
 pub(super) fn fail_with(status: aside_status, message: impl Display) -> aside_status {
-    let message = ROOM.with_borrow_mut(|room| {
+    write_message(message);
+    failed_and_said(status, Said::Written)
+}
+
+/// Fails because no dialect is known for a model. The message is written when it is asked for: most hosts have another dialect
+/// for such a model, and never look.
+#[cold]
+pub(super) fn fail_unknown_model(error: UnknownModel) -> aside_status {
+    failed_and_said(ASIDE_ERROR_UNKNOWN, Said::Model(error))
+}
+
+fn write_message(message: impl Display) {
+    ROOM.with_borrow_mut(|room| {
         let mut written = Message { room, len: 0 };
         // It fails where the message was cut.
         _ = write!(WithoutNul(&mut written), "{message}");
         written.room[written.len] = 0;
-        written.room.as_ptr().cast()
     });
-    LAST.set(LastError { status, message, is_of_handle: false });
-    status
 }
 
 #[cold]
@@ -195,7 +220,21 @@ pub(super) fn made_handle(made: bool) {
 /// Memory: no message allocates any.
 #[ffi_export]
 pub unsafe extern "C" fn aside_last_error() -> *const c_char {
-    LAST.with_borrow(|last| last.message)
+    guard(|_| message(), message)
+}
+
+/// Returns the message of the last failure, and writes it first if it was not written yet.
+fn message() -> *const c_char {
+    LAST.with_borrow_mut(|last| {
+        if let Said::Model(error) = &last.said {
+            write_message(error);
+            last.said = Said::Written;
+        }
+        match last.said {
+            Said::Sentence(sentence) => sentence.as_ptr(),
+            _ => ROOM.with_borrow(|room| room.as_ptr().cast()),
+        }
+    })
 }
 
 /// Returns the status of the last failure in this thread: why a function returned NULL. `ASIDE_OK` if nothing has

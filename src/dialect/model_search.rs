@@ -1,0 +1,239 @@
+//! Finds the dialects whose patterns fit a model's name best. The table of all patterns reads the name; what it cannot say is
+//! asked of `model_names`, pattern by pattern: what comes after a `*`, and whether a pattern of an earlier release fits elsewhere.
+
+use std::cmp::Reverse;
+
+use super::model_names::{Cursor, Model, Part, PatternMatch, fit, goes_on, has_rest, is_word_over};
+use super::model_table::{CLASSED, Known, Leaf, NOWHERE, State, Stop, Table};
+
+/// The most dialects that are named where several fit.
+pub const MOST_NAMED: usize = 3;
+
+/// What fits a name best.
+#[derive(Clone, Copy)]
+struct Best {
+    place: usize,
+    said: u8,
+    /// The first pattern that fits so well.
+    pattern: u16,
+    /// The dialects of all patterns that fit so well, if there are several: the first ones.
+    dialects: [u8; MOST_NAMED],
+    count: u8,
+}
+
+impl Best {
+    #[inline]
+    fn fitting(&self, table: &Table<'_>) -> Fitting {
+        if self.count < 2 {
+            let Known { dialect, number, .. } = table.patterns[usize::from(self.pattern)];
+            return Fitting::One { dialect: dialect.into(), pattern: number.into() };
+        }
+        let mut dialects = self.dialects[..usize::from(self.count)].iter().copied();
+        Fitting::Several([(); MOST_NAMED].map(|()| dialects.next()))
+    }
+
+    fn add(&mut self, dialect: u8) {
+        let dialects = &self.dialects[..usize::from(self.count)];
+        let at = dialects.partition_point(|known| *known < dialect);
+        if at < MOST_NAMED && dialects.get(at) != Some(&dialect) {
+            self.count = (self.count + 1).min(MOST_NAMED as u8);
+            self.dialects[at..usize::from(self.count)].rotate_right(1);
+            self.dialects[at] = dialect;
+        }
+    }
+}
+
+/// The places of dialects in the catalogue.
+pub enum Fitting {
+    /// One fits best. Of its patterns that do, the number of the first.
+    One { dialect: usize, pattern: usize },
+    /// These fit equally well. There may be more of them than can be named.
+    Several([Option<u8>; MOST_NAMED]),
+    /// None fits, or what fits stands further right than a release that is not known: that is not the family.
+    None,
+}
+
+/// Finds the dialects that fit best. `WORDS` of 64 bits are enough for a bit of each pattern.
+#[inline(always)]
+pub fn find<const WORDS: usize>(table: &Table<'_>, model: &Model<'_>) -> Fitting {
+    let mut search = Search {
+        table,
+        model,
+        best: None,
+        later: usize::MAX,
+        point_releases: PointReleases::NoneSeen,
+        settled: [0; WORDS],
+    };
+    search.read_all(&table.roots, model.last);
+    if model.last.class(0).is_some_and(|class| table.tails[class]) {
+        search.read_slashed();
+    }
+    match search.best {
+        Some(best) if best.place <= search.later => best.fitting(table),
+        _ => Fitting::None,
+    }
+}
+
+/// What is known while a name is read.
+struct Search<'a, const WORDS: usize> {
+    table: &'a Table<'a>,
+    model: &'a Model<'a>,
+    best: Option<Best>,
+    /// From this place on, the name is that of a release that is not known.
+    later: usize,
+    /// What is done with patterns whose number goes on in the name as a point release: it is perhaps a later one than theirs.
+    point_releases: PointReleases,
+    /// Patterns of which nothing more is to be learnt. Without this, a name could make the time grow with the square of its
+    /// length.
+    settled: [u64; WORDS],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PointReleases {
+    NoneSeen,
+    Seen,
+    /// Those patterns are held against the whole name.
+    Settled,
+}
+
+impl<'a, const WORDS: usize> Search<'a, WORDS> {
+    /// Reads patterns with a slash.
+    #[cold]
+    fn read_slashed(&mut self) {
+        if let Some(last_two) = self.model.last_two() {
+            self.read_all(&self.table.slashed, last_two);
+        }
+    }
+
+    /// Reads patterns at each word, from left to right. What fits further right fits less well.
+    #[inline(always)]
+    fn read_all(&mut self, roots: &[State; CLASSED], part: Part<'_>) {
+        let mut place = 0;
+        while let Some(class) = part.class(place) {
+            self.point_releases = PointReleases::NoneSeen;
+            self.read(roots[class], part, place);
+            if self.best.is_some_and(|best| best.place <= place) {
+                break;
+            }
+            if self.point_releases == PointReleases::Seen {
+                self.settle_at(roots[class], part, place);
+            }
+            place = part.next_word(place);
+        }
+    }
+
+    /// Holds the patterns against the whole name whose number goes on at a place as a point release.
+    #[cold]
+    fn settle_at(&mut self, state: State, part: Part<'_>, place: usize) {
+        self.point_releases = PointReleases::Settled;
+        self.read(state, part, place);
+    }
+
+    /// Reads the patterns that begin with the letter at a place.
+    #[inline(always)]
+    fn read(&mut self, mut state: State, part: Part<'_>, place: usize) {
+        let Table { edges, stops, .. } = *self.table;
+        let mut at = place + 1;
+        loop {
+            while state.stop == NOWHERE.stop {
+                let Some(class) = part.class(at) else { return };
+                let edge = &edges[usize::from(state.edges) + class];
+                if edge.of != state.edges {
+                    return;
+                }
+                state = edge.next;
+                at += 1;
+            }
+            let stop = &stops[usize::from(state.stop)];
+            if stop.numbers.0 < stop.numbers.1 && goes_on(stop.has_point, part, at) {
+                self.goes_on(stop, part, at);
+                state = stop.otherwise;
+                continue;
+            }
+            let (least, letter) = stop.needs;
+            if part.len() - at >= usize::from(least) && (letter == 0 || part.has_from(at, letter)) {
+                self.take_all(stop, part, place, at);
+            }
+            state.stop = NOWHERE.stop;
+        }
+    }
+
+    /// Takes patterns that were read to their ends, or to their first `*`. If the rest does not fit here, it does not fit further
+    /// right.
+    #[inline]
+    fn take_all(&mut self, stop: &Stop, part: Part<'_>, place: usize, at: usize) {
+        for leaf in range(self.table.leaves, stop.leaves) {
+            let fits = match leaf.star {
+                0 => is_word_over(part, at),
+                star => self.has_rest(leaf.pattern, part, Cursor::until(star.into(), at)),
+            };
+            if fits {
+                self.take(leaf, place);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn has_rest(&mut self, pattern: u16, part: Part<'_>, read: Cursor) -> bool {
+        self.is_new(pattern) && has_rest(self.table.patterns[usize::from(pattern)].text.as_bytes(), part, read)
+    }
+
+    /// Takes patterns whose number goes on in the name.
+    #[cold]
+    fn goes_on(&mut self, stop: &Stop, part: Part<'_>, at: usize) {
+        if part.is_digit(at) {
+            return;
+        }
+        if self.point_releases == PointReleases::Settled {
+            range(self.table.numbers, stop.numbers).iter().for_each(|pattern| self.settle(*pattern));
+        } else {
+            self.point_releases = PointReleases::Seen;
+        }
+    }
+
+    fn settle(&mut self, pattern: u16) {
+        if !self.is_new(pattern) {
+            return;
+        }
+        match fit(self.table.patterns[usize::from(pattern)].text, self.model) {
+            PatternMatch::Fits((Reverse(place), said)) => {
+                self.take(&Leaf { pattern, said: said as u8, star: 0 }, place)
+            }
+            PatternMatch::Later(place) => self.later = self.later.min(place),
+            PatternMatch::Nothing => {}
+        }
+    }
+
+    /// Returns whether more is to be learnt of a pattern. After this, nothing is.
+    fn is_new(&mut self, pattern: u16) -> bool {
+        let (word, bit) = (&mut self.settled[usize::from(pattern / 64)], 1 << (pattern % 64));
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+
+    /// Takes a pattern that fits.
+    #[inline]
+    fn take(&mut self, leaf: &Leaf, place: usize) {
+        let Leaf { pattern, said, .. } = *leaf;
+        match self.best {
+            Some(best) if (best.place, said) == (place, best.said) => self.tie(pattern),
+            Some(best) if (best.place, said) < (place, best.said) => {}
+            _ => self.best = Some(Best { place, said, pattern, dialects: [0; MOST_NAMED], count: 0 }),
+        }
+    }
+
+    /// Takes a pattern that fits as well as the best.
+    #[cold]
+    fn tie(&mut self, pattern: u16) {
+        let Some(best) = &mut self.best else { return };
+        for pattern in [best.pattern, pattern] {
+            best.add(self.table.patterns[usize::from(pattern)].dialect);
+        }
+        best.pattern = best.pattern.min(pattern);
+    }
+}
+
+fn range<T>(list: &[T], (begin, end): (u16, u16)) -> &[T] {
+    &list[usize::from(begin)..usize::from(end)]
+}
