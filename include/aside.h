@@ -464,6 +464,8 @@ typedef struct aside_template_match {
  * markers of none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`,
  * `ASIDE_ERROR_MEMORY`. `*found` is not written after these.
  *
+ * What was found for the last 64 templates of up to 64 KiB is kept, so that a host may ask with each request.
+ *
  * Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects; there the process ends.
  */
 const struct aside_dialect *aside_dialect_find_for_template(const char *text,

@@ -396,19 +396,57 @@ fn refused_memory_is_an_error_of_whole_texts() {
     assert!(refused(JoinError::OutOfMemory, || dialect.join(b"a", b"b", &options)) > 0);
 }
 
+/// Makes a template so long that what was found for it is not kept, so that it is read each time.
+fn not_kept(template: &str) -> String {
+    format!("{template}{{# {} #}}", "x".repeat(64 * 1024))
+}
+
+#[test]
+fn a_template_that_there_is_no_memory_to_keep_is_found() {
+    let name = |found: Result<(aside::Dialect, aside::Start), aside::UnknownTemplate>| {
+        found.map(|(dialect, start)| (dialect.name().to_owned(), start))
+    };
+    // The first call loads the dialects. Once what it found is kept, it takes no memory to find it again.
+    let template = "<|im_start|></think><tool_call>";
+    let first = name(aside::Dialect::find_for_template(template));
+    REFUSE.set(1);
+    let found = aside::Dialect::find_for_template(template);
+    assert_eq!(REFUSE.replace(0), 1);
+    assert_eq!(name(found), first);
+    let mut refused = 0;
+    for number in 1.. {
+        // None of these was read before.
+        let template = format!("{template}{{# {number} #}}");
+        REFUSE.set(number);
+        let found = aside::Dialect::find_for_template(&template);
+        let is_over = REFUSE.replace(0) > 0;
+        match found {
+            Err(error) => assert!(!is_over && error.is_out_of_memory()),
+            found => {
+                refused += usize::from(!is_over);
+                assert_eq!(name(found), name(aside::Dialect::find_for_template(&template)));
+            }
+        }
+        if is_over {
+            break;
+        }
+    }
+    assert!(refused > 0);
+}
+
 /// The first call loads the dialects.
 #[test]
 fn refused_memory_is_an_error_of_a_template() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/field/templates");
     let mut points = 0;
     for file in ["ik_deepseek-ai-DeepSeek-V4.jinja", "ik_Qwen3.5-4B.jinja", "ovms_chat_template_gpt_oss.jinja"] {
-        let template = std::fs::read_to_string(format!("{folder}/{file}")).unwrap();
+        let template = not_kept(&std::fs::read_to_string(format!("{folder}/{file}")).unwrap());
         points +=
             refused(true, || aside::Dialect::find_for_template(&template).map_err(|error| error.is_out_of_memory()));
     }
     assert!(points > 100, "{points} points");
     // Where there is no answer, memory is not the reason.
-    let many = "{{ '[unused16]◁think▷' }}";
+    let many = &not_kept("{{ '[unused16]◁think▷' }}");
     let few = |error: &aside::UnknownTemplate| error.candidates().len();
     assert_eq!(aside::Dialect::find_for_template(many).map_err(|error| few(&error)).unwrap_err(), 2);
     for number in 1.. {
@@ -953,9 +991,10 @@ fn refused_memory_is_a_status_of_each_function_in_c() {
         let points = refused(c::MEMORY, work);
         assert!(points > 0, "{name}");
     }
-    let template = "{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}</think><tool_call>";
+    let template =
+        not_kept("{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}</think><tool_call>");
     let points = refused(c::MEMORY, || unsafe {
-        let found = c::aside_dialect_find_for_template(template.as_ptr(), template.len(), std::ptr::null_mut());
+        let found = c::aside_dialect_find_for_template(template.as_ptr().cast(), template.len(), std::ptr::null_mut());
         if found.is_null() { Err(c::aside_last_status()) } else { Ok(()) }
     });
     assert!(points > 10, "{points} points");

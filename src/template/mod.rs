@@ -5,6 +5,7 @@
 //! says where a rendered prompt leaves the stream; neither the scanner nor a dialect may know of it.
 
 mod expression;
+mod known;
 #[cfg(feature = "templates")]
 mod render;
 mod score;
@@ -16,7 +17,7 @@ mod value;
 
 use std::fmt;
 
-use crate::memory::{OutOfMemory, push};
+use crate::memory::{OutOfMemory, append, copy_text, push};
 use crate::{channel::Start, dialect::Dialect};
 use score::{Candidate, Evidence, Scorer};
 use source::Source;
@@ -26,8 +27,8 @@ impl Dialect {
     /// Returns the built-in dialect that a chat template (Jinja) is written for, with the start that generation has
     /// after its prompt. It goes by the markers that the template writes, and the framing around them.
     ///
-    /// The template is read, never rendered. The start is that of the branches of the generation prompt that are taken
-    /// by default. A host that knows the variables of a request asks `find_for_rendered_template` (with the feature
+    /// The template is read, never rendered. What was found for the last 64 templates of up to 64 KiB is kept, so that a host
+    /// may ask with each request. The start is that of the branches of the generation prompt that are taken by default. A host that knows the variables of a request asks `find_for_rendered_template` (with the feature
     /// `templates`), or starts its scanner after the prompt itself
     /// ([`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt)).
     ///
@@ -48,7 +49,11 @@ impl Dialect {
     /// [`UnknownTemplate`] if no dialect fits, if several do, or if memory has run out.
     #[doc(alias = "aside_dialect_find_for_template")]
     pub fn find_for_template(template: &str) -> Result<(Dialect, Start), UnknownTemplate> {
-        find(template, None)
+        known::recall(template).unwrap_or_else(|| {
+            let found = find(template, None);
+            known::keep(template, &found);
+            found
+        })
     }
 
     /// Renders a chat template, and returns the built-in dialect that it is written for, with the start that generation
@@ -174,6 +179,20 @@ enum Reason {
 }
 
 impl UnknownTemplate {
+    /// Returns the same error, or that there is no memory for it.
+    fn copied(&self) -> UnknownTemplate {
+        let copied = match &self.0 {
+            Reason::NoMarker => Ok(Reason::NoMarker),
+            Reason::Several(names) => {
+                let mut copy = Vec::new();
+                append(&mut copy, names).map(|()| Reason::Several(copy))
+            }
+            Reason::Variables(why) => copy_text(why).map(Reason::Variables),
+            Reason::OutOfMemory => Err(OutOfMemory),
+        };
+        copied.map_or_else(UnknownTemplate::from, UnknownTemplate)
+    }
+
     /// Returns the dialects that fit equally well, in alphabetical order. There are none if the template has no marker.
     #[must_use]
     pub fn candidates(&self) -> &[&'static str] {
