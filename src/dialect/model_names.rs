@@ -75,7 +75,7 @@ impl<'a> Part<'a> {
         self.0
     }
 
-    /// Returns the byte at a place. Behind the end there are NULs, which no pattern has.
+    /// Returns the byte at an offset, or a NUL after the end: no pattern has one.
     #[inline]
     pub fn at(self, at: usize) -> u8 {
         self.0.get(at).map_or(0, |byte| folded(*byte))
@@ -93,7 +93,7 @@ impl<'a> Part<'a> {
         (at + 1..self.0.len()).find(is_edge).unwrap_or(self.0.len())
     }
 
-    /// Returns whether a letter is at a place or behind it.
+    /// Returns whether the part has a letter at this offset or later.
     pub fn has_from(self, at: usize, letter: u8) -> bool {
         memchr2(letter, letter.to_ascii_uppercase(), self.0.get(at..).unwrap_or_default()).is_some()
     }

@@ -27,7 +27,7 @@ pub struct Leaf {
 /// What may follow, and what is to be done before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The edge of a class of bytes is so many places behind it.
+    /// The edge of a class of bytes is at this index plus the class.
     pub edges: u16,
     /// The place of what is to be done. 0: nothing.
     pub stop: u16,
@@ -52,7 +52,7 @@ const GAP: Edge = Edge { of: u16::MAX, next: NOWHERE };
 pub struct Stop {
     /// A range of `leaves`.
     pub leaves: (u16, u16),
-    /// So many bytes must follow if one of them fits, and a letter that few names have. 0: there is no such letter.
+    /// How many bytes must follow at least for one of them to fit, and a letter that must be among these. 0: no letter must.
     pub needs: (u8, u8),
     /// Patterns of which a number ends here, and that say nothing of what follows: a range of `numbers`, perhaps none.
     pub numbers: (u16, u16),
@@ -133,7 +133,7 @@ impl<'a> Builder<'a> {
     }
 
     pub fn table(&self) -> Table<'_> {
-        // A slash and a letter behind it are themselves.
+        // Names spell a slash and the letter after it as patterns do.
         let tails = self.patterns.iter().filter_map(|known| Some(known.text.split_once('/')?.1.bytes().next()));
         let may_begin =
             |byte| tails.clone().any(|tail| !tail.is_some_and(|tail| tail.is_ascii_lowercase() && tail != byte));
@@ -264,7 +264,7 @@ fn least(text: &str) -> u8 {
     behind.bytes().filter(|byte| !b"-*".contains(byte)).count() as u8
 }
 
-/// Returns the letter behind a pattern's `*` that the fewest names have. 0: there is none.
+/// Returns the letter after a pattern's `*` that the fewest names have. 0: there is none.
 #[cfg_attr(not(test), allow(dead_code))]
 fn rarest(text: &str) -> u8 {
     const BY_FREQUENCY: &[u8] = b"aeintrosldcmgbpuhfvqwkxyzj";

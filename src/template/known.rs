@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock};
 use super::UnknownTemplate;
 use crate::{channel::Start, dialect::Dialect, memory::copy_text};
 
-/// So many are kept. Then the one that was read first makes room.
+/// How many templates are kept. After that, the oldest is dropped for each new one.
 const MOST: usize = 64;
 
 /// Longer ones, in bytes, are not kept.
