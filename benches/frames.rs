@@ -25,6 +25,82 @@ pub fn frames(server: &str, changes: bool, bytes: usize) -> Vec<String> {
     frames.collect()
 }
 
+/// A stream of events.
+pub struct Stream {
+    pub name: &'static str,
+    /// The host wants calls.
+    pub calls: bool,
+    /// What comes before the frames that are counted.
+    pub before: String,
+    pub frames: Vec<String>,
+}
+
+/// Returns the streams of other formats than chat, and those of chat whose text has tool calls, with texts of `bytes` bytes in the
+/// dialect `qwen3`: many calls, one with a long argument, or a tool span without any.
+pub fn streams(bytes: usize) -> Vec<Stream> {
+    let tokens = || {
+        let markers = DIALECTS.iter().find(|markers| markers.dialect == "qwen3").expect("a dialect of the workloads");
+        let message = Workload::new("W2", markers, bytes);
+        let chunks = message.messages.iter().flat_map(|message| message.chunks());
+        chunks.map(|token| String::from_utf8(token.to_vec()).expect("no token cuts a character")).collect::<Vec<_>>()
+    };
+    let pieces = |text: &str| text.as_bytes().chunks(4).map(|piece| escaped(&String::from_utf8_lossy(piece))).collect();
+    let call = |text: &str| {
+        format!("<tool_call>\n{{\"name\": \"write\", \"arguments\": {{\"text\": \"{text}\"}}}}\n</tool_call>\n")
+    };
+    let short: Vec<String> = pieces(&call("a few words").repeat(bytes / 80));
+    // Its end does not come.
+    let long: Vec<String> = pieces(call(&"word ".repeat(bytes / 5)).split_once("\"}}").expect("the end of a call").0);
+    let none: Vec<String> = pieces(&format!("<tool_call>\n{}", "word ".repeat(bytes / 5)));
+    let chat = |name, calls, tokens: &[String]| {
+        let frames = tokens.iter().map(|token| frame(SERVERS[0], token, 1_764_000_000, 4711, ""));
+        Stream { name, calls, before: frame(SERVERS[0], "</think>", 1_764_000_000, 4711, ""), frames: frames.collect() }
+    };
+    let named = |kind: &str, rest: &str| format!("event: {kind}\ndata: {{\"type\":\"{kind}\",{rest}}}\n\n");
+    let blocks = |token: String| {
+        let delta = format!("\"index\":0,\"delta\":{{\"type\":\"text_delta\",\"text\":\"{}\"}}", escaped(&token));
+        named("content_block_delta", &delta)
+    };
+    let place = "\"item_id\":\"msg_68f0c7e4a9d4d6f\",\"output_index\":0,\"content_index\":0";
+    let items = |(number, token): (usize, String)| {
+        let number = number + 4;
+        let token = escaped(&token);
+        let delta = format!("\"sequence_number\":{number},{place},\"delta\":\"{token}\",\"logprobs\":[]");
+        named("response.output_text.delta", &delta)
+    };
+    vec![
+        Stream {
+            name: "Messages",
+            calls: false,
+            before: named(
+                "message_start",
+                "\"message\":{\"id\":\"msg_01\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[]}",
+            ) + &named(
+                "content_block_start",
+                "\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}",
+            ),
+            frames: tokens().into_iter().map(blocks).collect(),
+        },
+        Stream {
+            name: "Responses",
+            calls: false,
+            before: named(
+                "response.output_item.added",
+                "\"sequence_number\":2,\"output_index\":0,\"item\":{\"id\":\"msg_68f0c7e4a9d4d6f\",\"type\":\"message\",\
+                 \"status\":\"in_progress\",\"content\":[],\"role\":\"assistant\"}",
+            ) + &named(
+                "response.content_part.added",
+                &format!("\"sequence_number\":3,{place},\"part\":{{\"type\":\"output_text\",\"text\":\"\"}}"),
+            ),
+            frames: tokens().into_iter().enumerate().map(items).collect(),
+        },
+        chat("calls, short", true, &short),
+        chat("calls, long", true, &long),
+        chat("calls, none", true, &none),
+        chat("calls, not asked for", false, &long),
+    ]
+}
+
 fn escaped(token: &str) -> String {
     token.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -7,6 +7,7 @@
 //!                                           every dialect of the catalogue, traps among them; many scanners against one
 //!     instructions calls                    inside tool calls, with and without the option `calls`; and the call writer
 //!     instructions frames                   the frames of servers through the rewriter, whole and cut in two
+//!     instructions streams                  frames of Messages and Responses, and frames of chat whose text has tool calls
 //!     instructions finds                    the first `find` of every dialect
 //!     instructions lookups                  the dialect of each model and of some chat templates of tests/field in C, not for
 //!                                           the first time
@@ -48,6 +49,7 @@ fn main() {
         ["finds"] => finds(),
         ["frames"] => in_frames(),
         ["lookups"] => lookups(),
+        ["streams"] => in_streams(),
         ["openers", dialect] => in_openers(dialect),
         ["result", kind] => results(kind),
         ["tools"] => results_of_tools(),
@@ -196,6 +198,24 @@ fn in_frames() {
                 println!("frame\t{server}\t{envelope}\t{way}\t{}", frames.len() - FIRST_FRAMES);
             }
         }
+    }
+}
+
+fn in_streams() {
+    let dialect = Dialect::find("qwen3").expect("a name of the catalogue");
+    for frames::Stream { name, calls, before, frames } in frames::streams(FRAME_BYTES) {
+        let options = sse::Options::new().body(Body::Events).calls(calls);
+        let mut rewriter = Rewriter::new(&dialect, &options).expect("memory");
+        let mut out = Vec::with_capacity(1 << 16);
+        let mut feed = |frame: &str| {
+            out.clear();
+            rewriter.feed(black_box(frame), &mut out).expect("memory");
+            black_box(&out).len()
+        };
+        feed(&before);
+        frames[..FIRST_FRAMES].iter().for_each(|frame| _ = feed(frame));
+        counted(&mut || frames[FIRST_FRAMES..].iter().map(|frame| feed(frame)).sum());
+        println!("stream\t{name}\t{}", frames.len() - FIRST_FRAMES);
     }
 }
 
