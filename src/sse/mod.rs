@@ -16,6 +16,7 @@ mod envelope;
 mod event;
 mod format;
 mod gate;
+mod ids;
 mod messages;
 mod options;
 mod repair;

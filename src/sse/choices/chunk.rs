@@ -4,7 +4,7 @@
 use super::layout::Layout;
 use crate::Error;
 use crate::json::{Reader, Span, name, unescape};
-use crate::memory::{self, append, append_all, append_text, push};
+use crate::memory::{self, append, append_all, push};
 use crate::sse::options::Field;
 use crate::sse::text::Target;
 
@@ -283,9 +283,9 @@ impl Summary {
     }
 }
 
-/// Writes the letters and digits of the chunk's `id`, the last `most` of them; of `created`, if it has none; or of those members
-/// that the format has instead.
-pub fn write_id(text: &[u8], layout: &Layout, most: usize, out: &mut String) -> memory::Result<()> {
+/// Returns the letters and digits of the chunk's `id`; of `created`, if it has none; or of those members that the format has
+/// instead.
+pub fn id(text: &[u8], layout: &Layout) -> memory::Result<Vec<u8>> {
     let mut ids = [Vec::new(), Vec::new()];
     let mut memory = Ok(());
     // It was read before: it is an object.
@@ -311,8 +311,7 @@ pub fn write_id(text: &[u8], layout: &Layout, most: usize, out: &mut String) -> 
     });
     memory?;
     let [id, other] = ids;
-    let found = if id.is_empty() { other } else { id };
-    append_text(out, str::from_utf8(&found[found.len().saturating_sub(most)..]).unwrap_or_default())
+    Ok(if id.is_empty() { other } else { id })
 }
 
 /// Writes the beginning of an extra chunk of the same stream, up to the choice's own members. `role` is the value that each

@@ -12,10 +12,11 @@ use std::mem;
 
 use super::edits::{Edits, decode};
 use super::event::EventPart;
+use super::ids;
 use super::options::{Field, Options};
 use super::text::{Input, Parts, Setup, Target, TextStream};
-use crate::json::{self, Span};
-use crate::memory::{self, TryBox, append, append_all, append_text, push};
+use crate::json::Span;
+use crate::memory::{self, TryBox, append, append_all, push};
 use crate::{Error, Scanner};
 pub use chunk::Choice;
 use chunk::{CHOICES, Part};
@@ -31,9 +32,6 @@ const ALONE: usize = 32;
 
 /// The reason that a choice finishes for if it has emitted a call.
 const TOLD_STOP: &[u8] = b"\"tool_calls\"";
-
-/// How much of a chunk's id the ids of its calls have.
-const ID_LEN: usize = 24;
 
 /// The stream of one choice.
 struct ChoiceStream {
@@ -521,13 +519,7 @@ fn look_for_calls(
 
 /// Returns how ids begin that the model does not write.
 fn id_prefix(data: &[u8], layout: &Layout, index: u64) -> Result<String, Error> {
-    let mut prefix = String::new();
-    append_text(&mut prefix, "call_")?;
-    chunk::write_id(data, layout, ID_LEN, &mut prefix)?;
-    append_text(&mut prefix, "_")?;
-    append_text(&mut prefix, json::decimal(index, &mut [0; 20]))?;
-    append_text(&mut prefix, "_")?;
-    Ok(prefix)
+    Ok(ids::prefix(ids::CALL, &chunk::id(data, layout)?, Some(index))?)
 }
 
 /// Returns a member of an object with the comma that goes with it.

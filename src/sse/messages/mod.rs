@@ -11,11 +11,12 @@ use std::mem;
 
 use super::edits::{Edits, decode};
 use super::event::EventPart;
+use super::ids;
 use super::options::Options;
 use super::text::{CallPart, Calls, Input, Parts, Run, Setup, Target, TextStream};
 use crate::Error;
 use crate::json::Span;
-use crate::memory::{self, TryBox, append, append_text, push};
+use crate::memory::{self, TryBox, append, copy_text, push};
 use block::{OpenBlock, TextBlock, set_index, set_text};
 use fields::{Fields, Kind, Part};
 use outgoing::{Delta, Outgoing, empty, text_block};
@@ -26,9 +27,6 @@ const ALONE: usize = 32;
 
 /// At most this many text blocks are open at once, and the indexes of this many other blocks are known.
 const BLOCKS: usize = 128;
-
-/// How much of a message's id the ids of its calls have.
-const ID_LEN: usize = 24;
 
 /// The reason that a message stops for if it has ended by itself, and if it has a call.
 const END_TURN: &[u8] = b"\"end_turn\"";
@@ -97,16 +95,8 @@ impl Message {
 
     /// Sets how ids begin, by the message's own id.
     fn set_id(&mut self, id: &[u8]) -> Result<(), Error> {
-        self.id_prefix.clear();
-        append_text(&mut self.id_prefix, "toolu_")?;
-        let letters = id.iter().filter(|byte| byte.is_ascii_alphanumeric());
-        let skipped = letters.clone().count().saturating_sub(ID_LEN);
-        let before = self.id_prefix.len();
-        for &letter in letters.skip(skipped) {
-            append_text(&mut self.id_prefix, char::from(letter).encode_utf8(&mut [0; 4]))?;
-        }
-        let end = if self.id_prefix.len() > before { "_" } else { "" };
-        Ok(append_text(&mut self.id_prefix, end)?)
+        self.id_prefix = ids::prefix(ids::TOOL_USE, id, None)?;
+        Ok(())
     }
 
     /// Begins the next text. Its calls go on with those of the text before, so that no id comes twice.
@@ -138,9 +128,7 @@ impl Message {
 
     /// Returns how ids begin that the model does not write, if the message has this prefix.
     fn id_prefix(prefix: &str) -> Result<String, Error> {
-        let mut copy = String::new();
-        append_text(&mut copy, if prefix.is_empty() { "toolu_" } else { prefix })?;
-        Ok(copy)
+        Ok(copy_text(if prefix.is_empty() { ids::TOOL_USE } else { prefix })?)
     }
 }
 

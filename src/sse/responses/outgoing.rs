@@ -6,6 +6,7 @@ use crate::json::{Span, decimal, escape};
 use crate::memory::{self, append, append_all, push};
 use crate::sse::edits::Edits;
 use crate::sse::event::EventPart;
+use crate::sse::ids::Taken;
 use crate::sse::options::{Options, ResponsesAs};
 
 /// The most items whose places are remembered one by one.
@@ -76,8 +77,8 @@ impl Target<'_> {
 pub struct Outgoing {
     pub is_summary: bool,
     pub places: Places,
-    /// Hashes of the ids of calls that have gone out.
-    pub ids: Vec<u64>,
+    /// The ids of calls that have gone out.
+    pub ids: Taken,
     /// How many texts have begun.
     pub texts: u64,
     /// How many events were written that the server has not sent.
@@ -105,7 +106,7 @@ impl Outgoing {
         Outgoing {
             is_summary,
             places: Places::default(),
-            ids: Vec::new(),
+            ids: Taken::default(),
             texts: 0,
             added: 0,
             truncated: 0,
@@ -125,7 +126,7 @@ impl Outgoing {
 
     /// Begins with the items of another response. The count of events goes on.
     pub fn end_response(&mut self) {
-        (self.places, self.ids, self.texts, self.kept) = (Places::default(), Vec::new(), 0, 0);
+        (self.places, self.ids, self.texts, self.kept) = (Places::default(), Taken::default(), 0, 0);
     }
 
     /// Takes note of how the server writes its events.

@@ -5,12 +5,11 @@
 use std::mem;
 use std::sync::Arc;
 
-use twox_hash::XxHash3_64;
-
 use super::parts::Parts;
 use crate::call_writer::{self, CallDelta, CallState, CallWriter, Tools};
 use crate::json::{self, Span, decimal};
 use crate::memory::{append, append_text, copy_text, push};
+use crate::sse::ids::{self, Taken};
 use crate::sse::options::Options;
 use crate::{Cause, Channel, Dialect, Error, Event, Kind};
 
@@ -100,8 +99,8 @@ struct Emitter {
     id_prefix: String,
     /// Made ids are this many letters and digits.
     id_len: Option<u8>,
-    /// Hashes of the ids that the model has written.
-    ids: Vec<u64>,
+    /// The ids that the model has written.
+    ids: Taken,
     /// A call has ended as it should.
     has_ended: bool,
     /// How many were emitted as objects.
@@ -130,7 +129,7 @@ impl Calls {
             emitter: Emitter {
                 id_prefix: copy_text(id_prefix)?,
                 id_len,
-                ids: Vec::new(),
+                ids: Taken::default(),
                 has_ended: false,
                 objects: 0,
             },
@@ -397,27 +396,18 @@ impl Emitter {
     /// Returns the id of a call, which no other call of the choice has. One that begins as those that are made here do could be
     /// that of a later call.
     fn id(&mut self, id: &str, number: u64) -> Result<String, Error> {
-        let is_made = id.starts_with(&self.id_prefix) || self.ids.contains(&XxHash3_64::oneshot(id.as_bytes()));
+        let is_made = id.starts_with(&self.id_prefix) || self.ids.has(id.as_bytes());
         if !is_made {
-            push(&mut self.ids, XxHash3_64::oneshot(id.as_bytes()))?;
+            self.ids.add(id.as_bytes())?;
             return Ok(copy_text(id)?);
         }
         let mut made = copy_text(&self.id_prefix)?;
         append_text(&mut made, decimal(number, &mut [0; 20]))?;
         match self.id_len {
-            Some(len) => Ok(copy_text(letters(XxHash3_64::oneshot(made.as_bytes()), &mut [0; 11], usize::from(len)))?),
+            Some(len) => Ok(copy_text(ids::short(&made, usize::from(len), &mut [0; 11]))?),
             None => Ok(made),
         }
     }
-}
-
-/// Returns a number as `len` letters and digits.
-fn letters(mut number: u64, room: &mut [u8; 11], len: usize) -> &str {
-    for letter in &mut room[..len] {
-        *letter = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[(number % 62) as usize];
-        number /= 62;
-    }
-    str::from_utf8(&room[..len]).unwrap_or_default()
 }
 
 impl WholeCall {
