@@ -19,6 +19,7 @@ mod gate;
 mod ids;
 mod messages;
 mod options;
+mod promotion;
 mod repair;
 mod responses;
 mod rewrite;

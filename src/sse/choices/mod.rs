@@ -6,7 +6,6 @@ mod chunk;
 mod extra;
 mod fields;
 mod layout;
-mod promotion;
 
 use std::mem;
 
@@ -14,6 +13,7 @@ use super::edits::{Edits, decode};
 use super::event::EventPart;
 use super::ids;
 use super::options::{Field, Options};
+use super::promotion::Promotion;
 use super::text::{Input, Parts, Setup, Target, TextStream};
 use crate::json::Span;
 use crate::memory::{self, TryBox, append, append_all, push};
@@ -24,7 +24,6 @@ use extra::ExtraChunk;
 use fields::{EditRef, Fields, lines};
 use layout::CallForm;
 pub use layout::Layout;
-use promotion::Promotion;
 
 /// At most this many stretches of an event have a chunk of their own. The rest of each choice is joined, one chunk for each
 /// field. Otherwise a few bytes of text could become many times as many bytes of chunks.
@@ -45,11 +44,11 @@ struct ChoiceStream {
 }
 
 impl ChoiceStream {
-    fn new(index: u64, layout: &'static Layout, scanner: Scanner) -> ChoiceStream {
+    fn new(index: u64, layout: &'static Layout, scanner: Scanner, promotes: Option<usize>) -> ChoiceStream {
         ChoiceStream {
             index,
             text: TextStream::new(scanner),
-            promotion: Promotion::default(),
+            promotion: Promotion::new(promotes),
             layout,
             head: Vec::new(),
             line_end: b"\n",
@@ -98,12 +97,13 @@ impl Choices {
     /// Makes the streams of no choice yet but the first, which nearly every answer has.
     pub fn new(options: &Options, first: Scanner) -> Result<Choices, Error> {
         let mut all = Vec::new();
-        push(&mut all, ChoiceStream::new(0, Layout::CHAT, first))?;
         let max_event = options.max_event.unwrap_or(Options::MAX_EVENT);
+        let promotes = options.promote_empty.then_some(max_event);
+        push(&mut all, ChoiceStream::new(0, Layout::CHAT, first, promotes))?;
         Ok(Choices {
             field: options.field,
             merges: options.merge,
-            promotes: options.promote_empty.then_some(max_event),
+            promotes,
             layout: Layout::CHAT,
             read: Vec::new(),
             all,
@@ -156,7 +156,7 @@ impl Choices {
         let ChoiceStream { text, promotion, .. } = &mut self.all[0];
         setup.rewind(&mut text.scanner)?;
         text.begin();
-        *promotion = Promotion::default();
+        *promotion = Promotion::new(self.promotes);
         Ok(())
     }
 
@@ -169,7 +169,7 @@ impl Choices {
         }
         text.scanner.reset();
         text.begin();
-        *promotion = Promotion::default();
+        *promotion = Promotion::new(self.promotes);
         // A body, or the last event, may have been large.
         self.begin_data();
     }
@@ -183,7 +183,7 @@ impl Choices {
             return Ok(None);
         }
         let scanner = setup.scanner()?;
-        push(&mut self.all, ChoiceStream::new(index, self.layout, scanner))?;
+        push(&mut self.all, ChoiceStream::new(index, self.layout, scanner, self.promotes))?;
         Ok(Some(self.all.len() - 1))
     }
 
@@ -301,7 +301,7 @@ impl Choices {
         let stream = &mut self.all[stream];
         let text = &mut stream.text;
         let was_over = text.over;
-        if was_over && (self.promotes.is_none() || stream.promotion.is_closed()) {
+        if was_over && stream.promotion.is_closed() {
             return Ok(());
         }
         let (data, line_end, layout, merges) = (event.data(), event.event.line_end, self.layout, self.merges);
@@ -336,13 +336,8 @@ impl Choices {
                 text.split = TryBox::new(setup.split_scanner()?)?;
             }
         }
-        if let Some(most) = self.promotes {
-            let is_split = choice.is_split || was_over;
-            let promoted = promote(&mut stream.promotion, choice, is_split, data, &self.parts, most)?;
-            setup.stats.unpromoted += u64::from(promoted.is_none());
-            let promoted = promoted.unwrap_or_default();
-            setup.stats.content_bytes += promoted.len() as u64;
-            self.parts.push_content(&promoted)?;
+        if !stream.promotion.is_closed() {
+            promote(setup, &mut stream.promotion, choice, choice.is_split || was_over, data, &mut self.parts)?;
         }
 
         // The last stretch stays in the event, which has all else: `finish_reason`, `usage`, and fields that are not known.
@@ -443,11 +438,9 @@ impl Choices {
         text.over = true;
 
         if may_promote && !self.parts.has(Target::Content) && !self.parts.has(Target::Calls) {
-            let mut promotion = Promotion::default();
-            promotion.take(&self.parts, raw.len())?;
-            let promoted = promotion.end().unwrap_or_default();
-            setup.stats.content_bytes += promoted.len() as u64;
-            self.parts.push_content(&promoted)?;
+            let mut promotion = Promotion::new(Some(raw.len()));
+            promotion.take(&self.parts)?;
+            say_again(setup, &promotion, &mut self.parts)?;
         }
         let (parts, edits) = (&self.parts, &mut self.edits);
         if let Some(stop) = stream.told_stop(choice, layout) {
@@ -461,24 +454,36 @@ impl Choices {
     }
 }
 
-/// Takes what a choice says in a chunk. Returns what is to be sent as content before its end: nothing, most of the time. `None`
-/// says that it was too long. `is_split` says that the server splits it itself.
+/// Takes what a choice says in a chunk, of which `parts` are to be sent. `is_split` says that the server splits it itself.
 fn promote(
+    setup: &mut Setup,
     promotion: &mut Promotion,
     choice: &Choice,
     is_split: bool,
     data: &[u8],
-    parts: &Parts,
-    most: usize,
-) -> Result<Option<Vec<u8>>, Error> {
-    promotion.take(parts, most)?;
+    parts: &mut Parts,
+) -> Result<(), Error> {
+    promotion.take(parts)?;
     if let Some(reasoning) = &choice.reasoning {
-        promotion.take_thinking(decode(&data[reasoning.clone()], &mut Vec::new())?, most)?;
+        promotion.take_thinking(decode(&data[reasoning.clone()], &mut Vec::new())?)?;
     }
     if choice.part.is_some() || is_split && choice.answers || choice.finishes && choice.stop.is_none() {
         promotion.close();
     }
-    Ok(if choice.finishes { promotion.end() } else { Some(Vec::new()) })
+    if choice.finishes {
+        say_again(setup, promotion, parts)?;
+        promotion.close();
+    }
+    Ok(())
+}
+
+/// Adds the thinking of an answer without content as its content.
+fn say_again(setup: &mut Setup, promotion: &Promotion, parts: &mut Parts) -> Result<(), Error> {
+    let thinking = promotion.content();
+    setup.stats.unpromoted += u64::from(thinking.is_none());
+    let thinking = thinking.unwrap_or_default();
+    setup.stats.content_bytes += thinking.len() as u64;
+    Ok(parts.push_content(thinking)?)
 }
 
 /// Notes in a body that the thinking of its server is its content as well.

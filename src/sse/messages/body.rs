@@ -117,8 +117,9 @@ impl Messages {
         if message.has_emitted_call {
             edits.replace(stop, |out| append(out, TOOL_USE))?;
         }
-        setup.stats.unpromoted += u64::from(message.promotion.is_full());
-        let thinking = message.promotion.thinking();
+        let thinking = message.promotion.content();
+        setup.stats.unpromoted += u64::from(thinking.is_none());
+        let thinking = thinking.unwrap_or_default();
         if !thinking.is_empty() {
             let end = content.end - 1;
             edits.replace(end..end, |out| {

@@ -5,7 +5,6 @@ mod block;
 mod body;
 mod fields;
 mod outgoing;
-mod promotion;
 
 use std::mem;
 
@@ -13,6 +12,7 @@ use super::edits::{Edits, decode};
 use super::event::EventPart;
 use super::ids;
 use super::options::Options;
+use super::promotion::Promotion;
 use super::text::{CallPart, Calls, Input, Parts, Run, Setup, Target, TextStream};
 use crate::Error;
 use crate::json::Span;
@@ -20,7 +20,6 @@ use crate::memory::{self, TryBox, append, copy_text, push};
 use block::{OpenBlock, TextBlock, set_index, set_text};
 use fields::{Fields, Kind, Part};
 use outgoing::{Delta, Outgoing, empty, text_block};
-use promotion::Promotion;
 
 /// At most this many stretches of an event have blocks of their own.
 const ALONE: usize = 32;
@@ -577,8 +576,9 @@ impl Messages {
         if has_emitted_call {
             self.edits.replace(stop, |out| append(out, TOOL_USE))?;
         }
-        setup.stats.unpromoted += u64::from(message.promotion.is_full());
-        let thinking = message.promotion.thinking();
+        let thinking = message.promotion.content();
+        setup.stats.unpromoted += u64::from(thinking.is_none());
+        let thinking = thinking.unwrap_or_default();
         if !thinking.is_empty() {
             for block in &mut message.texts {
                 block.close(&mut self.outgoing, out)?;

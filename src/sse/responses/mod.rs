@@ -14,6 +14,7 @@ use std::mem;
 use super::edits::{Edits, decode};
 use super::event::EventPart;
 use super::options::Options;
+use super::promotion::Promotion;
 use super::text::{CallPart, Input, Parts, Setup, Target};
 use crate::Error;
 use crate::json::Span;
@@ -67,18 +68,15 @@ struct Incoming<'a> {
 pub struct Responses {
     outgoing: Outgoing,
     messages: Vec<Message>,
-    promotes: bool,
+    /// How much thinking may be kept, if it may have to be the answer: as much as there is room for.
+    promotes: Option<usize>,
+    promotion: Promotion,
     /// Events of a response have come.
     pub is_active: bool,
     /// The server splits the thinking itself.
     is_split: bool,
     /// The server makes calls of its own.
     has_own_calls: bool,
-    /// The thinking so far, if it may have to be sent once more.
-    thinking: Vec<u8>,
-    is_thinking_cut: bool,
-    /// There is something other than thinking.
-    has_more: bool,
     /// What was done with the last event, if it ends with `\r`.
     last_outcome: Outcome,
     /// How many stretches of the event may still have events of their own.
@@ -90,16 +88,15 @@ pub struct Responses {
 
 impl Responses {
     pub fn new(options: &Options) -> Responses {
+        let promotes = options.promote_empty.then_some(usize::MAX);
         Responses {
             outgoing: Outgoing::new(options),
             messages: Vec::new(),
-            promotes: options.promote_empty,
+            promotes,
+            promotion: Promotion::new(promotes),
             is_active: false,
             is_split: false,
             has_own_calls: false,
-            thinking: Vec::new(),
-            is_thinking_cut: false,
-            has_more: false,
             last_outcome: Outcome::Written,
             alone: ALONE,
             parts: Parts::default(),
@@ -117,8 +114,8 @@ impl Responses {
 
     fn end_response(&mut self) {
         self.messages.clear();
-        self.thinking = Vec::new();
-        (self.is_split, self.has_own_calls, self.is_thinking_cut, self.has_more) = (false, false, false, false);
+        self.promotion = Promotion::new(self.promotes);
+        (self.is_split, self.has_own_calls) = (false, false);
     }
 
     pub fn begin_event(&mut self) {
@@ -147,7 +144,7 @@ impl Responses {
         self.release_but(setup, input, None, out)?;
         self.count(setup);
         // What comes now is not read, and may be content.
-        self.has_more = true;
+        self.promotion.close();
         Ok(())
     }
 
@@ -381,7 +378,7 @@ impl Responses {
 
     /// Takes note of an item that is neither a message nor thinking. Calls are left to a server that makes some itself.
     fn see_other(&mut self, setup: &mut Setup, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.has_more = true;
+        self.promotion.close();
         if mem::replace(&mut self.has_own_calls, true) || !setup.has_calls() {
             return Ok(());
         }
@@ -462,7 +459,7 @@ impl Responses {
             }
         }
         // Something other than text, or out of its order.
-        self.has_more = true;
+        self.promotion.close();
         let Responses { messages, outgoing, edits, .. } = self;
         let (message, writer) = (&mut messages[message], &mut EventWriter { outgoing, edits, out });
         message.open_message(None, content.unwrap_or(0), writer)?;
@@ -612,9 +609,12 @@ impl Responses {
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let is_thinking = target == Target::Reasoning;
-        self.has_more |= !is_thinking;
-        if is_thinking && self.promotes && !self.has_more {
-            self.is_thinking_cut |= !self.outgoing.keep(&mut self.thinking, text)?;
+        match is_thinking {
+            false => self.promotion.close(),
+            true if self.promotion.is_closed() => {}
+            // It shares the room of the texts that events say again.
+            true if self.outgoing.take_room(text) < text.len() => self.promotion.give_up(),
+            true => self.promotion.take_thinking(text)?,
         }
         let Responses { messages, outgoing, edits, .. } = self;
         let (message, writer) = (&mut messages[message], &mut EventWriter { outgoing, edits, out });
@@ -625,7 +625,7 @@ impl Responses {
     }
 
     fn call(&mut self, message: usize, part: usize, call: &CallPart<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.has_more = true;
+        self.promotion.close();
         let Responses { messages, outgoing, edits, .. } = self;
         let message = &mut messages[message];
         match *call {
@@ -679,7 +679,7 @@ impl Responses {
         if is_new && is_same && self.parts.text() == said {
             // There were no deltas, and none are needed.
             here.sent.add(&self.parts);
-            self.has_more = true;
+            self.promotion.close();
             let Responses { messages, outgoing, edits, .. } = self;
             return messages[message].take_whole(part, said, &mut EventWriter { outgoing, edits, out });
         }
@@ -742,7 +742,7 @@ impl Responses {
             if !self.is_new(setup, message, part, said)? {
                 return Ok(false);
             }
-            self.has_more = true;
+            self.promotion.close();
             let Responses { messages, outgoing, edits, .. } = self;
             let (message, writer) = (&mut messages[message], &mut EventWriter { outgoing, edits, out });
             message.open_message(Some(part), message.parts[part].index, writer)?;
@@ -889,7 +889,9 @@ impl Responses {
             self.end_text(setup, message, part, b"", out)?;
         }
         let status = item.status.clone().map_or(&b"\"completed\""[..], |at| &data[at]);
-        self.has_more |= is_new;
+        if is_new {
+            self.promotion.close();
+        }
         let Responses { messages, outgoing, edits, .. } = self;
         let here = &mut messages[message];
         if is_new && here.open != OpenItem::Message {
@@ -944,15 +946,13 @@ impl Responses {
         let mut promoted = None;
         // Its id is free.
         let thought = messages.iter().rfind(|message| message.is_thinking_alone());
-        let has_thinking = !self.thinking.is_empty() || self.is_thinking_cut;
-        if self.promotes && is_complete && has_thinking && !self.has_more {
-            if self.is_thinking_cut {
-                setup.stats.unpromoted += 1;
-            } else if let (Some(message), Some(last)) = (thought, messages.last()) {
-                let place = outgoing.places.insert(last.index);
-                outgoing.promote(outgoing::Target { out: place, id: &message.id, pair: 1 }, &self.thinking, out)?;
-                promoted = Some(place);
-            }
+        let thinking = if is_complete { self.promotion.content() } else { Some(&b""[..]) };
+        setup.stats.unpromoted += u64::from(thinking.is_none());
+        let thinking = thinking.unwrap_or_default();
+        if let (false, Some(message), Some(last)) = (thinking.is_empty(), thought, messages.last()) {
+            let place = outgoing.places.insert(last.index);
+            outgoing.promote(outgoing::Target { out: place, id: &message.id, pair: 1 }, thinking, out)?;
+            promoted = Some(place);
         }
         if let Some(output) = response.output {
             let mut items = Items::new(setup, outgoing, false);
@@ -969,7 +969,7 @@ impl Responses {
             });
             added?;
             if let (Some(place), Some(message)) = (promoted, thought) {
-                items.promote(&message.id, place, &self.thinking)?;
+                items.promote(&message.id, place, thinking)?;
             }
             if items.is_changed {
                 let mut list = Vec::new();
@@ -992,6 +992,7 @@ impl Responses {
         };
         let mut outgoing = self.outgoing.fresh();
         let mut items = Items::new(setup, &mut outgoing, true);
+        items.promotion = Promotion::new(self.promotes);
         let (mut index, mut added) = (0, Ok(()));
         fields::values(raw, output.clone(), |at| {
             let object = Object::read(raw, at);
@@ -1002,9 +1003,10 @@ impl Responses {
         });
         added?;
         let is_complete = response.status.is_none_or(|at| inside(raw, &at) == b"completed");
-        if self.promotes && is_complete && !items.has_more && !items.thinking.is_empty() {
+        let thinking = memory::copy(items.promotion.content().unwrap_or_default())?;
+        if is_complete && !thinking.is_empty() {
             let place = items.outgoing.places.insert(index);
-            let (id, thinking) = (mem::take(&mut items.id), mem::take(&mut items.thinking));
+            let id = mem::take(&mut items.id);
             items.promote(&id, place, &thinking)?;
         }
         let is_changed = items.is_changed;

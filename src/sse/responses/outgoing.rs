@@ -147,14 +147,19 @@ impl Outgoing {
 
     /// Adds text to what is kept, as long as there is room. Returns whether there was.
     pub fn keep(&mut self, text: &mut Vec<u8>, more: &[u8]) -> memory::Result<bool> {
-        let mut len = more.len().min(self.max_kept.saturating_sub(self.kept));
-        let is_whole = len == more.len();
-        while !is_whole && len > 0 && more[len] & 0xC0 == 0x80 {
+        let len = self.take_room(more);
+        append(text, &more[..len])?;
+        Ok(len == more.len())
+    }
+
+    /// Takes the room of a text that is kept elsewhere. Returns how much of it there is room for.
+    pub fn take_room(&mut self, text: &[u8]) -> usize {
+        let mut len = text.len().min(self.max_kept.saturating_sub(self.kept));
+        while len > 0 && len < text.len() && text[len] & 0xC0 == 0x80 {
             len -= 1;
         }
         self.kept += len;
-        append(text, &more[..len])?;
-        Ok(is_whole)
+        len
     }
 
     /// Adds JSON to a list of what is kept, if there is room for all of it. Returns whether there was.

@@ -11,6 +11,7 @@ use super::place::{Annotations, Stretches, chars};
 use crate::json::Span;
 use crate::memory::{self, append, append_all, push};
 use crate::sse::edits::{Edits, decode};
+use crate::sse::promotion::Promotion;
 use crate::sse::text::{self, CallPart, Input, Parts, Setup};
 use crate::utf8::is_continuation;
 use crate::{Channel, Error, Kind};
@@ -270,9 +271,7 @@ pub struct Items<'a> {
     pub list: Vec<(u64, Span)>,
     pub json: Vec<u8>,
     pub is_changed: bool,
-    /// The thinking, if there is nothing else.
-    pub thinking: Vec<u8>,
-    pub has_more: bool,
+    pub promotion: Promotion,
     /// The id of the last message.
     pub id: Vec<u8>,
 }
@@ -289,9 +288,15 @@ impl<'a> Items<'a> {
             list: Vec::new(),
             json: Vec::new(),
             is_changed: false,
-            thinking: Vec::new(),
-            has_more: false,
+            promotion: Promotion::new(None),
             id: Vec::new(),
+        }
+    }
+
+    /// Takes note of a message that stays as it is.
+    fn see(&mut self, entries: &[Entry]) {
+        if entries.iter().any(Entry::has_content) {
+            self.promotion.close();
         }
     }
 
@@ -310,15 +315,17 @@ impl<'a> Items<'a> {
         let (Some(id), Some(content)) = (&object.id, object.content.as_ref().filter(|_| object.is(data, b"message")))
         else {
             let is_other = !object.is(data, b"reasoning") && !object.is(data, b"message");
-            self.has_more |= is_other;
-            self.has_own_calls |= is_other;
+            if is_other {
+                self.promotion.close();
+                self.has_own_calls = true;
+            }
             let out = self.outgoing.places.of(index)?;
             return Ok(self.copy(data, object, out)?);
         };
         let id = inside(data, id);
         let mut entries = self.entries(data, content.clone(), id, record)?;
         if let Some(out) = record.and_then(|record| place_of_all(&entries, record)) {
-            self.has_more |= entries.iter().any(Entry::has_content);
+            self.see(&entries);
             return Ok(self.copy(data, object, out)?);
         }
         let is_new = entries.iter().any(|entry| entry.comparison.is_new());
@@ -533,7 +540,7 @@ impl<'a> Items<'a> {
                     && stretch.out == stretches[0].out
             });
         if is_same {
-            self.has_more |= entries.iter().any(Entry::has_content);
+            self.see(entries);
             let out = match stretches.first() {
                 Some(first) => first.out,
                 None => self.outgoing.places.of(index)?,
@@ -558,13 +565,13 @@ impl<'a> Items<'a> {
                     for stretch in &stretches[from..until] {
                         append(&mut text, entries[stretch.entry].text(stretch))?;
                     }
-                    append(&mut self.thinking, &text)?;
+                    self.promotion.take_thinking(&text)?;
                     self.id.clear();
                     append(&mut self.id, id)?;
                     write_reasoning(target, &text, status, self.outgoing.is_summary, &mut self.json)?;
                 }
                 (ItemKind::Call(number), Some(split)) => {
-                    self.has_more = true;
+                    self.promotion.close();
                     if let Some(call) = split.calls.get(first.range.start) {
                         let mut call_id = memory::copy(&call.id)?;
                         write_number(number, &mut call_id)?;
@@ -594,7 +601,9 @@ impl<'a> Items<'a> {
         for (number, stretch) in stretches.iter().enumerate() {
             let entry = &entries[stretch.entry];
             append(&mut content, if number > 0 { b"," } else { b"" })?;
-            self.has_more |= stretch.kind == ItemKind::Verbatim || !stretch.range.is_empty();
+            if stretch.kind == ItemKind::Verbatim || !stretch.range.is_empty() {
+                self.promotion.close();
+            }
             match &entry.split {
                 Some(_) if stretch.kind == ItemKind::Message => {
                     let before = Stretch { range: 0..stretch.range.start, ..*stretch };
