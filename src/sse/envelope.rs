@@ -5,6 +5,7 @@
 use super::choices::{Choice, Choices, Layout};
 use super::event::Event;
 use super::format::Format;
+use super::protocol::Protocol;
 use crate::json::{self, Reader, Span};
 use crate::memory::{self, append, push};
 

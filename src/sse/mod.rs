@@ -20,6 +20,7 @@ mod ids;
 mod messages;
 mod options;
 mod promotion;
+mod protocol;
 mod repair;
 mod responses;
 mod rewrite;

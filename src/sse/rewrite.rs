@@ -9,6 +9,7 @@ use super::event::{BYTE_ORDER_MARK, Event, EventPart};
 use super::format::Format;
 use super::messages::Messages;
 use super::options::{Formats, Options};
+use super::protocol::{Context, Protocol, Scratch};
 use super::responses::Responses;
 use super::text::{Input, Setup};
 use crate::call_writer::Tools;
@@ -25,6 +26,7 @@ pub struct Rewrite {
     choices: Choices,
     messages: Messages,
     responses: Responses,
+    scratch: Scratch,
     formats: Formats,
     /// No event has been seen.
     fresh: bool,
@@ -41,6 +43,7 @@ impl Rewrite {
             choices,
             messages: Messages::new(options),
             responses: Responses::new(options),
+            scratch: Scratch::new(),
             formats: options.formats,
             fresh: true,
             event: Event::new(),
@@ -66,16 +69,25 @@ impl Rewrite {
     pub fn begin_stream(&mut self) {
         let own = self.setup.begin_stream();
         self.choices.begin_stream(own);
-        self.messages.restart();
-        self.responses.restart();
+        self.messages.begin();
+        self.responses.begin();
         self.fresh = true;
         self.event = Event::new();
         self.envelope.clear();
+        self.scratch.begin_event();
+    }
+
+    fn protocols(&self) -> [&dyn Protocol; 3] {
+        [&self.messages, &self.responses, &self.choices]
+    }
+
+    fn protocols_mut(&mut self) -> [&mut dyn Protocol; 3] {
+        [&mut self.messages, &mut self.responses, &mut self.choices]
     }
 
     /// Returns how many bytes of text are held back.
     pub fn held(&self) -> usize {
-        self.choices.held() + self.messages.held() + self.responses.held()
+        self.protocols().iter().map(|protocol| protocol.held()).sum()
     }
 
     /// Writes what is held back as text. The streams go on.
@@ -91,15 +103,16 @@ impl Rewrite {
     }
 
     fn begin_event(&mut self) {
-        self.choices.begin_event();
-        self.messages.begin_event();
-        self.responses.begin_event();
+        self.scratch.begin_event();
+        self.protocols_mut().into_iter().for_each(|protocol| protocol.begin_event());
     }
 
     fn release(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.messages.release(&mut self.setup, input, out)?;
-        self.responses.release(&mut self.setup, input, out)?;
-        self.choices.release(&mut self.setup, input, out)
+        let Rewrite { setup, scratch, choices, messages, responses, .. } = self;
+        let context = &mut Context { setup, scratch, out };
+        messages.release(context, input)?;
+        responses.release(context, input)?;
+        choices.release(context, input)
     }
 
     /// Writes the byte order mark of a stream that begins with this. Returns what comes after it, and whether the stream begins.
@@ -123,6 +136,7 @@ impl Rewrite {
     pub fn line(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, is_first) = self.pass_mark(raw, out)?;
         if let Some(format) = self.envelope.read(raw, &mut self.event, &mut self.choices)? {
+            self.scratch.begin_event();
             self.data(Some(format), raw, 0..raw.len(), last, out)?;
             return Ok(());
         }
@@ -147,11 +161,11 @@ impl Rewrite {
     /// Writes a whole event with its changes. With `last`, the streams are over after it.
     pub fn event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, _) = self.pass_mark(raw, out)?;
-        if raw == b"\n" && (self.messages.takes_line_feed() || self.responses.takes_line_feed()?) {
+        if raw == b"\n" && (self.messages.takes_line_feed()? || self.responses.takes_line_feed()?) {
             return Ok(());
         }
         if let Some(format) = self.envelope.read(raw, &mut self.event, &mut self.choices)? {
-            self.messages.begin_event();
+            self.scratch.begin_event();
             self.data(Some(format), raw, 0..raw.len(), last, out)?;
             return Ok(());
         }
@@ -192,7 +206,8 @@ impl Rewrite {
                 break;
             }
             self.event.select(value.clone());
-            self.choices.begin_data();
+            self.scratch.begin_data();
+            self.choices.begin_event();
             let format = self.read(raw)?;
             changes |= self.data(format, raw, line..end, last && end == raw.len(), out)?;
         }
@@ -240,41 +255,30 @@ impl Rewrite {
         last: bool,
         out: &mut Vec<u8>,
     ) -> Result<bool, Error> {
-        let Rewrite { setup, event, choices, messages, responses, .. } = self;
+        let Rewrite { setup, scratch, event, choices, messages, responses, .. } = self;
         let event = EventPart { raw, part, event };
         let ended = format == Some(Format::Error) || event.name() == b"error" || is_done(event.data());
         let start = out.len();
-        let is_message = format == Some(Format::Messages) && !ended;
-        // An error is counted like the events before it.
-        let is_response = format == Some(Format::Responses) && !is_done(event.data())
-            || format == Some(Format::Error) && responses.is_active;
-        if !is_response && responses.is_active && (last || ended) {
-            responses.release(setup, Input::Finish, out)?;
+        let is_last = last || ended;
+        let own = match format {
+            Some(Format::Messages) if !ended => 0,
+            Some(Format::Responses) => 1,
+            // An error is counted like the events before it.
+            Some(Format::Error) if responses.is_active() => 1,
+            _ => 2,
+        };
+        let protocols: [&mut dyn Protocol; 3] = [messages, responses, choices];
+        let context = &mut Context { setup, scratch, out };
+        for other in (0..protocols.len()).filter(|&other| other != own) {
+            protocols[other].make_way(context, is_last, &event)?;
         }
-        if (is_message || is_response) && last {
-            choices.release(setup, Input::Finish, out)?;
-        }
-        if !is_message && messages.has_open_text() {
-            if last || ended {
-                messages.release(setup, Input::Finish, out)?;
-            } else if !is_quiet(&event) {
-                messages.make_way(out)?;
-            }
-        }
-        let has_released = out.len() > start;
-        let changes = has_released
-            | match (is_message, is_response) {
-                (true, _) => messages.event(setup, last, &event, out)?,
-                (_, true) => responses.event(setup, last || ended, &event, out)?,
-                _ => choices.chunk(setup, last || ended, &event, out)?,
-            };
+        let has_released = context.out.len() > start;
+        let changes = protocols[own].event(context, is_last, &event)? | has_released;
         setup.stats.events += u64::from(!event.data().is_empty());
         setup.stats.changed += u64::from(changes);
         if ended {
             setup.restart();
-            choices.restart(setup)?;
-            messages.restart();
-            responses.restart();
+            protocols.into_iter().try_for_each(|protocol| protocol.restart(setup))?;
         }
         Ok(changes)
     }
@@ -282,24 +286,26 @@ impl Rewrite {
     /// Writes a whole body, of an answer that is not a stream, with its changes.
     pub fn body(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let format = self.format(raw);
-        self.setup.stats.events += 1;
-        if format == Some(Format::Messages) {
-            let changes = self.messages.body(&mut self.setup, raw, out)?;
-            self.setup.stats.changed += u64::from(changes);
-            return Ok(());
-        }
-        if format == Some(Format::Responses) {
-            let changes = self.responses.body(&mut self.setup, raw, out)?;
-            self.setup.stats.changed += u64::from(changes);
-            return Ok(());
-        }
-        let Some(layout) = format.and_then(Layout::of) else {
-            self.setup.stats.unread += u64::from(format == Some(Format::Unknown));
-            return Ok(append(out, raw)?);
+        let Rewrite { setup, scratch, choices, messages, responses, .. } = self;
+        setup.stats.events += 1;
+        let layout = format.and_then(Layout::of);
+        let protocol: &mut dyn Protocol = match (format, layout) {
+            (Some(Format::Messages), _) => messages,
+            (Some(Format::Responses), _) => responses,
+            (_, Some(layout)) => {
+                choices.use_layout(layout);
+                choices
+            }
+            _ => {
+                setup.stats.unread += u64::from(format == Some(Format::Unknown));
+                return Ok(append(out, raw)?);
+            }
         };
-        let changes = self.choices.body(&mut self.setup, layout, raw, out)?;
-        self.setup.stats.changed += u64::from(changes);
-        self.setup.stats.unread += u64::from(self.is_unread(raw));
+        let changes = protocol.body(&mut Context { setup, scratch, out }, raw)?;
+        setup.stats.changed += u64::from(changes);
+        if layout.is_some() {
+            self.setup.stats.unread += u64::from(self.is_unread(raw));
+        }
         Ok(())
     }
 }
@@ -310,11 +316,6 @@ fn is_ollama(format: Option<Format>) -> bool {
 
 fn is_done(data: &[u8]) -> bool {
     data.trim_ascii() == b"[DONE]"
-}
-
-/// Returns whether an event only keeps the connection alive, so that nothing need go before it.
-fn is_quiet(event: &EventPart<'_>) -> bool {
-    event.name() == b"ping" || matches!(event.data().trim_ascii(), b"" | b"{}")
 }
 
 /// Returns whether this is the data of a whole event.

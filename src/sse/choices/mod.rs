@@ -14,6 +14,7 @@ use super::event::EventPart;
 use super::ids;
 use super::options::{Field, Options};
 use super::promotion::Promotion;
+use super::protocol::{Context, Protocol, Scratch};
 use super::text::{Input, Parts, Setup, Target, TextStream};
 use crate::json::Span;
 use crate::memory::{self, TryBox, append, append_all, push};
@@ -24,10 +25,6 @@ use extra::ExtraChunk;
 use fields::{EditRef, Fields, lines};
 use layout::CallForm;
 pub use layout::Layout;
-
-/// At most this many stretches of an event have a chunk of their own. The rest of each choice is joined, one chunk for each
-/// field. Otherwise a few bytes of text could become many times as many bytes of chunks.
-const ALONE: usize = 32;
 
 /// The reason that a choice finishes for if it has emitted a call.
 const TOLD_STOP: &[u8] = b"\"tool_calls\"";
@@ -81,16 +78,9 @@ pub struct Choices {
     /// Those of the event or body that was read last.
     read: Vec<Choice>,
     all: Vec<ChoiceStream>,
-    /// What the scanner has reported last.
-    parts: Parts,
-    /// The changes of the event or body.
-    edits: Edits,
     deferred: Vec<DeferredEdit>,
     /// How an extra chunk of the event begins, once one was needed.
     head: Vec<u8>,
-    /// How many stretches may still have a chunk of their own.
-    alone: usize,
-    decoded: Vec<u8>,
 }
 
 impl Choices {
@@ -107,13 +97,14 @@ impl Choices {
             layout: Layout::CHAT,
             read: Vec::new(),
             all,
-            parts: Parts::default(),
-            edits: Edits::default(),
             deferred: Vec::new(),
             head: Vec::new(),
-            alone: ALONE,
-            decoded: Vec::new(),
         })
+    }
+
+    /// Sets the layout of the body that comes.
+    pub fn use_layout(&mut self, layout: &'static Layout) {
+        self.layout = layout;
     }
 
     /// Returns the scanner of the first choice.
@@ -145,21 +136,6 @@ impl Choices {
         self.read.first().is_some_and(|choice| choice.finishes)
     }
 
-    /// Returns how many bytes of text are held back.
-    pub fn held(&self) -> usize {
-        self.all.iter().map(|stream| stream.text.held()).sum()
-    }
-
-    /// Begins each choice again, after `[DONE]` or an error.
-    pub fn restart(&mut self, setup: &Setup) -> Result<(), Error> {
-        self.all.truncate(1);
-        let ChoiceStream { text, promotion, .. } = &mut self.all[0];
-        setup.rewind(&mut text.scanner)?;
-        text.begin();
-        *promotion = Promotion::new(self.promotes);
-        Ok(())
-    }
-
     /// Begins a new stream. `own` is the scanner of the first choice, if that is another one now.
     pub fn begin_stream(&mut self, own: Option<Scanner>) {
         self.all.truncate(1);
@@ -171,7 +147,7 @@ impl Choices {
         text.begin();
         *promotion = Promotion::new(self.promotes);
         // A body, or the last event, may have been large.
-        self.begin_data();
+        self.begin_event();
     }
 
     /// Returns the index of a choice's stream, or `None` if there are too many.
@@ -187,32 +163,18 @@ impl Choices {
         Ok(Some(self.all.len() - 1))
     }
 
-    pub fn begin_event(&mut self) {
-        self.begin_data();
-        self.alone = ALONE;
-    }
-
-    pub fn begin_data(&mut self) {
-        memory::clear(&mut self.read);
-        self.edits.clear();
-        self.parts.clear();
-        memory::clear(&mut self.deferred);
-        self.head.clear();
-        memory::clear(&mut self.decoded);
-    }
-
     /// Writes what is held back for the choices that `due` names.
     fn release_some(
         &mut self,
-        setup: &mut Setup,
+        context: &mut Context<'_>,
         input: Input<'_>,
         due: impl Fn(u64) -> bool,
-        out: &mut Vec<u8>,
     ) -> Result<(), Error> {
+        let Context { setup, scratch: Scratch { parts, alone, .. }, out } = context;
         let merges = self.merges;
         for stream in self.all.iter_mut().filter(|stream| due(stream.index)) {
-            self.parts.clear();
-            setup.scan(&mut stream.text, input, &mut self.parts)?;
+            parts.clear();
+            setup.scan(&mut stream.text, input, parts)?;
             if matches!(input, Input::Flush) {
                 // What comes next passes unread, and may have content.
                 stream.promotion.close();
@@ -220,14 +182,9 @@ impl Choices {
             let ChoiceStream { index, layout, ref head, line_end, .. } = *stream;
             let field = layout.field.unwrap_or(self.field);
             let extra = ExtraChunk { layout, head, index, field, line_end };
-            setup.stats.added += extra.write(&self.parts, self.parts.runs(), None, merges, &mut self.alone, out)?;
+            setup.stats.added += extra.write(parts, parts.runs(), None, merges, alone, out)?;
         }
         Ok(())
-    }
-
-    /// Writes what is held back of all choices.
-    pub fn release(&mut self, setup: &mut Setup, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.release_some(setup, input, |_| true, out)
     }
 
     /// Returns the field for the thinking.
@@ -241,60 +198,17 @@ impl Choices {
         chunk::read(data, layout, false, self.field(), &mut self.read)
     }
 
-    /// Writes a chunk that was read with its changes. With `over`, no choice goes on after it. Returns
-    /// whether there are changes.
-    pub fn chunk(
-        &mut self,
-        setup: &mut Setup,
-        over: bool,
-        event: &EventPart<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<bool, Error> {
-        let start = out.len();
-        let read = mem::take(&mut self.read);
-        if over {
-            let here = |index| read.iter().any(|choice| choice.index == Some(index));
-            self.release_some(setup, Input::Finish, |index| !here(index), out)?;
-        }
-        for (at, choice) in read.iter().enumerate() {
-            let again = read[at + 1..].iter().any(|later| later.index == choice.index);
-            self.delta(setup, choice, over && !again, again, event, out)?;
-        }
-        self.read = read;
-        let changes = out.len() > start || !self.edits.list.is_empty();
-        event.write(&mut self.edits, out)?;
-        Ok(changes)
-    }
-
-    /// Writes a whole body, of an answer that is not a stream, with its changes. Returns whether there are any.
-    pub fn body(
-        &mut self,
-        setup: &mut Setup,
-        layout: &'static Layout,
-        raw: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<bool, Error> {
-        self.layout = layout;
-        chunk::read(raw, layout, true, self.field(), &mut self.read)?;
-        self.edits.clear();
-        let read = mem::take(&mut self.read);
-        read.iter().try_for_each(|choice| self.message(setup, choice, raw))?;
-        self.read = read;
-        self.edits.apply(raw, 0..raw.len(), Span::clone, out)?;
-        Ok(!self.edits.list.is_empty())
-    }
-
     /// Writes the chunks of one choice that go before an event, and notes its changes in the event. `again` says that the
     /// choice comes in it once more.
     fn delta(
         &mut self,
-        setup: &mut Setup,
+        context: &mut Context<'_>,
         choice: &Choice,
         over: bool,
         again: bool,
         event: &EventPart<'_>,
-        out: &mut Vec<u8>,
     ) -> Result<(), Error> {
+        let Context { setup, scratch: Scratch { parts, edits, decoded, alone }, out } = context;
         let field = self.field();
         let Some(index) = choice.index else { return Ok(()) };
         let Some(stream) = self.find(setup, index)? else { return Ok(()) };
@@ -308,15 +222,15 @@ impl Choices {
         let is_read = !choice.is_split && !was_over;
         let content = choice.content.as_ref().filter(|content| is_read && content.value.len() > 2);
         let mut said = &b""[..];
-        self.parts.clear();
+        parts.clear();
         if !was_over {
             if choice.part == Some(Part::Call) {
-                setup.give_up_calls(text, &mut self.parts)?;
+                setup.give_up_calls(text, parts)?;
             }
             if let Some(content) = content {
                 look_for_calls(setup, text, layout, data, index, false)?;
-                said = decode(&data[content.value.clone()], &mut self.decoded)?;
-                setup.scan(text, Input::Feed(said), &mut self.parts)?;
+                said = decode(&data[content.value.clone()], decoded)?;
+                setup.scan(text, Input::Feed(said), parts)?;
             }
             let was_split = text.split.get().is_some();
             setup.stats.split_by_server += u64::from(choice.is_split && !was_split);
@@ -330,18 +244,18 @@ impl Choices {
                 None => choice.is_split.then_some(Input::Flush),
             };
             if let Some(end) = end {
-                setup.scan(text, end, &mut self.parts)?;
+                setup.scan(text, end, parts)?;
             }
             if choice.is_split && !was_split && !text.over {
                 text.split = TryBox::new(setup.split_scanner()?)?;
             }
         }
         if !stream.promotion.is_closed() {
-            promote(setup, &mut stream.promotion, choice, choice.is_split || was_over, data, &mut self.parts)?;
+            promote(setup, &mut stream.promotion, choice, choice.is_split || was_over, data, parts)?;
         }
 
         // The last stretch stays in the event, which has all else: `finish_reason`, `usage`, and fields that are not known.
-        let runs = self.parts.runs();
+        let runs = parts.runs();
         let inside = match content {
             None => 0,
             // A choice that comes again may still need a chunk before this event, and then all text must stand there.
@@ -369,7 +283,6 @@ impl Choices {
             append(&mut stream.head, &self.head)?;
             (stream.layout, stream.line_end) = (layout, line_end);
         }
-        let (parts, edits) = (&self.parts, &mut self.edits);
         if !before.is_empty() {
             let role = choice.role.as_ref().filter(|_| !layout.repeats_role);
             let extra = ExtraChunk { layout, head: &self.head, index, field, line_end };
@@ -383,7 +296,7 @@ impl Choices {
                 extra.write_one(None, is_it, out, |_, out| append(out, &edits.text[value.clone()]))?;
             }
             setup.stats.added +=
-                extra.write(parts, before, role.map(|role| &data[role.value.clone()]), merges, &mut self.alone, out)?;
+                extra.write(parts, before, role.map(|role| &data[role.value.clone()]), merges, alone, out)?;
             for part in role.into_iter().flat_map(|role| lines(data, without(data, role.span()))) {
                 edits.replace(part, |_| Ok(()))?;
             }
@@ -411,17 +324,18 @@ impl Choices {
     }
 
     /// Notes the changes of one choice in a body.
-    fn message(&mut self, setup: &mut Setup, choice: &Choice, raw: &[u8]) -> Result<(), Error> {
+    fn message(&mut self, context: &mut Context<'_>, choice: &Choice, raw: &[u8]) -> Result<(), Error> {
+        let Context { setup, scratch: Scratch { parts, edits, decoded, .. }, .. } = context;
         let (layout, field) = (self.layout, self.field());
         setup.stats.split_by_server += u64::from(choice.is_split);
         let has_calls = layout.calls != CallForm::Text && setup.has_calls() && choice.part != Some(Part::Call);
         let may_promote = self.promotes.is_some() && choice.finishes && choice.stop.is_some() && choice.part.is_none();
         if may_promote && choice.is_split && !choice.answers {
-            return promote_body(setup, choice, raw, layout, &mut self.edits);
+            return promote_body(setup, choice, raw, layout, edits);
         }
         let is_read = !choice.is_split || has_calls;
         let Some(content) = choice.content.as_ref().filter(|_| is_read) else { return Ok(()) };
-        let said = decode(&raw[content.value.clone()], &mut self.decoded)?;
+        let said = decode(&raw[content.value.clone()], decoded)?;
         let stream = &mut self.all[0];
         let text = &mut stream.text;
         text.begin();
@@ -432,17 +346,16 @@ impl Choices {
         if has_calls {
             look_for_calls(setup, text, layout, raw, choice.index.unwrap_or(0), true)?;
         }
-        self.parts.clear();
-        setup.scan(text, Input::Feed(said), &mut self.parts)?;
-        setup.scan(text, Input::Finish, &mut self.parts)?;
+        parts.clear();
+        setup.scan(text, Input::Feed(said), parts)?;
+        setup.scan(text, Input::Finish, parts)?;
         text.over = true;
 
-        if may_promote && !self.parts.has(Target::Content) && !self.parts.has(Target::Calls) {
+        if may_promote && !parts.has(Target::Content) && !parts.has(Target::Calls) {
             let mut promotion = Promotion::new(Some(raw.len()));
-            promotion.take(&self.parts)?;
-            say_again(setup, &promotion, &mut self.parts)?;
+            promotion.take(parts)?;
+            say_again(setup, &promotion, parts)?;
         }
-        let (parts, edits) = (&self.parts, &mut self.edits);
         if let Some(stop) = stream.told_stop(choice, layout) {
             edits.replace(stop, |out| append(out, TOLD_STOP))?;
         }
@@ -450,6 +363,66 @@ impl Choices {
             return Ok(());
         }
         Fields { layout, field, data: raw, choice, content, parts, runs: parts.runs(), is_body: true }.note(edits)?;
+        Ok(())
+    }
+}
+
+impl Protocol for Choices {
+    fn held(&self) -> usize {
+        self.all.iter().map(|stream| stream.text.held()).sum()
+    }
+
+    fn begin_event(&mut self) {
+        memory::clear(&mut self.read);
+        memory::clear(&mut self.deferred);
+        self.head.clear();
+    }
+
+    fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error> {
+        self.release_some(context, input, |_| true)
+    }
+
+    fn make_way(&mut self, context: &mut Context<'_>, is_last: bool, _: &EventPart<'_>) -> Result<(), Error> {
+        if is_last { self.release(context, Input::Finish) } else { Ok(()) }
+    }
+
+    /// Writes a chunk that was read.
+    fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error> {
+        let start = context.out.len();
+        let read = mem::take(&mut self.read);
+        if is_last {
+            let here = |index| read.iter().any(|choice| choice.index == Some(index));
+            self.release_some(context, Input::Finish, |index| !here(index))?;
+        }
+        for (at, choice) in read.iter().enumerate() {
+            let again = read[at + 1..].iter().any(|later| later.index == choice.index);
+            self.delta(context, choice, is_last && !again, again, event)?;
+        }
+        self.read = read;
+        let Context { scratch: Scratch { edits, .. }, out, .. } = context;
+        let changes = out.len() > start || !edits.list.is_empty();
+        event.write(edits, out)?;
+        Ok(changes)
+    }
+
+    /// Writes a body whose layout is known.
+    fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
+        chunk::read(raw, self.layout, true, self.field(), &mut self.read)?;
+        context.scratch.edits.clear();
+        let read = mem::take(&mut self.read);
+        read.iter().try_for_each(|choice| self.message(context, choice, raw))?;
+        self.read = read;
+        let edits = &mut context.scratch.edits;
+        edits.apply(raw, 0..raw.len(), Span::clone, context.out)?;
+        Ok(!edits.list.is_empty())
+    }
+
+    fn restart(&mut self, setup: &Setup) -> Result<(), Error> {
+        self.all.truncate(1);
+        let ChoiceStream { text, promotion, .. } = &mut self.all[0];
+        setup.rewind(&mut text.scanner)?;
+        text.begin();
+        *promotion = Promotion::new(self.promotes);
         Ok(())
     }
 }

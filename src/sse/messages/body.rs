@@ -5,12 +5,13 @@ use std::mem;
 use super::block::{pieces, string};
 use super::fields::Part;
 use super::outgoing::{call_block, text_block, thinking_block};
-use super::{ALONE, END_TURN, Message, Messages, TOOL_USE};
+use super::{END_TURN, Message, Messages, TOOL_USE};
 use crate::Error;
 use crate::json::{Reader, Span, name};
 use crate::memory::{self, TryBox, append};
 use crate::sse::edits::{Edits, decode};
-use crate::sse::text::{Input, Parts, Run, Setup, Target};
+use crate::sse::protocol::{ALONE, Context, Scratch};
+use crate::sse::text::{Input, Parts, Run, Target};
 
 /// The members of a message that are rewritten, and where they stand.
 #[derive(Default)]
@@ -83,19 +84,20 @@ impl List {
 
 impl Messages {
     /// Writes a whole message with its changes. Returns whether there are any.
-    pub fn body(&mut self, setup: &mut Setup, raw: &[u8], out: &mut Vec<u8>) -> Result<bool, Error> {
-        self.begin_message(setup);
-        self.edits.clear();
+    pub fn whole(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
+        self.begin_message(context.setup);
+        context.scratch.edits.clear();
         if let Some(body) = Body::read(raw) {
-            self.content(setup, &body, raw)?;
+            self.content(context, &body, raw)?;
         }
-        self.begin_message(setup);
-        self.edits.apply(raw, 0..raw.len(), Span::clone, out)?;
-        Ok(!self.edits.list.is_empty())
+        self.begin_message(context.setup);
+        let edits = &mut context.scratch.edits;
+        edits.apply(raw, 0..raw.len(), Span::clone, context.out)?;
+        Ok(!edits.list.is_empty())
     }
 
     /// Notes the changes of a message.
-    fn content(&mut self, setup: &mut Setup, body: &Body, raw: &[u8]) -> Result<(), Error> {
+    fn content(&mut self, context: &mut Context<'_>, body: &Body, raw: &[u8]) -> Result<(), Error> {
         let Some(content) = body.content.clone() else { return Ok(()) };
         if let Some(id) = &body.id {
             self.message.set_id(&raw[id.clone()])?;
@@ -107,13 +109,14 @@ impl Messages {
         let _ = reader.array(|reader| {
             let block = reader.value()?;
             let block = content.start + block.start..content.start + block.end;
-            done = self.block(setup, raw, &block, &mut list);
+            done = self.block(context, raw, &block, &mut list);
             done.is_ok().then_some(())
         });
         done?;
-        let has_blocks = list.finish(&mut self.edits)?;
+        let Context { setup, scratch: Scratch { edits, .. }, .. } = context;
+        let has_blocks = list.finish(edits)?;
         let Some(stop) = body.stop_reason.clone().filter(|stop| raw[stop.clone()] == *END_TURN) else { return Ok(()) };
-        let Messages { message, edits, .. } = self;
+        let message = &self.message;
         if message.has_emitted_call {
             edits.replace(stop, |out| append(out, TOOL_USE))?;
         }
@@ -131,7 +134,8 @@ impl Messages {
     }
 
     /// Notes the changes of one block.
-    fn block(&mut self, setup: &mut Setup, raw: &[u8], block: &Span, list: &mut List) -> Result<(), Error> {
+    fn block(&mut self, context: &mut Context<'_>, raw: &[u8], block: &Span, list: &mut List) -> Result<(), Error> {
+        let Context { setup, scratch: Scratch { parts, edits, decoded, .. }, .. } = context;
         let data = &raw[block.clone()];
         let part = Part::read(data, &mut Reader::new(data)).unwrap_or_default();
         let message = &mut self.message;
@@ -149,10 +153,9 @@ impl Messages {
         }
         let text = part.text.clone().filter(|(_, text)| part.is(data, b"\"text\"") && text.len() > 2);
         let Some((_, text)) = text.filter(|_| !message.passes_texts(setup)) else {
-            self.take_passing(&part, data)?;
-            return list.keep(block, &mut self.edits);
+            message.take_passing(&part, data, decoded)?;
+            return list.keep(block, edits);
         };
-        let Messages { message, edits, parts, decoded, .. } = self;
         let said = decode(&data[text.clone()], decoded)?;
         let mut stream = message.begin_text(setup)?;
         setup.look_for_objects(&mut stream, || Message::id_prefix(&message.id_prefix), true)?;

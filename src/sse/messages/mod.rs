@@ -8,21 +8,19 @@ mod outgoing;
 
 use std::mem;
 
-use super::edits::{Edits, decode};
+use super::edits::decode;
 use super::event::EventPart;
 use super::ids;
 use super::options::Options;
 use super::promotion::Promotion;
-use super::text::{CallPart, Calls, Input, Parts, Run, Setup, Target, TextStream};
+use super::protocol::{Context, Protocol, Scratch};
+use super::text::{CallPart, Calls, Input, Run, Setup, Target, TextStream};
 use crate::Error;
 use crate::json::Span;
-use crate::memory::{self, TryBox, append, copy_text, push};
+use crate::memory::{TryBox, append, copy_text, push};
 use block::{OpenBlock, TextBlock, set_index, set_text};
 use fields::{Fields, Kind, Part};
 use outgoing::{Delta, Outgoing, empty, text_block};
-
-/// At most this many stretches of an event have blocks of their own.
-const ALONE: usize = 32;
 
 /// At most this many text blocks are open at once, and the indexes of this many other blocks are known.
 const BLOCKS: usize = 128;
@@ -120,6 +118,17 @@ impl Message {
         }
     }
 
+    /// Notes what a block that is not split has of thinking and text.
+    fn take_passing(&mut self, part: &Part, data: &[u8], decoded: &mut Vec<u8>) -> Result<(), Error> {
+        if part.text.as_ref().is_some_and(|(_, text)| text.len() > 2) {
+            self.promotion.close();
+        }
+        if let Some(thinking) = &part.thinking {
+            self.promotion.take_thinking(decode(&data[thinking.clone()], decoded)?)?;
+        }
+        Ok(())
+    }
+
     /// Returns whether its texts pass as they are.
     fn passes_texts(&self, setup: &Setup) -> bool {
         self.is_split && (self.has_own_calls || !setup.has_calls())
@@ -135,13 +144,6 @@ impl Message {
 pub struct Messages {
     message: Message,
     outgoing: Outgoing,
-    /// What the scanner has reported last.
-    parts: Parts,
-    /// The changes of the event or body.
-    edits: Edits,
-    /// How many stretches of the event may still have blocks of their own.
-    alone: usize,
-    decoded: Vec<u8>,
     /// The last event is held or left out, and its blank line lacks a line feed, which comes next.
     owes_line_feed: bool,
     /// How much thinking may be kept, if it may have to be the answer.
@@ -155,39 +157,9 @@ impl Messages {
         Messages {
             message: Message::new(Promotion::new(most_promoted)),
             outgoing: Outgoing::START,
-            parts: Parts::default(),
-            edits: Edits::default(),
-            alone: ALONE,
-            decoded: Vec::new(),
             owes_line_feed: false,
             most_promoted,
         }
-    }
-
-    /// Returns whether a text block is open.
-    pub fn has_open_text(&self) -> bool {
-        !self.message.texts.is_empty()
-    }
-
-    /// Returns how many bytes are held back: text, and starts of blocks.
-    pub fn held(&self) -> usize {
-        self.message.texts.iter().map(TextBlock::held).sum()
-    }
-
-    pub fn begin_event(&mut self) {
-        self.alone = ALONE;
-    }
-
-    /// Returns whether a line feed that comes alone belongs to an event that did not go out.
-    pub fn takes_line_feed(&mut self) -> bool {
-        mem::take(&mut self.owes_line_feed)
-    }
-
-    /// Begins again, after `[DONE]` or an error, or for a new stream.
-    pub fn restart(&mut self) {
-        self.message = Message::new(Promotion::new(self.most_promoted));
-        self.outgoing.begin_message();
-        self.owes_line_feed = false;
     }
 
     /// Begins again within the stream, after a message.
@@ -195,24 +167,12 @@ impl Messages {
         for block in &mut self.message.texts {
             setup.take_calls(&mut block.text);
         }
-        self.restart();
+        self.begin();
     }
 
-    /// Writes what is held back of all text blocks, and the starts of those that have no text yet.
-    pub fn release(&mut self, setup: &mut Setup, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        // What comes now is not read, and may be content.
-        self.message.promotion.close();
-        self.release_some(setup, input, None, out)
-    }
-
-    fn release_some(
-        &mut self,
-        setup: &mut Setup,
-        input: Input<'_>,
-        without: Option<u64>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Error> {
-        let Messages { message: Message { texts, promotion, .. }, outgoing, parts, alone, .. } = self;
+    fn release_some(&mut self, context: &mut Context<'_>, input: Input<'_>, without: Option<u64>) -> Result<(), Error> {
+        let Context { setup, scratch: Scratch { parts, alone, .. }, out } = context;
+        let Messages { message: Message { texts, promotion, .. }, outgoing, .. } = self;
         for block in texts.iter_mut().filter(|block| Some(block.index) != without) {
             parts.clear();
             if !block.text.over {
@@ -227,105 +187,52 @@ impl Messages {
         Ok(())
     }
 
-    /// Writes the starts of text blocks without text, because an event comes that must not pass them.
-    pub fn make_way(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
-        let Messages { message, outgoing, .. } = self;
-        message.texts.iter_mut().try_for_each(|block| block.make_way(outgoing, out))
+    /// Begins again, for a new stream too.
+    pub fn begin(&mut self) {
+        self.message = Message::new(Promotion::new(self.most_promoted));
+        self.outgoing.begin_message();
+        self.owes_line_feed = false;
     }
 
-    /// Writes an event of a message with its changes. With `last`, the stream is over after it. Returns whether there are changes.
-    pub fn event(
-        &mut self,
-        setup: &mut Setup,
-        last: bool,
-        event: &EventPart<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<bool, Error> {
-        let data = event.data();
-        let fields = Fields::read(data);
-        let start = out.len();
-        self.edits.clear();
-        // One large event must not cost memory in all that come after it.
-        self.parts.clear();
-        memory::clear(&mut self.decoded);
-        self.owes_line_feed = false;
-        self.outgoing.is_named = !event.name().is_empty();
-        self.outgoing.line_end = event.event.line_end;
-        let index = fields.index.as_ref().map(|(index, _)| *index);
-        if last {
-            self.release_some(setup, Input::Finish, index, out)?;
-        }
-        let passes = match (fields.kind, index) {
-            (Kind::Ping, _) => true,
-            (Kind::BlockStart, Some(index)) => self.block_start(setup, last, index, &fields, event, out)?,
-            (Kind::BlockDelta, Some(index)) => self.block_delta(setup, last, index, &fields, event, out)?,
-            (Kind::BlockStop, Some(index)) => self.block_stop(setup, index, &fields, out)?,
-            (Kind::MessageStart, _) => {
-                self.release_some(setup, Input::Finish, None, out)?;
-                self.begin_message(setup);
-                if let Some(id) = &fields.id {
-                    self.message.set_id(&data[id.clone()])?;
-                }
-                true
-            }
-            (Kind::MessageDelta, _) => {
-                self.release_some(setup, Input::Flush, None, out)?;
-                self.message_delta(setup, &fields, data, out)?;
-                true
-            }
-            (Kind::MessageStop, _) => {
-                self.release_some(setup, Input::Finish, None, out)?;
-                self.begin_message(setup);
-                true
-            }
-            _ => {
-                self.make_way(out)?;
-                true
-            }
-        };
-        setup.stats.added += mem::take(&mut self.outgoing.added);
-        if !passes {
-            self.owes_line_feed = event.raw.ends_with(b"\r\n\r");
-            return Ok(true);
-        }
-        let changes = out.len() > start || !self.edits.list.is_empty();
-        event.write(&mut self.edits, out)?;
-        Ok(changes)
+    /// Writes the starts of text blocks without text, because an event comes that must not pass them.
+    fn write_starts(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let Messages { message, outgoing, .. } = self;
+        message.texts.iter_mut().try_for_each(|block| block.make_way(outgoing, out))
     }
 
     /// Reads the start of a block. Returns whether it goes out now.
     fn block_start(
         &mut self,
-        setup: &mut Setup,
-        last: bool,
+        context: &mut Context<'_>,
+        is_last: bool,
         index: u64,
         fields: &Fields,
         event: &EventPart<'_>,
-        out: &mut Vec<u8>,
     ) -> Result<bool, Error> {
         let data = event.data();
         if let Some(at) = self.message.text(index) {
             // The server left out its end: only a block that the server did not begin itself is ended here.
             let is_own = |open: &OpenBlock| open.index != index || open.target != Target::Content;
-            if let Some(open) = self.end_text(setup, at, out)?.filter(is_own) {
-                self.outgoing.stop(open.index, out)?;
+            if let Some(open) = self.end_text(context, at)?.filter(is_own) {
+                self.outgoing.stop(open.index, context.out)?;
             }
         }
         let is_text = fields.part.is(data, b"\"text\"");
         let is_thinking = fields.part.is(data, b"\"thinking\"") || fields.part.is(data, b"\"redacted_thinking\"");
         let is_call = fields.part.is(data, b"\"tool_use\"");
-        self.release_some(setup, if is_thinking { Input::Finish } else { Input::Flush }, None, out)?;
+        self.release_some(context, if is_thinking { Input::Finish } else { Input::Flush }, None)?;
         self.outgoing.begin_block(index);
         let message = &mut self.message;
-        if is_text && message.texts.len() < BLOCKS && !message.passes_texts(setup) {
-            return self.text_start(setup, last, index, fields, event, out);
+        if is_text && message.texts.len() < BLOCKS && !message.passes_texts(context.setup) {
+            return self.text_start(context, is_last, index, fields, event);
         }
+        let Context { setup, scratch: Scratch { parts, edits, decoded, alone }, out } = context;
         if is_call && setup.has_calls() {
             for block in &mut message.texts {
-                self.parts.clear();
+                parts.clear();
                 message.has_emitted_call |= block.text.has_emitted_call();
-                setup.give_up_calls(&mut block.text, &mut self.parts)?;
-                block.write(&self.parts, self.parts.runs(), &mut self.alone, &mut self.outgoing, out)?;
+                setup.give_up_calls(&mut block.text, parts)?;
+                block.write(parts, parts.runs(), alone, &mut self.outgoing, out)?;
             }
             (message.has_own_calls, message.calls) = (true, TryBox::NONE);
         }
@@ -335,36 +242,24 @@ impl Messages {
         if !is_thinking && !is_text {
             message.promotion.close();
         }
-        self.take_passing(&fields.part, data)?;
+        message.take_passing(&fields.part, data, decoded)?;
         let to = self.outgoing.take_index();
-        self.message.know(index, to)?;
-        set_index(fields, to, &mut self.edits)?;
+        message.know(index, to)?;
+        set_index(fields, to, edits)?;
         Ok(true)
-    }
-
-    /// Notes what a block that is not split has of thinking and text.
-    fn take_passing(&mut self, part: &Part, data: &[u8]) -> Result<(), Error> {
-        let promotion = &mut self.message.promotion;
-        if part.text.as_ref().is_some_and(|(_, text)| text.len() > 2) {
-            promotion.close();
-        }
-        if let Some(thinking) = &part.thinking {
-            promotion.take_thinking(decode(&data[thinking.clone()], &mut self.decoded)?)?;
-        }
-        Ok(())
     }
 
     /// Reads the start of a text block. Returns whether it goes out now: only if it is the last event, or has text of its own.
     fn text_start(
         &mut self,
-        setup: &mut Setup,
-        last: bool,
+        context: &mut Context<'_>,
+        is_last: bool,
         index: u64,
         fields: &Fields,
         event: &EventPart<'_>,
-        out: &mut Vec<u8>,
     ) -> Result<bool, Error> {
-        let Messages { message, outgoing, parts, edits, alone, decoded, .. } = self;
+        let Context { setup, scratch: Scratch { parts, edits, decoded, alone }, out } = context;
+        let Messages { message, outgoing, .. } = self;
         let mut block = TextBlock::new(index, message.begin_text(setup)?);
         let mut said = &b""[..];
         parts.clear();
@@ -374,19 +269,19 @@ impl Messages {
             setup.look_for_calls(&mut block.text, || Message::id_prefix(&message.id_prefix), false)?;
             setup.scan(&mut block.text, Input::Feed(said), parts)?;
         }
-        if last {
+        if is_last {
             setup.scan(&mut block.text, Input::Finish, parts)?;
             block.text.over = true;
         }
         message.promotion.take(parts)?;
         // After the last event nothing can come, because it may break off.
-        let is_kept = !last && block.keep(event)?;
+        let is_kept = !is_last && block.keep(event)?;
         let mut runs = parts.runs();
         let first = runs.first().filter(|run| run.target() == Target::Content);
         let goes = match runs.len() {
             0 => !is_kept && said.is_empty(),
-            1 => first.is_some() || !last && !is_kept,
-            _ => !last && (first.is_some() || !is_kept),
+            1 => first.is_some() || !is_last && !is_kept,
+            _ => !is_last && (first.is_some() || !is_kept),
         };
         block.waits = is_kept && !goes;
         if goes {
@@ -402,80 +297,78 @@ impl Messages {
                 _ => {}
             }
         }
-        let is_last = runs.is_empty();
-        if goes && !is_last {
+        let is_all = runs.is_empty();
+        if goes && !is_all {
             event.write(edits, out)?;
         }
         block.write(parts, runs, alone, outgoing, out)?;
         push(&mut message.texts, block)?;
-        Ok(goes && is_last)
+        Ok(goes && is_all)
     }
 
     /// Reads what is added to a block. Returns whether the event goes out.
     fn block_delta(
         &mut self,
-        setup: &mut Setup,
-        last: bool,
+        context: &mut Context<'_>,
+        is_last: bool,
         index: u64,
         fields: &Fields,
         event: &EventPart<'_>,
-        out: &mut Vec<u8>,
     ) -> Result<bool, Error> {
         let data = event.data();
         let Some(at) = self.message.text(index) else {
-            self.take_passing(&fields.part, data)?;
+            self.message.take_passing(&fields.part, data, &mut context.scratch.decoded)?;
             let to = match self.message.other(index) {
                 Some(to) => {
-                    self.make_way(out)?;
+                    self.write_starts(context.out)?;
                     to
                 }
                 None => {
                     // Its start was left out.
                     self.message.promotion.close();
-                    self.release_some(setup, Input::Flush, None, out)?;
+                    self.release_some(context, Input::Flush, None)?;
                     self.outgoing.begin_block(index);
                     let to = self.outgoing.take_index();
                     self.message.know(index, to)?;
                     to
                 }
             };
-            set_index(fields, to, &mut self.edits)?;
+            set_index(fields, to, &mut context.scratch.edits)?;
             return Ok(true);
         };
         match &fields.part.text {
             Some((_, text)) if fields.part.is(data, b"\"text_delta\"") => {
-                self.text_delta(setup, last, at, text.clone(), fields, event, out)
+                self.text_delta(context, is_last, at, text.clone(), fields, event)
             }
             _ => {
                 // Such as a citation: it belongs to the content.
                 let block = &mut self.message.texts[at];
                 let to = match block.open {
                     Some(OpenBlock { index, target: Target::Calls }) => index,
-                    _ => block.open(Target::Content, &mut self.outgoing, out)?,
+                    _ => block.open(Target::Content, &mut self.outgoing, context.out)?,
                 };
                 self.message.promotion.close();
-                set_index(fields, to, &mut self.edits)?;
+                set_index(fields, to, &mut context.scratch.edits)?;
                 Ok(true)
             }
         }
     }
 
     /// Reads text that is added to a text block. Returns whether the event goes out.
-    #[expect(clippy::too_many_arguments)]
     fn text_delta(
         &mut self,
-        setup: &mut Setup,
-        last: bool,
+        context: &mut Context<'_>,
+        is_last: bool,
         at: usize,
         text: Span,
         fields: &Fields,
         event: &EventPart<'_>,
-        out: &mut Vec<u8>,
     ) -> Result<bool, Error> {
-        let Messages { message, outgoing, parts, edits, alone, decoded, .. } = self;
+        let Context { setup, scratch: Scratch { parts, edits, decoded, alone }, out } = context;
+        let Messages { message, outgoing, .. } = self;
         let block = &mut message.texts[at];
         let said = decode(&event.data()[text], decoded)?;
-        if said.is_empty() && !last {
+        if said.is_empty() && !is_last {
             return match block.open {
                 _ if block.waits => {
                     if block.keep(event)? {
@@ -499,7 +392,7 @@ impl Messages {
         } else {
             setup.look_for_calls(&mut block.text, || Message::id_prefix(&message.id_prefix), false)?;
             setup.scan(&mut block.text, Input::Feed(said), parts)?;
-            if last {
+            if is_last {
                 setup.scan(&mut block.text, Input::Finish, parts)?;
                 block.text.over = true;
             }
@@ -526,8 +419,9 @@ impl Messages {
     }
 
     /// Ends a text block, but for the end of the block that is open then.
-    fn end_text(&mut self, setup: &mut Setup, at: usize, out: &mut Vec<u8>) -> Result<Option<OpenBlock>, Error> {
-        let Messages { message, outgoing, parts, alone, .. } = self;
+    fn end_text(&mut self, context: &mut Context<'_>, at: usize) -> Result<Option<OpenBlock>, Error> {
+        let Context { setup, scratch: Scratch { parts, alone, .. }, out } = context;
+        let Messages { message, outgoing, .. } = self;
         let mut block = message.texts.remove(at);
         parts.clear();
         if !block.text.over {
@@ -546,27 +440,22 @@ impl Messages {
     }
 
     /// Reads the end of a block. Returns whether the event goes out.
-    fn block_stop(&mut self, setup: &mut Setup, index: u64, fields: &Fields, out: &mut Vec<u8>) -> Result<bool, Error> {
+    fn block_stop(&mut self, context: &mut Context<'_>, index: u64, fields: &Fields) -> Result<bool, Error> {
         let to = match self.message.text(index) {
-            Some(at) => self.end_text(setup, at, out)?.map(|open| open.index),
+            Some(at) => self.end_text(context, at)?.map(|open| open.index),
             None => {
-                self.make_way(out)?;
+                self.write_starts(context.out)?;
                 Some(self.message.other(index).unwrap_or(index))
             }
         };
         let Some(to) = to else { return Ok(false) };
-        set_index(fields, to, &mut self.edits)?;
+        set_index(fields, to, &mut context.scratch.edits)?;
         Ok(true)
     }
 
     /// Notes the changes of the event that says why the message stops, and writes what goes before it.
-    fn message_delta(
-        &mut self,
-        setup: &mut Setup,
-        fields: &Fields,
-        data: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(), Error> {
+    fn message_delta(&mut self, context: &mut Context<'_>, fields: &Fields, data: &[u8]) -> Result<(), Error> {
+        let Context { setup, scratch: Scratch { edits, .. }, out } = context;
         let message = &mut self.message;
         let has_emitted_call =
             message.has_emitted_call || message.texts.iter().any(|block| block.text.has_emitted_call());
@@ -574,7 +463,7 @@ impl Messages {
             return Ok(());
         };
         if has_emitted_call {
-            self.edits.replace(stop, |out| append(out, TOOL_USE))?;
+            edits.replace(stop, |out| append(out, TOOL_USE))?;
         }
         let thinking = message.promotion.content();
         setup.stats.unpromoted += u64::from(thinking.is_none());
@@ -589,6 +478,97 @@ impl Messages {
             self.outgoing.stop(to, out)?;
             message.promotion.close();
         }
+        Ok(())
+    }
+}
+
+impl Protocol for Messages {
+    /// Returns how many bytes are held back: text, and starts of blocks.
+    fn held(&self) -> usize {
+        self.message.texts.iter().map(TextBlock::held).sum()
+    }
+
+    fn begin_event(&mut self) {}
+
+    fn takes_line_feed(&mut self) -> Result<bool, Error> {
+        Ok(mem::take(&mut self.owes_line_feed))
+    }
+
+    /// Writes what is held back of all text blocks, and the starts of those that have no text yet.
+    fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error> {
+        // What comes now is not read, and may be content.
+        self.message.promotion.close();
+        self.release_some(context, input, None)
+    }
+
+    fn make_way(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<(), Error> {
+        if self.message.texts.is_empty() {
+            return Ok(());
+        }
+        if is_last {
+            return self.release(context, Input::Finish);
+        }
+        // Nothing need go before an event that only keeps the connection alive.
+        let is_quiet = event.name() == b"ping" || matches!(event.data().trim_ascii(), b"" | b"{}");
+        if is_quiet { Ok(()) } else { self.write_starts(context.out) }
+    }
+
+    fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error> {
+        let data = event.data();
+        let fields = Fields::read(data);
+        let start = context.out.len();
+        self.owes_line_feed = false;
+        self.outgoing.is_named = !event.name().is_empty();
+        self.outgoing.line_end = event.event.line_end;
+        let index = fields.index.as_ref().map(|(index, _)| *index);
+        if is_last {
+            self.release_some(context, Input::Finish, index)?;
+        }
+        let passes = match (fields.kind, index) {
+            (Kind::Ping, _) => true,
+            (Kind::BlockStart, Some(index)) => self.block_start(context, is_last, index, &fields, event)?,
+            (Kind::BlockDelta, Some(index)) => self.block_delta(context, is_last, index, &fields, event)?,
+            (Kind::BlockStop, Some(index)) => self.block_stop(context, index, &fields)?,
+            (Kind::MessageStart, _) => {
+                self.release_some(context, Input::Finish, None)?;
+                self.begin_message(context.setup);
+                if let Some(id) = &fields.id {
+                    self.message.set_id(&data[id.clone()])?;
+                }
+                true
+            }
+            (Kind::MessageDelta, _) => {
+                self.release_some(context, Input::Flush, None)?;
+                self.message_delta(context, &fields, data)?;
+                true
+            }
+            (Kind::MessageStop, _) => {
+                self.release_some(context, Input::Finish, None)?;
+                self.begin_message(context.setup);
+                true
+            }
+            _ => {
+                self.write_starts(context.out)?;
+                true
+            }
+        };
+        let Context { setup, scratch: Scratch { edits, .. }, out } = context;
+        setup.stats.added += mem::take(&mut self.outgoing.added);
+        if !passes {
+            self.owes_line_feed = event.raw.ends_with(b"\r\n\r");
+            return Ok(true);
+        }
+        let changes = out.len() > start || !edits.list.is_empty();
+        event.write(edits, out)?;
+        Ok(changes)
+    }
+
+    fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
+        self.whole(context, raw)
+    }
+
+    fn restart(&mut self, _: &Setup) -> Result<(), Error> {
+        self.begin();
         Ok(())
     }
 }

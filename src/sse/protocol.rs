@@ -1,0 +1,79 @@
+//! What the code of every format does, and what it works with. A stream is rewritten by the code of its formats, of which none
+//! knows another: [`rewrite`](super::rewrite) hands each event to one of them.
+
+use super::edits::Edits;
+use super::event::EventPart;
+use super::text::{Input, Parts, Setup};
+use crate::Error;
+use crate::memory;
+
+/// At most this many stretches of an event go out on their own; the rest is joined for each field. Otherwise a few bytes of text
+/// could become many times as many bytes of events.
+pub const ALONE: usize = 32;
+
+/// A family of formats that are rewritten alike: its streams are read, and its events written, by the same code.
+pub trait Protocol {
+    /// Returns how many bytes are held back.
+    fn held(&self) -> usize;
+
+    /// Begins the next event of the stream, whichever format that is of.
+    fn begin_event(&mut self);
+
+    /// Takes a `\n` that comes alone after an event that ended with `\r`. Returns whether it does not go out either, because that
+    /// event did not.
+    fn takes_line_feed(&mut self) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    /// Writes what is held back: `input` says whether texts go on.
+    fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error>;
+
+    /// Lets go of what an event of another format must not pass. With `is_last`, no text goes on after that.
+    fn make_way(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<(), Error>;
+
+    /// Writes an event with its changes. With `is_last`, no text goes on after it. Returns whether there are changes.
+    fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error>;
+
+    /// Writes a whole body, of an answer that is not a stream, with its changes. Returns whether there are any.
+    fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error>;
+
+    /// Begins again, after `[DONE]` or an error.
+    fn restart(&mut self, setup: &Setup) -> Result<(), Error>;
+}
+
+/// What an event or a body is rewritten with.
+pub struct Context<'a> {
+    pub setup: &'a mut Setup,
+    pub scratch: &'a mut Scratch,
+    pub out: &'a mut Vec<u8>,
+}
+
+/// What is needed for one event only, and used again for the next.
+pub struct Scratch {
+    /// What the scanner has reported last.
+    pub parts: Parts,
+    /// The changes of the event or body.
+    pub edits: Edits,
+    /// The text of a string with escapes.
+    pub decoded: Vec<u8>,
+    /// How many stretches of the event may still go out on their own.
+    pub alone: usize,
+}
+
+impl Scratch {
+    pub fn new() -> Scratch {
+        Scratch { parts: Parts::default(), edits: Edits::default(), decoded: Vec::new(), alone: ALONE }
+    }
+
+    pub fn begin_event(&mut self) {
+        self.begin_data();
+        self.alone = ALONE;
+    }
+
+    /// Begins the next data of an event. One large event must not cost memory in all that come after it.
+    pub fn begin_data(&mut self) {
+        self.parts.clear();
+        self.edits.clear();
+        memory::clear(&mut self.decoded);
+    }
+}

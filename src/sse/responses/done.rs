@@ -1,0 +1,283 @@
+//! The events that say a text again: of a part, and of a message. A client compares them with the deltas before, so they say what
+//! those have become.
+
+use std::mem;
+
+use super::calls::prefix;
+use super::fields::{self, Object};
+use super::message::OpenItem;
+use super::outgoing::{put, put_string, write_text};
+use super::place::{self, Annotations};
+use super::whole::{self, Comparison, Items};
+use super::{Incoming, Outcome, Responses};
+use crate::Error;
+use crate::memory::{self, append, push};
+use crate::sse::edits::decode;
+use crate::sse::protocol::Context;
+use crate::sse::text::{Input, Target};
+
+impl Responses {
+    /// Ends the text of a part. `said` is the whole of it, as the server says.
+    fn end_text(&mut self, context: &mut Context<'_>, message: usize, part: usize, said: &[u8]) -> Result<(), Error> {
+        let here = &mut self.messages[message];
+        let id = &here.id;
+        let here = &mut here.parts[part];
+        if mem::replace(&mut here.has_ended, true) {
+            return Ok(());
+        }
+        context.scratch.parts.clear();
+        let is_new = here.digest.len == 0 && !said.is_empty();
+        if is_new {
+            here.take(said);
+        }
+        match &mut here.text {
+            Some(text) => {
+                if is_new {
+                    let number = here.config.number;
+                    context.setup.look_for_calls(text, || prefix(id, number), false)?;
+                    context.setup.scan(text, Input::Feed(said), &mut context.scratch.parts)?;
+                }
+                context.setup.scan(text, Input::Finish, &mut context.scratch.parts)?;
+            }
+            None if is_new => context.scratch.parts.push_content(said)?,
+            None => {}
+        }
+        here.text = None;
+        let is_same = matches!(context.scratch.parts.runs(), [run] if run.target() == Target::Content);
+        if is_new && is_same && context.scratch.parts.text() == said {
+            // There were no deltas, and none are needed.
+            here.sent.add(&context.scratch.parts);
+            self.promotion.close();
+            return self.messages[message].take_whole(part, said, &mut self.outgoing, context);
+        }
+        here.is_changed |= is_new;
+        self.write_runs(context, message, part, None)?;
+        if self.messages[message].parts[part].digest.len == 0 {
+            let message = &mut self.messages[message];
+            message.open_message(Some(part), message.parts[part].index, &mut self.outgoing, context)?;
+        }
+        Ok(())
+    }
+
+    /// Returns what the open message has of a whole text. `None`: all of it.
+    fn text_of_open(
+        &mut self,
+        context: &mut Context<'_>,
+        message: usize,
+        part: usize,
+        said: &[u8],
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let message = &self.messages[message];
+        let here = &message.parts[part];
+        if here.agrees(said) {
+            if !here.is_changed {
+                return Ok(None);
+            }
+            return Ok(Some(memory::copy(message.text_of_open(&mut self.outgoing))?));
+        }
+        let (content, comparison) = whole::content_of(context.setup, &message.id, here, said)?;
+        Ok(match comparison {
+            Comparison::New => None,
+            Comparison::NewContent => Some(content),
+            Comparison::Same | Comparison::Known => {
+                let before = message.len_before(part);
+                let before = before + whole::cut_off(&content, before);
+                Some(memory::copy(content.get(before..).unwrap_or_default())?)
+            }
+        })
+    }
+
+    /// Returns whether a whole text has something that has not been sent of its part.
+    fn is_new(&self, context: &mut Context<'_>, message: usize, part: usize, said: &[u8]) -> Result<bool, Error> {
+        let message = &self.messages[message];
+        let here = &message.parts[part];
+        Ok(!said.is_empty()
+            && !here.agrees(said)
+            && whole::content_of(context.setup, &message.id, here, said)?.1.is_new())
+    }
+
+    /// Returns whether a part is open for an event that says its text again. It is opened if that says something new.
+    fn open_for(&mut self, context: &mut Context<'_>, message: usize, part: usize, said: &[u8]) -> Result<bool, Error> {
+        if !self.messages[message].is_part_open(part) {
+            if !self.is_new(context, message, part, said)? {
+                return Ok(false);
+            }
+            self.promotion.close();
+            let message = &mut self.messages[message];
+            message.open_message(Some(part), message.parts[part].index, &mut self.outgoing, context)?;
+        }
+        Ok(true)
+    }
+
+    /// Writes the event that says the text of a part again.
+    pub(super) fn text_done(
+        &mut self,
+        context: &mut Context<'_>,
+        incoming: Incoming<'_>,
+        message: usize,
+        part: usize,
+    ) -> Result<Outcome, Error> {
+        let Incoming { event, fields, .. } = incoming;
+        let data = event.data();
+        let Some(at) = &fields.text else { return Ok(Outcome::Written) };
+        let mut decoded = Vec::new();
+        let said = decode(&data[at.clone()], &mut decoded)?;
+        self.end_text(context, message, part, said)?;
+        if !self.open_for(context, message, part, said)? {
+            self.outgoing.renumbers = true;
+            return Ok(Outcome::Dropped);
+        }
+        let text = self.text_of_open(context, message, part, said)?;
+        if let Some(text) = text
+            && text != said
+        {
+            put_string(&mut context.scratch.edits, data, at, |out| write_text(b"", &text, out))?;
+            if let Some(logprobs) = &fields.logprobs {
+                put(&mut context.scratch.edits, data, logprobs.value.clone(), |out| append(out, b"[]"))?;
+            }
+        }
+        let message = &self.messages[message];
+        let index = message.parts[part].index;
+        message.pass(event, fields, Some(index), &mut self.outgoing, context)?;
+        Ok(Outcome::Written)
+    }
+
+    /// Writes the event that says a part again.
+    pub(super) fn part_done(
+        &mut self,
+        context: &mut Context<'_>,
+        incoming: Incoming<'_>,
+        message: usize,
+        part: usize,
+    ) -> Result<Outcome, Error> {
+        let Incoming { event, fields, .. } = incoming;
+        let data = event.data();
+        let object = fields.part.clone().map(|at| Object::read(data, at)).unwrap_or_default();
+        let mut decoded = Vec::new();
+        let said = match &object.text {
+            Some(text) => decode(&data[text.clone()], &mut decoded)?,
+            None => b"",
+        };
+        self.end_text(context, message, part, said)?;
+        let is_open = self.open_for(context, message, part, said)?;
+        let mut json = Vec::new();
+        if is_open {
+            let text = self.text_of_open(context, message, part, said)?;
+            let here = &self.messages[message];
+            let mut stretches = Vec::new();
+            let mut place = Annotations::Before(0);
+            let has_annotations = object.annotations.as_ref().is_some_and(|list| list.len() > 2);
+            if let Some(text) = &text
+                && has_annotations
+            {
+                let (content, _) = whole::content_of(context.setup, &here.id, &here.parts[part], said)?;
+                stretches = whole::stretches(context.setup, here.parts[part].config, said, &content)?;
+                let before = content.strip_suffix(&text[..]).or_else(|| content.get(..here.len_before(part)));
+                let (before, len) = (before.unwrap_or_default(), place::chars(text));
+                place = Annotations::In { stretches: &stretches, skip: place::chars(before), len };
+            }
+            whole::write_part(data, &object, said, text.as_deref().unwrap_or(said), place, &mut json)?;
+            drop(stretches);
+        }
+        let message = &mut self.messages[message];
+        if is_open {
+            if json != data[object.whole.clone()] {
+                put(&mut context.scratch.edits, data, object.whole, |out| append(out, &json))?;
+            }
+            let index = message.parts[part].index;
+            message.pass(event, fields, Some(index), &mut self.outgoing, context)?;
+        }
+        message.end_part(part, &mut self.outgoing);
+        if is_open {
+            message.keep_done(&json, &mut self.outgoing)?;
+            return Ok(Outcome::Written);
+        }
+        self.outgoing.renumbers = true;
+        Ok(Outcome::Dropped)
+    }
+
+    /// Writes the event that says a message again.
+    pub(super) fn item_done(
+        &mut self,
+        context: &mut Context<'_>,
+        incoming: Incoming<'_>,
+        message: usize,
+        item: &Object,
+    ) -> Result<Outcome, Error> {
+        let Incoming { event, fields, .. } = incoming;
+        let data = event.data();
+        let mut texts = Vec::new();
+        // Whether it says something that has not been sent, and of which text that is.
+        let (mut is_new, mut new_text) = (false, None);
+        let here = &self.messages[message];
+        if let Some(content) = &item.content {
+            let (mut index, mut memory) = (0, Ok(()));
+            fields::values(data, content.clone(), |at| {
+                let part = Object::read(data, at);
+                match part.text.clone().filter(|_| part.is(data, b"output_text")) {
+                    Some(text) if memory.is_ok() => memory = push(&mut texts, (index, text)),
+                    Some(_) => {}
+                    None => is_new |= !here.has_verbatim(index),
+                }
+                index += 1;
+            });
+            memory?;
+        }
+        let mut decoded = Vec::new();
+        for (index, text) in texts {
+            let known = self.messages[message].parts.iter().position(|part| part.index == index);
+            let part = match known {
+                Some(part) => Some(part),
+                None => self.begin_part(context, message, index)?,
+            };
+            let Some(part) = part else { continue };
+            let said = decode(&data[text], &mut decoded)?;
+            if known.is_some() || !said.is_empty() {
+                self.end_text(context, message, part, said)?;
+            }
+            if self.is_new(context, message, part, said)? {
+                (is_new, new_text) = (true, Some(part));
+            }
+        }
+        for part in 0..self.messages[message].parts.len() {
+            self.end_text(context, message, part, b"")?;
+        }
+        let status = item.status.clone().map_or(&b"\"completed\""[..], |at| &data[at]);
+        if is_new {
+            self.promotion.close();
+        }
+        let here = &mut self.messages[message];
+        if is_new && here.open != OpenItem::Message {
+            let index = new_text.map_or(0, |part| here.parts[part].index);
+            here.open_message(new_text, index, &mut self.outgoing, context)?;
+        } else if here.open != OpenItem::Message {
+            let is_empty = here.holds_start() && here.parts.iter().all(|part| part.digest.len == 0);
+            if !is_empty {
+                here.close(status, &mut self.outgoing, context)?;
+                here.give_up_place(&mut self.outgoing);
+                here.end(&mut self.outgoing);
+                self.outgoing.renumbers = true;
+                return Ok(Outcome::Dropped);
+            }
+            here.open_message(None, 0, &mut self.outgoing, context)?;
+        }
+        let place = here.place;
+        if here.pieces.is_some() {
+            let mut items = Items::new(context.setup, &mut self.outgoing, false);
+            items.is_partial = true;
+            items.add(data, item, here.index, Some(here))?;
+            let found = items.list.iter().find(|(out, _)| *out == place).map(|(_, at)| at.clone());
+            let json = mem::take(&mut items.json);
+            if let Some(at) = found
+                && json[at.clone()] != data[item.whole.clone()]
+            {
+                put(&mut context.scratch.edits, data, item.whole.clone(), |out| append(out, &json[at]))?;
+            }
+        } else if !is_new {
+            here.put_done(data, item, &mut context.scratch.edits)?;
+        }
+        here.pass(event, fields, None, &mut self.outgoing, context)?;
+        here.end(&mut self.outgoing);
+        Ok(Outcome::Written)
+    }
+}

@@ -1,0 +1,116 @@
+//! Closes the items of a message, each with all of its text.
+
+use std::mem;
+
+use super::{Message, OpenItem};
+use crate::Error;
+use crate::json::Span;
+use crate::memory::{self, append, append_all};
+use crate::sse::edits::Edits;
+use crate::sse::event::Event;
+use crate::sse::protocol::Context;
+use crate::sse::responses::fields::{Fields, Object};
+use crate::sse::responses::outgoing::{Outgoing, Target, write_index, write_text};
+
+impl Message {
+    /// Closes the item that is open, with this status, which has its quotes.
+    pub fn close(&mut self, status: &[u8], outgoing: &mut Outgoing, context: &mut Context<'_>) -> Result<(), Error> {
+        match mem::replace(&mut self.open, OpenItem::Nothing) {
+            OpenItem::Nothing => {}
+            OpenItem::Reasoning => {
+                self.count_cut(3, outgoing);
+                let target = Target { out: self.place, id: &self.id, pair: self.pair };
+                outgoing.close_reasoning(target, &self.text, status, context.out)?;
+            }
+            OpenItem::Message => self.close_message(status, outgoing, context)?,
+            OpenItem::Call => {
+                self.count_cut(2, outgoing);
+                let call = mem::take(&mut self.call);
+                outgoing.close_call(self.place, &call.id, &call.name, &self.text, context.out)?;
+            }
+        }
+        self.begin_item(outgoing);
+        Ok(())
+    }
+
+    /// Closes the open message before the server does.
+    fn close_message(
+        &mut self,
+        status: &[u8],
+        outgoing: &mut Outgoing,
+        context: &mut Context<'_>,
+    ) -> Result<(), Error> {
+        let target = Target { out: self.place, id: &self.id, pair: self.pair };
+        let mut cut = u64::from(self.is_done_cut && !self.is_cut);
+        for part in self.parts.iter_mut().filter(|part| part.is_open) {
+            part.is_open = false;
+            if part.is_over {
+                continue;
+            }
+            cut += if self.is_cut { 3 } else { 0 };
+            let mut event = Event::new();
+            event.read(&part.added)?;
+            let data = event.data(&part.added);
+            let has_logprobs = part.has_logprobs
+                || Fields::read(data).part.is_some_and(|at| Object::read(data, at).logprobs.is_some());
+            let place = |out: &mut Vec<u8>| {
+                append(out, b",\"item_id\":")?;
+                target.write_id("", out)?;
+                write_index(b",\"output_index\":", target.out, out)?;
+                write_index(b",\"content_index\":", part.index.saturating_sub(self.left_out), out)
+            };
+            outgoing.add("response.output_text.done", context.out, |out| {
+                place(out)?;
+                write_text(b",\"text\":", &self.text, out)?;
+                append(out, if has_logprobs { b",\"logprobs\":[]" } else { b"" })
+            })?;
+            let mut json = Vec::new();
+            write_part(data, &self.text, &part.annotations, &mut json)?;
+            outgoing.add("response.content_part.done", context.out, |out| {
+                place(out)?;
+                append_all(out, &[b",\"part\":", &json])
+            })?;
+            let comma = if self.done.is_empty() { &b""[..] } else { b"," };
+            append_all(&mut self.done, &[comma, &json])?;
+        }
+        outgoing.truncated += cut;
+        let mut event = Event::new();
+        event.read(&self.added)?;
+        let data = event.data(&self.added);
+        let item = Fields::read(data).item.map(|at| Object::read(data, at)).unwrap_or_default();
+        let mut edits = Edits::default();
+        if let Some(id) = &item.id {
+            edits.replace(id.clone(), |out| target.write_id("", out))?;
+        }
+        if let Some(at) = item.status {
+            edits.replace(at, |out| append(out, status))?;
+        }
+        if let Some(content) = item.content {
+            edits.replace(content, |out| append_all(out, &[b"[", &self.done, b"]"]))?;
+        }
+        outgoing.add("response.output_item.done", context.out, |out| {
+            write_index(b",\"output_index\":", target.out, out)?;
+            append(out, b",\"item\":")?;
+            edits.apply(data, item.whole, Span::clone, out)
+        })?;
+        outgoing.forget(&mut self.done);
+        Ok(())
+    }
+}
+
+/// Writes a text part that is over, like the one that an event began.
+fn write_part(data: &[u8], text: &[u8], annotations: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    let Some(part) = Fields::read(data).part.map(|at| Object::read(data, at)) else {
+        append_all(out, &[b"{\"type\":\"output_text\",\"annotations\":[", annotations, b"]"])?;
+        write_text(b",\"text\":", text, out)?;
+        return append(out, b"}");
+    };
+    let mut edits = Edits::default();
+    if let Some(at) = part.text {
+        edits.replace(at, |out| write_text(b"", text, out))?;
+    }
+    if let Some(at) = part.annotations {
+        edits.replace(at, |out| append_all(out, &[b"[", annotations, b"]"]))?;
+    }
+    edits.apply(data, part.whole, Span::clone, out)
+}

@@ -1,0 +1,70 @@
+//! Digests of texts, to know a text again that comes in pieces and once more as a whole, without keeping it.
+
+use std::hash::Hasher;
+
+use twox_hash::XxHash64;
+
+use crate::sse::text::{self, CallPart, Parts};
+
+/// A digest of a text: of one that comes in pieces, to know it again where it comes as a whole.
+#[derive(Clone, Default)]
+pub struct Digest {
+    pub len: u64,
+    /// Its state has 88 bytes. XXH3, which hashes whole texts here, has a state of 544 for pieces.
+    hash: XxHash64,
+}
+
+impl PartialEq for Digest {
+    fn eq(&self, other: &Digest) -> bool {
+        self.len == other.len && self.hash.finish() == other.hash.finish()
+    }
+}
+
+impl Digest {
+    pub fn add(&mut self, text: &[u8]) {
+        self.len += text.len() as u64;
+        self.hash.write(text);
+    }
+
+    /// Adds a text without its white space.
+    fn add_words(&mut self, text: &[u8]) {
+        text.split(u8::is_ascii_whitespace).for_each(|word| self.add(word));
+    }
+
+    pub fn of(text: &[u8]) -> Digest {
+        let mut digest = Digest::default();
+        digest.add(text);
+        digest
+    }
+}
+
+/// A digest of what a text has become, without its white space, which servers trim where they repeat a text.
+#[derive(Clone, Default, PartialEq)]
+pub struct SentDigest {
+    all: Digest,
+    /// The thinking and the calls, which events that repeat the text leave out.
+    extracted: Digest,
+}
+
+impl SentDigest {
+    /// Adds what the next stretches of the text have become.
+    pub fn add(&mut self, parts: &Parts) {
+        for run in parts.runs() {
+            let text = match parts.call_part(run) {
+                // Its id may be made here, of an id that the server says otherwise elsewhere.
+                Some(CallPart::Begin { name, .. }) => name,
+                Some(CallPart::Arguments(text)) => text,
+                None => parts.text_of(run),
+            };
+            self.all.add_words(text);
+            if run.target() != text::Target::Content {
+                self.extracted.add_words(text);
+            }
+        }
+    }
+
+    /// Returns whether a text that becomes this has no thinking and no calls but those of a text that has become `other`.
+    pub fn has_only_content_more_than(&self, other: &SentDigest) -> bool {
+        self.extracted.len == 0 || self.extracted == other.extracted
+    }
+}

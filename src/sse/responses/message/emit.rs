@@ -1,0 +1,301 @@
+//! Writes what a message becomes: its start and its deltas, in the events of the server where they can carry it.
+
+use std::mem;
+
+use super::{Carrier, ItemKind, Message, OpenCall, OpenItem, TextPart};
+use crate::Error;
+use crate::memory::{self, append, append_all};
+use crate::sse::event::{Event, EventPart};
+use crate::sse::protocol::Context;
+use crate::sse::responses::fields::{Fields, Kind, Object, inside};
+use crate::sse::responses::outgoing::{Outgoing, put, put_number, put_string, remove, write_index, write_text};
+use crate::sse::responses::place::{Annotations, chars};
+
+impl Message {
+    /// Opens the message, and in it a text part, or room for the part of another kind with the index `content`.
+    pub fn open_message(
+        &mut self,
+        part: Option<usize>,
+        content: u64,
+        outgoing: &mut Outgoing,
+        context: &mut Context<'_>,
+    ) -> Result<(), Error> {
+        if self.open != OpenItem::Message {
+            self.close(b"\"completed\"", outgoing, context)?;
+            if self.has_message {
+                self.next_pair();
+            }
+            self.place = match mem::take(&mut self.is_reserved) {
+                true => outgoing.places.of(self.index)?,
+                false => outgoing.places.insert(self.index),
+            };
+            self.has_message = true;
+            // Earlier parts of which nothing has become anything else may still come.
+            let is_left_out = |earlier: &TextPart| earlier.is_changed || earlier.has_ended || earlier.is_over;
+            let mut earlier = self.parts.iter().filter(|earlier| earlier.index < content);
+            let is_first = self.pair == 1 && !earlier.any(is_left_out);
+            self.left_out = if is_first { 0 } else { content };
+            self.open = OpenItem::Message;
+            outgoing.forget(&mut self.done);
+            self.is_done_cut = false;
+            let added = mem::take(&mut self.added);
+            self.replay(&added, None, outgoing, context)?;
+            self.added = added;
+        }
+        if let Some(place) = part
+            && !self.parts[place].is_open
+        {
+            self.begin_item(outgoing);
+            let part = &mut self.parts[place];
+            (part.is_open, part.item_chars, part.annotated) = (true, 0, 0);
+            outgoing.forget(&mut part.annotations);
+            let (added, empty) = (mem::take(&mut part.added), mem::take(&mut part.empty));
+            let index = part.index;
+            self.replay(&added, Some(index), outgoing, context)?;
+            for mut empty in empty {
+                self.replay(&empty, Some(index), outgoing, context)?;
+                outgoing.forget(&mut empty);
+            }
+            self.parts[place].added = added;
+            self.note(ItemKind::Message, index, 0, true)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the start of a part of the open message whose text is over, unless something was taken out of it.
+    pub fn release_part_start(
+        &mut self,
+        part: usize,
+        outgoing: &mut Outgoing,
+        context: &mut Context<'_>,
+    ) -> Result<(), Error> {
+        let here = &self.parts[part];
+        let is_held = !here.is_open && !here.is_over && !here.is_changed && !here.added.is_empty();
+        if self.open == OpenItem::Message && is_held {
+            self.open_message(Some(part), here.index, outgoing, context)?;
+        }
+        Ok(())
+    }
+
+    /// Writes an event that was held, or once more.
+    fn replay(
+        &self,
+        raw: &[u8],
+        content: Option<u64>,
+        outgoing: &mut Outgoing,
+        context: &mut Context<'_>,
+    ) -> Result<(), Error> {
+        if raw.is_empty() {
+            return Ok(());
+        }
+        let mut event = Event::new();
+        event.read(raw)?;
+        let event = EventPart { raw, part: 0..raw.len(), event: &event };
+        let fields = Fields::read(event.data());
+        if self.pair > 1 {
+            outgoing.added += 1;
+            outgoing.renumbers = true;
+        }
+        self.pass(&event, &fields, content, outgoing, context)
+    }
+
+    /// Writes an event of the server, whose changes may have been noted, with the place of the open message.
+    pub fn pass(
+        &self,
+        event: &EventPart<'_>,
+        fields: &Fields,
+        content: Option<u64>,
+        outgoing: &mut Outgoing,
+        context: &mut Context<'_>,
+    ) -> Result<(), Error> {
+        let data = event.data();
+        let (edits, target) = (&mut context.scratch.edits, self.target());
+        if let Some(index) = &fields.output_index
+            && index.number(data) != Some(target.out)
+        {
+            put_number(edits, data, &index.value, target.out)?;
+        }
+        if let (Some(content), Some(index)) = (content, &fields.content_index) {
+            let place = content.saturating_sub(self.left_out);
+            if index.number(data) != Some(place) {
+                put_number(edits, data, &index.value, place)?;
+            }
+        }
+        let id = match (fields.kind, &fields.item) {
+            (Kind::ItemAdded, Some(item)) => Object::read(data, item.clone()).id,
+            _ => fields.item_id.clone(),
+        };
+        if let Some(id) = id.filter(|id| target.pair > 1 && inside(data, id) == target.id) {
+            put_string(edits, data, &id, |out| target.write_id("", out))?;
+        }
+        Ok(outgoing.pass(event, fields, edits, None, context.out)?)
+    }
+
+    fn open_reasoning(&mut self, outgoing: &mut Outgoing, context: &mut Context<'_>) -> Result<(), Error> {
+        if self.open == OpenItem::Reasoning {
+            return Ok(());
+        }
+        self.close(b"\"completed\"", outgoing, context)?;
+        if self.has_message || self.has_reasoning {
+            self.next_pair();
+        }
+        self.has_reasoning = true;
+        self.place = outgoing.places.insert(self.index);
+        self.begin_item(outgoing);
+        self.open = OpenItem::Reasoning;
+        Ok(outgoing.open_reasoning(self.target(), context.out)?)
+    }
+
+    /// Writes thinking: in the event of the server, if that carries it.
+    pub fn reasoning(
+        &mut self,
+        part: usize,
+        text: &[u8],
+        carrier: Option<&Carrier<'_>>,
+        outgoing: &mut Outgoing,
+        context: &mut Context<'_>,
+    ) -> Result<(), Error> {
+        let is_new = self.open != OpenItem::Reasoning;
+        self.open_reasoning(outgoing, context)?;
+        self.note(ItemKind::Reasoning, self.parts[part].index, text.len(), is_new)?;
+        self.keep(text, outgoing)?;
+        let target = self.target();
+        let Some(Carrier { event, fields, .. }) = carrier else {
+            return Ok(outgoing.reasoning(target, text, context.out)?);
+        };
+        let Fields { name: Some(name), item_id: Some(id), delta: Some(delta), .. } = fields else {
+            return Ok(outgoing.reasoning(target, text, context.out)?);
+        };
+        let (Some(index), Some(content)) = (&fields.output_index, &fields.content_index) else {
+            return Ok(outgoing.reasoning(target, text, context.out)?);
+        };
+        let (data, edits, kind) = (event.data(), &mut context.scratch.edits, outgoing.reasoning_delta());
+        put_string(edits, data, name, |out| append_all(out, &[b"\"", kind.as_bytes(), b"\""]))?;
+        put_string(edits, data, id, |out| target.write_id("rs_", out))?;
+        put_number(edits, data, &index.value, target.out)?;
+        if outgoing.is_summary {
+            let name = outgoing.reasoning_index().as_bytes();
+            put_string(edits, data, &content.key, |out| append_all(out, &[b"\"", name, b"\""]))?;
+        }
+        if content.number(data) != Some(0) {
+            put_number(edits, data, &content.value, 0)?;
+        }
+        put_string(edits, data, delta, |out| write_text(b"", text, out))?;
+        if let Some(logprobs) = &fields.logprobs {
+            remove(edits, data, logprobs)?;
+        }
+        outgoing.renumbers = true;
+        Ok(outgoing.pass(event, fields, edits, Some(kind), context.out)?)
+    }
+
+    /// Writes content: in the event of the server, if that carries it.
+    pub fn content(
+        &mut self,
+        part: usize,
+        text: &[u8],
+        carrier: Option<&Carrier<'_>>,
+        outgoing: &mut Outgoing,
+        context: &mut Context<'_>,
+    ) -> Result<(), Error> {
+        let index = self.parts[part].index;
+        self.open_message(Some(part), index, outgoing, context)?;
+        self.note(ItemKind::Message, index, text.len(), false)?;
+        self.keep(text, outgoing)?;
+        self.parts[part].item_chars += chars(text);
+        if let Some(Carrier { event, fields, is_same }) = carrier
+            && let Some(delta) = &fields.delta
+        {
+            self.parts[part].has_logprobs |= fields.logprobs.is_some();
+            if !is_same {
+                put_string(&mut context.scratch.edits, event.data(), delta, |out| write_text(b"", text, out))?;
+            }
+            return self.pass(event, fields, Some(index), outgoing, context);
+        }
+        let (target, has_logprobs) = (self.target(), self.parts[part].has_logprobs);
+        let content = index.saturating_sub(self.left_out);
+        Ok(outgoing.add("response.output_text.delta", context.out, |out| {
+            append(out, b",\"item_id\":")?;
+            target.write_id("", out)?;
+            write_index(b",\"output_index\":", target.out, out)?;
+            write_index(b",\"content_index\":", content, out)?;
+            write_text(b",\"delta\":", text, out)?;
+            append(out, if has_logprobs { b",\"logprobs\":[]" } else { b"" })
+        })?)
+    }
+
+    /// Opens the item of a call. `number` tells its id from another's.
+    pub fn open_call(
+        &mut self,
+        part: usize,
+        id: Vec<u8>,
+        name: &[u8],
+        number: u64,
+        outgoing: &mut Outgoing,
+        context: &mut Context<'_>,
+    ) -> Result<(), Error> {
+        self.close(b"\"completed\"", outgoing, context)?;
+        self.call = OpenCall { id, name: memory::copy(name)? };
+        self.place = outgoing.places.insert(self.index);
+        self.open = OpenItem::Call;
+        self.note(ItemKind::Call(number), self.parts[part].index, 0, true)?;
+        Ok(outgoing.open_call(self.place, &self.call.id, name, context.out)?)
+    }
+
+    /// Writes arguments of the call that is open.
+    pub fn arguments(&mut self, text: &[u8], outgoing: &mut Outgoing, context: &mut Context<'_>) -> Result<(), Error> {
+        self.keep(text, outgoing)?;
+        Ok(outgoing.arguments(self.place, &self.call.id, text, context.out)?)
+    }
+
+    /// Takes the text of a part that comes as a whole, and only so.
+    pub fn take_whole(
+        &mut self,
+        part: usize,
+        said: &[u8],
+        outgoing: &mut Outgoing,
+        context: &mut Context<'_>,
+    ) -> Result<(), Error> {
+        let index = self.parts[part].index;
+        self.open_message(Some(part), index, outgoing, context)?;
+        self.note(ItemKind::Message, index, said.len(), false)?;
+        self.parts[part].item_chars += chars(said);
+        self.keep(said, outgoing).map_err(Into::into)
+    }
+
+    /// Writes an annotation, if it is of the open message.
+    pub fn annotate(
+        &mut self,
+        part: usize,
+        event: &EventPart<'_>,
+        fields: &Fields,
+        outgoing: &mut Outgoing,
+        context: &mut Context<'_>,
+    ) -> Result<bool, Error> {
+        if !self.is_part_open(part) {
+            return Ok(false);
+        }
+        let data = event.data();
+        let Some(at) = &fields.annotation else { return Ok(false) };
+        let here = &mut self.parts[part];
+        let held = here.text.as_ref().map_or(0, |text| chars(text.scanner.held()));
+        let before = here.chars.saturating_sub(held + here.item_chars);
+        let mut json = Vec::new();
+        let is_kept = Annotations::Before(before).write(data, at.clone(), &mut json)?;
+        if !is_kept {
+            return Ok(false);
+        }
+        outgoing.keep_whole(&mut here.annotations, &json)?;
+        if json != data[at.clone()] {
+            put(&mut context.scratch.edits, data, at.clone(), |out| append(out, &json))?;
+        }
+        if let Some(index) = &fields.annotation_index
+            && here.is_changed
+        {
+            put_number(&mut context.scratch.edits, data, &index.value, here.annotated)?;
+        }
+        here.annotated += 1;
+        let index = here.index;
+        self.pass(event, fields, Some(index), outgoing, context)?;
+        Ok(true)
+    }
+}

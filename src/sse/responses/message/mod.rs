@@ -1,0 +1,334 @@
+//! A message of the server, and the items that it has become. The start of an item is held until it is known that there is
+//! something to go into it, and each item is closed with all of its text.
+
+mod close;
+mod digest;
+mod emit;
+mod part;
+
+use std::mem;
+
+use super::fields::{Fields, Object};
+use super::outgoing::{Outgoing, Target, put, put_string};
+use crate::Error;
+use crate::memory::{self, append, append_all, push};
+use crate::sse::edits::Edits;
+use crate::sse::event::EventPart;
+use crate::sse::text::TextStream;
+pub use digest::SentDigest;
+pub use part::{TextConfig, TextPart};
+
+/// The most pieces of a response that are remembered. One with more is split anew where its text comes again.
+const PIECES: usize = 4096;
+
+/// The most empty deltas that are held with the start of a part.
+const EMPTY: usize = 16;
+
+/// The kind of an item that text has gone to.
+#[derive(Clone, Copy, PartialEq)]
+pub enum ItemKind {
+    Reasoning,
+    Message,
+    /// Something other than text, which has gone out as it came.
+    Verbatim,
+    /// A call, whose id got this number to tell it from another's.
+    Call(u64),
+}
+
+/// A stretch of a part's text, and the item that it has gone to.
+pub struct Piece {
+    pub kind: ItemKind,
+    /// The index of the part in the server's message.
+    pub part: u64,
+    pub out: u64,
+    pub pair: u64,
+    /// Its length in the text of the events. In another text that the server says for it, this need not be a place between
+    /// characters.
+    pub len: usize,
+}
+
+/// The event of the server that carries the last stretch of a text.
+pub struct Carrier<'a> {
+    pub event: &'a EventPart<'a>,
+    pub fields: &'a Fields,
+    /// The stretch is all that the event says.
+    pub is_same: bool,
+}
+
+/// The kind of the item that a message has open.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OpenItem {
+    Nothing,
+    Reasoning,
+    Message,
+    Call,
+}
+
+/// A message of the server.
+pub struct Message {
+    /// Its place, as the server says.
+    pub index: u64,
+    /// Its id, as it stands in the JSON.
+    pub id: Vec<u8>,
+    /// The event that began it.
+    added: Vec<u8>,
+    pub open: OpenItem,
+    /// The place of the item that is open, or was last.
+    pub place: u64,
+    /// The number of the reasoning item and of the message that may come after it.
+    pub pair: u64,
+    has_reasoning: bool,
+    has_message: bool,
+    /// No item has gone to its own place.
+    is_reserved: bool,
+    /// How many of the server's parts are not in the open message.
+    left_out: u64,
+    /// The text of the part or item that is open, as much of it as is kept.
+    text: Vec<u8>,
+    is_cut: bool,
+    /// The parts of the open message that are over, as JSON.
+    done: Vec<u8>,
+    is_done_cut: bool,
+    call: OpenCall,
+    pub parts: Vec<TextPart>,
+    /// What has gone out. `None`: more than is remembered.
+    pub pieces: Option<Vec<Piece>>,
+    pub is_over: bool,
+}
+
+#[derive(Default)]
+struct OpenCall {
+    id: Vec<u8>,
+    name: Vec<u8>,
+}
+
+impl Message {
+    pub fn new(index: u64, id: &[u8]) -> Result<Message, Error> {
+        Ok(Message {
+            index,
+            id: memory::copy(id)?,
+            added: Vec::new(),
+            open: OpenItem::Nothing,
+            place: 0,
+            pair: 1,
+            has_reasoning: false,
+            has_message: false,
+            is_reserved: true,
+            left_out: 0,
+            text: Vec::new(),
+            is_cut: false,
+            done: Vec::new(),
+            is_done_cut: false,
+            call: OpenCall::default(),
+            parts: Vec::new(),
+            pieces: Some(Vec::new()),
+            is_over: false,
+        })
+    }
+
+    /// Returns where the open item is.
+    fn target(&self) -> Target<'_> {
+        Target { out: self.place, id: &self.id, pair: self.pair }
+    }
+
+    /// Holds the event that begins it. Returns whether there was room.
+    pub fn hold(&mut self, event: &EventPart<'_>, outgoing: &mut Outgoing) -> memory::Result<bool> {
+        hold(&mut self.added, event, outgoing)
+    }
+
+    /// Holds the event that begins a part. Returns whether there was room.
+    pub fn hold_part(&mut self, part: usize, event: &EventPart<'_>, outgoing: &mut Outgoing) -> memory::Result<bool> {
+        hold(&mut self.parts[part].added, event, outgoing)
+    }
+
+    /// Holds a delta without text with the start of its part. Returns whether there was room.
+    pub fn hold_empty(&mut self, part: usize, event: &EventPart<'_>, outgoing: &mut Outgoing) -> memory::Result<bool> {
+        let part = &mut self.parts[part];
+        if part.empty.len() == EMPTY {
+            return Ok(false);
+        }
+        let mut held = Vec::new();
+        let has_room = hold(&mut held, event, outgoing)?;
+        push(&mut part.empty, held)?;
+        Ok(has_room)
+    }
+
+    /// Takes the `\n` of the line end whose `\r` ended the event that was held last.
+    pub fn hold_line_feed(&mut self) -> memory::Result<bool> {
+        let starts = self.parts.iter_mut().rev().filter(|part| !part.is_open);
+        for part in starts {
+            if let Some(held) = part.empty.last_mut().or(Some(&mut part.added).filter(|added| !added.is_empty())) {
+                append(held, b"\n")?;
+                return Ok(true);
+            }
+        }
+        let is_held = self.holds_start();
+        if is_held {
+            append(&mut self.added, b"\n")?;
+        }
+        Ok(is_held)
+    }
+
+    /// Returns how many bytes of it are held back.
+    pub fn held(&self) -> usize {
+        let text: usize = self.parts.iter().filter_map(|part| part.text.as_ref()).map(TextStream::held).sum();
+        let starts: usize = self.parts.iter().map(|part| part.added.len()).sum();
+        text + if self.may_release_start() { self.added.len() + starts } else { 0 }
+    }
+
+    /// Returns whether its start is held, and it is not known yet that something is taken out of its text.
+    pub fn may_release_start(&self) -> bool {
+        self.holds_start() && !self.parts.iter().any(|part| part.is_changed)
+    }
+
+    /// Returns whether its start is held, and nothing of it has gone out.
+    pub fn holds_start(&self) -> bool {
+        !self.is_over && self.is_reserved && self.open == OpenItem::Nothing && !self.has_reasoning
+    }
+
+    /// Returns whether it is open, and its own place is still free.
+    pub fn keeps_place(&self) -> bool {
+        !self.is_over && self.is_reserved
+    }
+
+    /// Gives up its own place, which another item gets.
+    pub fn give_up_place(&mut self, outgoing: &mut Outgoing) {
+        if mem::take(&mut self.is_reserved) {
+            outgoing.places.leave_out();
+        }
+    }
+
+    /// Notes that text of a part has gone to the open item.
+    fn note(&mut self, kind: ItemKind, part: u64, len: usize, is_new: bool) -> memory::Result<()> {
+        let (out, pair) = (self.place, self.pair);
+        let Some(pieces) = &mut self.pieces else { return Ok(()) };
+        match pieces.last_mut() {
+            Some(last) if !is_new && last.kind == kind && last.part == part && last.out == out => last.len += len,
+            _ => {
+                push(pieces, Piece { kind, part, out, pair, len })?;
+                if pieces.len() > PIECES {
+                    self.pieces = None;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, text: &[u8], outgoing: &mut Outgoing) -> memory::Result<()> {
+        self.is_cut |= !outgoing.keep(&mut self.text, text)?;
+        Ok(())
+    }
+
+    /// Counts `events` that lack text, if some was not kept.
+    fn count_cut(&self, events: u64, outgoing: &mut Outgoing) {
+        outgoing.truncated += if self.is_cut { events } else { 0 };
+    }
+
+    fn begin_item(&mut self, outgoing: &mut Outgoing) {
+        outgoing.forget(&mut self.text);
+        self.is_cut = false;
+    }
+
+    /// Returns whether it was thinking, and no message has gone out for it.
+    pub fn is_thinking_alone(&self) -> bool {
+        (self.has_reasoning || self.pair > 1) && !self.has_message
+    }
+
+    fn next_pair(&mut self) {
+        self.pair += 1;
+        (self.has_reasoning, self.has_message) = (false, false);
+    }
+
+    /// Returns whether the start of this part stands in the message that is open.
+    pub fn is_part_open(&self, part: usize) -> bool {
+        self.open == OpenItem::Message && self.parts[part].is_open
+    }
+
+    /// Returns how much content of a part went out before the open item.
+    pub fn len_before(&self, part: usize) -> usize {
+        let index = self.parts[part].index;
+        let pieces = self.pieces.iter().flatten();
+        pieces
+            .filter(|piece| piece.part == index && piece.kind == ItemKind::Message && piece.out != self.place)
+            .map(|piece| piece.len)
+            .sum()
+    }
+
+    /// Returns the text of the open part, and counts that some of it is missing in an event.
+    pub fn text_of_open(&self, outgoing: &mut Outgoing) -> &[u8] {
+        self.count_cut(1, outgoing);
+        &self.text
+    }
+
+    /// Keeps the JSON of a part of the open message that is over.
+    pub fn keep_done(&mut self, json: &[u8], outgoing: &mut Outgoing) -> memory::Result<()> {
+        self.is_done_cut |= !outgoing.keep_whole(&mut self.done, json)?;
+        Ok(())
+    }
+
+    /// Notes the changes of the item that says the open message again, if it is not remembered what has become of its text.
+    pub fn put_done(&self, data: &[u8], item: &Object, edits: &mut Edits) -> memory::Result<()> {
+        if let Some(id) = &item.id {
+            put_string(edits, data, id, |out| self.target().write_id("", out))?;
+        }
+        if let Some(content) = &item.content {
+            put(edits, data, content.clone(), |out| append_all(out, &[b"[", &self.done, b"]"]))?;
+        }
+        Ok(())
+    }
+
+    /// Ends a part of the open message. Its text is not needed any more.
+    pub fn end_part(&mut self, part: usize, outgoing: &mut Outgoing) {
+        let is_open = self.is_part_open(part);
+        self.parts[part].is_over = true;
+        if self.open == OpenItem::Message && !is_open {
+            // The parts after it move up.
+            self.left_out += 1;
+        }
+        if is_open {
+            self.begin_item(outgoing);
+        }
+    }
+
+    /// Notes that something other than text goes into the open message. An event of a text that is over is not.
+    pub fn note_verbatim(&mut self, content: u64) -> memory::Result<()> {
+        let is_text = self.parts.iter().any(|part| part.index == content);
+        if is_text || self.has_verbatim(content) { Ok(()) } else { self.note(ItemKind::Verbatim, content, 0, true) }
+    }
+
+    /// Returns whether something other than text has come of a part, as far as that is remembered.
+    pub fn has_verbatim(&self, content: u64) -> bool {
+        let is_it = |piece: &Piece| piece.kind == ItemKind::Verbatim && piece.part == content;
+        self.pieces.as_ref().is_none_or(|pieces| pieces.iter().rev().any(is_it))
+    }
+
+    /// Ends it. What is needed where its text comes again stays.
+    pub fn end(&mut self, outgoing: &mut Outgoing) {
+        outgoing.forget(&mut self.text);
+        outgoing.forget(&mut self.done);
+        outgoing.forget(&mut self.added);
+        for part in &mut self.parts {
+            outgoing.forget(&mut part.added);
+            outgoing.forget(&mut part.annotations);
+            part.empty.iter_mut().for_each(|empty| outgoing.forget(empty));
+            (part.empty, part.text) = (Vec::new(), None);
+        }
+        (self.is_over, self.is_reserved, self.open) = (true, false, OpenItem::Nothing);
+    }
+}
+
+/// Holds an event.
+fn hold(held: &mut Vec<u8>, event: &EventPart<'_>, outgoing: &mut Outgoing) -> memory::Result<bool> {
+    let mut has_room = true;
+    let name = event.name();
+    if !name.is_empty() && !event.part.contains(&event.event.name.start) {
+        for part in [b"event: ", name, event.event.line_end] {
+            has_room &= outgoing.keep(held, part)?;
+        }
+    }
+    has_room &= outgoing.keep(held, &event.raw[event.part.clone()])?;
+    if !has_room {
+        outgoing.forget(held);
+    }
+    Ok(has_room)
+}

@@ -1,0 +1,99 @@
+//! A part of a message that has text.
+
+use super::digest::{Digest, SentDigest};
+use crate::Error;
+use crate::memory::TryBox;
+use crate::sse::responses::place::chars;
+use crate::sse::text::{Setup, TextStream};
+
+/// How a text is read.
+#[derive(Clone, Copy)]
+pub struct TextConfig {
+    /// Which text of the response it is. The first, 0, starts where the stream does, and the others in the content.
+    pub number: u64,
+    /// The server has split it: only calls are looked for.
+    pub is_split: bool,
+    /// Calls are left to the server.
+    pub is_without_calls: bool,
+}
+
+impl TextConfig {
+    /// Returns what reads the text.
+    pub fn start(self, setup: &Setup) -> Result<TextStream, Error> {
+        let mut text = TextStream::new(if self.number == 0 { setup.scanner()? } else { setup.split_scanner()? });
+        if self.is_split {
+            text.split = TryBox::new(setup.split_scanner()?)?;
+        }
+        text.has_own_calls = self.is_without_calls;
+        Ok(text)
+    }
+}
+
+/// A part of a message that has text.
+pub struct TextPart {
+    /// Its index in the server's message.
+    pub index: u64,
+    pub config: TextConfig,
+    /// The event that began it, and the empty deltas after that.
+    pub added: Vec<u8>,
+    pub empty: Vec<Vec<u8>>,
+    /// What reads it. `None`: it is over, or passes.
+    pub text: Option<TextStream>,
+    /// All that has come of it.
+    pub digest: Digest,
+    /// All that it has become.
+    pub sent: SentDigest,
+    pub chars: u64,
+    /// How many characters of it are in the open item.
+    pub item_chars: u64,
+    pub is_changed: bool,
+    /// Its text is over.
+    pub has_ended: bool,
+    /// It is over itself.
+    pub is_over: bool,
+    /// Its start has gone out in the open item.
+    pub is_open: bool,
+    pub has_logprobs: bool,
+    /// The annotations of the open item.
+    pub annotations: Vec<u8>,
+    pub annotated: u64,
+}
+
+impl TextPart {
+    pub fn new(index: u64, config: TextConfig, text: Option<TextStream>) -> TextPart {
+        TextPart {
+            index,
+            config,
+            added: Vec::new(),
+            empty: Vec::new(),
+            text,
+            digest: Digest::default(),
+            sent: SentDigest::default(),
+            chars: 0,
+            item_chars: 0,
+            is_changed: false,
+            has_ended: false,
+            is_over: false,
+            is_open: false,
+            has_logprobs: false,
+            annotations: Vec::new(),
+            annotated: 0,
+        }
+    }
+
+    /// Returns whether this whole text is what has come in pieces.
+    pub fn agrees(&self, said: &[u8]) -> bool {
+        self.digest == Digest::of(said)
+    }
+
+    /// Returns whether nothing of it is decided.
+    pub fn holds_all(&self) -> bool {
+        self.text.as_ref().is_some_and(|text| text.held() as u64 == self.digest.len)
+    }
+
+    /// Takes note of text that has come.
+    pub fn take(&mut self, said: &[u8]) {
+        self.digest.add(said);
+        self.chars += chars(said);
+    }
+}
