@@ -77,3 +77,12 @@ impl Scratch {
         memory::clear(&mut self.decoded);
     }
 }
+
+/// What a server does itself, so that it is not done to its text.
+#[derive(Clone, Copy, Default)]
+pub struct ServerDoes {
+    /// It splits the thinking: only calls are looked for.
+    pub thinking: bool,
+    /// It has made a call: none is looked for.
+    pub calls: bool,
+}

@@ -141,14 +141,14 @@ impl Messages {
         let message = &mut self.message;
         if !part.is(data, b"\"text\"") {
             let is_thinking = part.is(data, b"\"thinking\"") || part.is(data, b"\"redacted_thinking\"");
-            if is_thinking && !mem::replace(&mut message.is_split, true) {
+            if is_thinking && !mem::replace(&mut message.server.thinking, true) {
                 setup.stats.split_by_server += 1;
             }
             if !is_thinking {
                 message.promotion.close();
             }
             if part.is(data, b"\"tool_use\"") {
-                (message.has_own_calls, message.calls) = (true, TryBox::NONE);
+                (message.server.calls, message.calls) = (true, TryBox::NONE);
             }
         }
         let text = part.text.clone().filter(|(_, text)| part.is(data, b"\"text\"") && text.len() > 2);

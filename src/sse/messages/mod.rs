@@ -13,7 +13,7 @@ use super::event::EventPart;
 use super::ids;
 use super::options::Options;
 use super::promotion::Promotion;
-use super::protocol::{Context, Protocol, Scratch};
+use super::protocol::{Context, Protocol, Scratch, ServerDoes};
 use super::text::{CallPart, Calls, Input, Run, Setup, Target, TextStream};
 use crate::Error;
 use crate::json::Span;
@@ -35,10 +35,7 @@ struct Message {
     others: Vec<OtherBlock>,
     /// A text block has begun: later ones begin in the content.
     has_text: bool,
-    /// The server has sent thinking of its own.
-    is_split: bool,
-    /// The server has made a call of its own.
-    has_own_calls: bool,
+    server: ServerDoes,
     /// A call was emitted and has ended as it should.
     has_emitted_call: bool,
     /// The calls of its texts, while no text block is open.
@@ -62,8 +59,7 @@ impl Message {
             texts: Vec::new(),
             others: Vec::new(),
             has_text: false,
-            is_split: false,
-            has_own_calls: false,
+            server: ServerDoes::default(),
             has_emitted_call: false,
             calls: TryBox::NONE,
             id_prefix: String::new(),
@@ -98,12 +94,12 @@ impl Message {
 
     /// Begins the next text. Its calls go on with those of the text before, so that no id comes twice.
     fn begin_text(&mut self, setup: &mut Setup) -> Result<TextStream, Error> {
-        let is_first = !mem::replace(&mut self.has_text, true) && !self.is_split;
+        let is_first = !mem::replace(&mut self.has_text, true) && !self.server.thinking;
         let mut text = TextStream::new(if is_first { setup.scanner()? } else { setup.split_scanner()? });
-        if self.is_split {
+        if self.server.thinking {
             text.split = TryBox::new(setup.split_scanner()?)?;
         }
-        text.has_own_calls = self.has_own_calls || !self.texts.is_empty();
+        text.has_own_calls = self.server.calls || !self.texts.is_empty();
         if !text.has_own_calls {
             setup.give_calls(&mut text, mem::replace(&mut self.calls, TryBox::NONE));
         }
@@ -131,7 +127,7 @@ impl Message {
 
     /// Returns whether its texts pass as they are.
     fn passes_texts(&self, setup: &Setup) -> bool {
-        self.is_split && (self.has_own_calls || !setup.has_calls())
+        self.server.thinking && (self.server.calls || !setup.has_calls())
     }
 
     /// Returns how ids begin that the model does not write, if the message has this prefix.
@@ -234,9 +230,9 @@ impl Messages {
                 setup.give_up_calls(&mut block.text, parts)?;
                 block.write(parts, parts.runs(), alone, &mut self.outgoing, out)?;
             }
-            (message.has_own_calls, message.calls) = (true, TryBox::NONE);
+            (message.server.calls, message.calls) = (true, TryBox::NONE);
         }
-        if is_thinking && !mem::replace(&mut message.is_split, true) {
+        if is_thinking && !mem::replace(&mut message.server.thinking, true) {
             setup.stats.split_by_server += 1;
         }
         if !is_thinking && !is_text {

@@ -4,7 +4,7 @@ use std::mem;
 
 use super::calls::{prefix, unique, write_number};
 use super::fields::{Fields, Kind, Object};
-use super::message::{Carrier, OpenItem, TextConfig, TextPart};
+use super::message::{Carrier, OpenItem, PartState, TextConfig, TextPart};
 use super::{Incoming, Outcome, PARTS, Responses};
 use crate::Error;
 use crate::memory::{self, append, push};
@@ -44,6 +44,7 @@ impl Responses {
             (None, _) => None,
         };
         if let Some(part) = part.filter(|_| is_text) {
+            let state = self.messages[message].parts[part].state;
             match fields.kind {
                 Kind::PartAdded => {
                     if self.messages[message].hold_part(part, event, &mut self.outgoing)? {
@@ -57,13 +58,13 @@ impl Responses {
                         context,
                     )?;
                 }
-                Kind::TextDelta if !self.messages[message].parts[part].has_ended => {
+                Kind::TextDelta if state == PartState::Growing => {
                     return self.delta(context, incoming, message, part);
                 }
-                Kind::TextDone if !self.messages[message].parts[part].has_ended => {
+                Kind::TextDone if state == PartState::Growing => {
                     return self.text_done(context, incoming, message, part);
                 }
-                Kind::PartDone if !self.messages[message].parts[part].is_over => {
+                Kind::PartDone if state != PartState::Over => {
                     return self.part_done(context, incoming, message, part);
                 }
                 Kind::Annotation if self.messages[message].parts[part].digest.len > 0 => {
@@ -101,8 +102,9 @@ impl Responses {
         }
         let number = self.outgoing.texts;
         self.outgoing.texts += 1;
-        let config = TextConfig { number, is_split: self.is_split, is_without_calls: self.has_own_calls };
-        let text = if self.is_split && !context.setup.has_calls() { None } else { Some(config.start(context.setup)?) };
+        let config = TextConfig { number, server: self.server };
+        let text =
+            if self.server.thinking && !context.setup.has_calls() { None } else { Some(config.start(context.setup)?) };
         push(parts, TextPart::new(content, config, text))?;
         Ok(Some(parts.len() - 1))
     }
@@ -125,7 +127,7 @@ impl Responses {
         if said.is_empty() && !incoming.is_last {
             let here = &mut self.messages[message];
             context.scratch.decoded = decoded;
-            if here.open == OpenItem::Reasoning || here.open == OpenItem::Call {
+            if matches!(here.open, OpenItem::Reasoning | OpenItem::Call { .. }) {
                 self.outgoing.renumbers = true;
                 return Ok(Outcome::Dropped);
             }
@@ -255,10 +257,7 @@ impl Responses {
                 write_number(number, &mut id)?;
                 message.open_call(part, id, name, number, &mut self.outgoing, context)
             }
-            CallPart::Arguments(text) if message.open == OpenItem::Call => {
-                message.arguments(text, &mut self.outgoing, context)
-            }
-            CallPart::Arguments(_) => Ok(()),
+            CallPart::Arguments(text) => message.arguments(text, &mut self.outgoing, context),
         }
     }
 }

@@ -5,10 +5,10 @@ use std::mem;
 
 use super::calls::prefix;
 use super::fields::{self, Object};
-use super::message::OpenItem;
+use super::message::PartState;
 use super::outgoing::{put, put_string, write_text};
 use super::place::{self, Annotations};
-use super::whole::{self, Comparison, Items};
+use super::whole::{self, Comparison, Items, Scope};
 use super::{Incoming, Outcome, Responses};
 use crate::Error;
 use crate::memory::{self, append, push};
@@ -22,9 +22,10 @@ impl Responses {
         let here = &mut self.messages[message];
         let id = &here.id;
         let here = &mut here.parts[part];
-        if mem::replace(&mut here.has_ended, true) {
+        if here.state != PartState::Growing {
             return Ok(());
         }
+        here.state = PartState::Ended;
         context.scratch.parts.clear();
         let is_new = here.digest.len == 0 && !said.is_empty();
         if is_new {
@@ -247,10 +248,10 @@ impl Responses {
             self.promotion.close();
         }
         let here = &mut self.messages[message];
-        if is_new && here.open != OpenItem::Message {
+        if is_new && !here.has_message_open() {
             let index = new_text.map_or(0, |part| here.parts[part].index);
             here.open_message(new_text, index, &mut self.outgoing, context)?;
-        } else if here.open != OpenItem::Message {
+        } else if !here.has_message_open() {
             let is_empty = here.holds_start() && here.parts.iter().all(|part| part.digest.len == 0);
             if !is_empty {
                 here.close(status, &mut self.outgoing, context)?;
@@ -263,8 +264,7 @@ impl Responses {
         }
         let place = here.place;
         if here.pieces.is_some() {
-            let mut items = Items::new(context.setup, &mut self.outgoing, false);
-            items.is_partial = true;
+            let mut items = Items::new(context.setup, &mut self.outgoing, Scope::Item);
             items.add(data, item, here.index, Some(here))?;
             let found = items.list.iter().find(|(out, _)| *out == place).map(|(_, at)| at.clone());
             let json = mem::take(&mut items.json);

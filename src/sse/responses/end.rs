@@ -5,7 +5,7 @@ use std::mem;
 use super::fields::{self, Object, inside};
 use super::message::OpenItem;
 use super::outgoing::{self, put};
-use super::whole::Items;
+use super::whole::{Items, Scope};
 use super::{Incoming, Responses};
 use crate::Error;
 use crate::json::Span;
@@ -24,8 +24,10 @@ impl Responses {
         let response = fields.response.clone().map(|at| Object::read(data, at)).unwrap_or_default();
         let is_complete = fields.name.as_ref().is_some_and(|name| inside(data, name) == b"response.completed");
         let is_complete = is_complete && response.status.as_ref().is_none_or(|at| inside(data, at) == b"completed");
-        for message in
-            self.messages.iter_mut().filter(|message| matches!(message.open, OpenItem::Reasoning | OpenItem::Call))
+        for message in self
+            .messages
+            .iter_mut()
+            .filter(|message| matches!(message.open, OpenItem::Reasoning | OpenItem::Call { .. }))
         {
             let status = if is_complete { &b"\"completed\""[..] } else { b"\"incomplete\"" };
             message.close(status, &mut self.outgoing, context)?;
@@ -42,7 +44,7 @@ impl Responses {
             promoted = Some(place);
         }
         if let Some(output) = response.output {
-            let mut items = Items::new(context.setup, &mut self.outgoing, false);
+            let mut items = Items::new(context.setup, &mut self.outgoing, Scope::Stream);
             let mut index = 0;
             let mut added = Ok(());
             fields::values(data, output.clone(), |at| {
@@ -78,7 +80,7 @@ impl Responses {
             return Ok(false);
         };
         let mut outgoing = self.outgoing.fresh();
-        let mut items = Items::new(context.setup, &mut outgoing, true);
+        let mut items = Items::new(context.setup, &mut outgoing, Scope::Body);
         items.promotion = Promotion::new(self.promotes);
         let (mut index, mut added) = (0, Ok(()));
         fields::values(raw, output.clone(), |at| {

@@ -17,12 +17,12 @@ use std::mem;
 use super::event::EventPart;
 use super::options::Options;
 use super::promotion::Promotion;
-use super::protocol::{Context, Protocol};
+use super::protocol::{Context, Protocol, ServerDoes};
 use super::text::{Input, Setup};
 use crate::Error;
 use crate::memory::push;
 use fields::{Fields, Kind, Object, inside};
-use message::Message;
+use message::{Message, PartState};
 use outgoing::{Outgoing, put_number};
 
 /// The most messages of a response whose text is split.
@@ -65,10 +65,7 @@ pub struct Responses {
     promotion: Promotion,
     /// Events of a response have come.
     is_active: bool,
-    /// The server splits the thinking itself.
-    is_split: bool,
-    /// The server makes calls of its own.
-    has_own_calls: bool,
+    server: ServerDoes,
     /// What was done with the last event, if it ends with `\r`.
     last_outcome: Outcome,
 }
@@ -82,8 +79,7 @@ impl Responses {
             promotes,
             promotion: Promotion::new(promotes),
             is_active: false,
-            is_split: false,
-            has_own_calls: false,
+            server: ServerDoes::default(),
             last_outcome: Outcome::Written,
         }
     }
@@ -103,7 +99,7 @@ impl Responses {
     fn end_response(&mut self) {
         self.messages.clear();
         self.promotion = Promotion::new(self.promotes);
-        (self.is_split, self.has_own_calls) = (false, false);
+        self.server = ServerDoes::default();
     }
 
     fn release_but(
@@ -226,7 +222,7 @@ impl Responses {
                 self.see_reasoning(context)?;
             }
             (Kind::Ended, _) => return self.ended(context, incoming).map(|()| Outcome::Written),
-            (_, Some(message)) if !self.messages[message].is_over => {
+            (_, Some(message)) if !self.messages[message].is_over() => {
                 return self.of_message(context, incoming, message);
             }
             (_, Some(message)) => {
@@ -268,7 +264,7 @@ impl Responses {
 
     /// Takes note that the server splits the thinking itself.
     fn see_reasoning(&mut self, context: &mut Context<'_>) -> Result<(), Error> {
-        if mem::replace(&mut self.is_split, true) {
+        if mem::replace(&mut self.server.thinking, true) {
             return Ok(());
         }
         context.setup.stats.split_by_server += 1;
@@ -276,7 +272,7 @@ impl Responses {
             for part in 0..self.messages[message].parts.len() {
                 self.release_part(context, Input::Finish, message, part)?;
                 let part = &mut self.messages[message].parts[part];
-                part.config.is_split |= !part.has_ended;
+                part.config.server.thinking |= part.state == PartState::Growing;
             }
         }
         Ok(())
@@ -285,7 +281,7 @@ impl Responses {
     /// Takes note of an item that is neither a message nor thinking. Calls are left to a server that makes some itself.
     fn see_other(&mut self, context: &mut Context<'_>) -> Result<(), Error> {
         self.promotion.close();
-        if mem::replace(&mut self.has_own_calls, true) || !context.setup.has_calls() {
+        if mem::replace(&mut self.server.calls, true) || !context.setup.has_calls() {
             return Ok(());
         }
         for message in 0..self.messages.len() {

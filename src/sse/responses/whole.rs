@@ -12,6 +12,7 @@ use crate::json::Span;
 use crate::memory::{self, append, append_all, push};
 use crate::sse::edits::{Edits, decode};
 use crate::sse::promotion::Promotion;
+use crate::sse::protocol::ServerDoes;
 use crate::sse::text::{self, CallPart, Input, Parts, Setup};
 use crate::utf8::is_continuation;
 use crate::{Channel, Error, Kind};
@@ -208,7 +209,7 @@ fn split_text(
     let stats = setup.stats;
     let mut text = config.start(setup)?;
     let mut parts = Parts::default();
-    if !config.is_without_calls {
+    if !config.server.calls {
         setup.look_for_calls(&mut text, || prefix(id, config.number), is_body)?;
     }
     setup.scan(&mut text, Input::Feed(said), &mut parts)?;
@@ -256,17 +257,23 @@ pub fn stretches(setup: &Setup, config: TextConfig, said: &[u8], content: &[u8])
     Ok(Vec::new())
 }
 
+/// What a list of items is written for.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Scope {
+    /// A response that comes without a stream.
+    Body,
+    /// The end of one that was streamed.
+    Stream,
+    /// One item of a stream, which has gone out.
+    Item,
+}
+
 /// The items of a response that are written.
 pub struct Items<'a> {
     pub setup: &'a mut Setup,
     pub outgoing: &'a mut Outgoing,
-    /// The response comes without a stream.
-    pub is_body: bool,
-    /// Only one item is wanted, which has gone out.
-    pub is_partial: bool,
-    /// The server splits the thinking itself, or makes calls of its own.
-    is_split: bool,
-    has_own_calls: bool,
+    scope: Scope,
+    server: ServerDoes,
     /// The places of the items, and where in `json` they stand.
     pub list: Vec<(u64, Span)>,
     pub json: Vec<u8>,
@@ -277,14 +284,12 @@ pub struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    pub fn new(setup: &'a mut Setup, outgoing: &'a mut Outgoing, is_body: bool) -> Items<'a> {
+    pub fn new(setup: &'a mut Setup, outgoing: &'a mut Outgoing, scope: Scope) -> Items<'a> {
         Items {
             setup,
             outgoing,
-            is_body,
-            is_partial: false,
-            is_split: false,
-            has_own_calls: false,
+            scope,
+            server: ServerDoes::default(),
             list: Vec::new(),
             json: Vec::new(),
             is_changed: false,
@@ -309,7 +314,7 @@ impl<'a> Items<'a> {
 
     /// Adds the item that stands at this place in the server's list.
     pub fn add(&mut self, data: &[u8], object: &Object, index: u64, record: Option<&Message>) -> Result<(), Error> {
-        if object.has_reasoning(data) && !mem::replace(&mut self.is_split, true) && self.is_body {
+        if object.has_reasoning(data) && !mem::replace(&mut self.server.thinking, true) && self.scope == Scope::Body {
             self.setup.stats.split_by_server += 1;
         }
         let (Some(id), Some(content)) = (&object.id, object.content.as_ref().filter(|_| object.is(data, b"message")))
@@ -317,7 +322,7 @@ impl<'a> Items<'a> {
             let is_other = !object.is(data, b"reasoning") && !object.is(data, b"message");
             if is_other {
                 self.promotion.close();
-                self.has_own_calls = true;
+                self.server.calls = true;
             }
             let out = self.outgoing.places.of(index)?;
             return Ok(self.copy(data, object, out)?);
@@ -330,7 +335,7 @@ impl<'a> Items<'a> {
         }
         let is_new = entries.iter().any(|entry| entry.comparison.is_new());
         let stretches = match record.and_then(|record| record.pieces.as_ref().map(|pieces| (record, pieces))) {
-            Some((record, _)) if self.is_partial && is_new => all_in_one(&entries, record)?,
+            Some((record, _)) if self.scope == Scope::Item && is_new => all_in_one(&entries, record)?,
             Some((record, pieces)) => self.as_sent(&mut entries, pieces, record)?,
             None => self.anew(&entries, index, record)?,
         };
@@ -365,9 +370,9 @@ impl<'a> Items<'a> {
                     Some(part) => part.config,
                     None => self.begin_text(),
                 };
-                let mut split = split_text(self.setup, id, config, self.is_body, &entry.said)?;
+                let mut split = split_text(self.setup, id, config, self.scope == Scope::Body, &entry.said)?;
                 entry.comparison = known.map_or(Comparison::Same, |part| Comparison::of(part, &entry.said, &split));
-                if self.is_partial && entry.comparison == Comparison::New {
+                if self.scope == Scope::Item && entry.comparison == Comparison::New {
                     // The item has no other place for it.
                     split = SplitText { content: memory::copy(&entry.said)?, ..SplitText::default() };
                 }
@@ -385,7 +390,7 @@ impl<'a> Items<'a> {
     fn begin_text(&mut self) -> TextConfig {
         let number = self.outgoing.texts;
         self.outgoing.texts += 1;
-        TextConfig { number, is_split: self.is_split, is_without_calls: self.has_own_calls }
+        TextConfig { number, server: self.server }
     }
 
     /// Returns what goes to each item: what it got in the stream.
@@ -437,11 +442,11 @@ impl<'a> Items<'a> {
                 (ItemKind::Reasoning, thinking..split.thinking.len()),
                 (ItemKind::Message, content..split.content.len()),
             ];
-            for (kind, range) in rest.into_iter().filter(|(_, range)| !range.is_empty() && !self.is_partial) {
+            for (kind, range) in rest.into_iter().filter(|(_, range)| !range.is_empty() && self.scope != Scope::Item) {
                 let out = self.outgoing.places.insert(record.index);
                 push(&mut stretches, Stretch { kind, entry: place, out, pair: record.pair + 1, range })?;
             }
-            for call in (calls..split.calls.len()).filter(|_| !self.is_partial) {
+            for call in (calls..split.calls.len()).filter(|_| self.scope != Scope::Item) {
                 let kind = ItemKind::Call(unique(&split.calls[call].id, self.outgoing)?);
                 let out = self.outgoing.places.insert(record.index);
                 push(&mut stretches, Stretch { kind, entry: place, out, pair: record.pair, range: call..call + 1 })?;

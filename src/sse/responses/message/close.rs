@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::{Message, OpenItem};
+use super::{Message, OpenItem, PartState};
 use crate::Error;
 use crate::json::Span;
 use crate::memory::{self, append, append_all};
@@ -15,21 +15,20 @@ use crate::sse::responses::outgoing::{Outgoing, Target, write_index, write_text}
 impl Message {
     /// Closes the item that is open, with this status, which has its quotes.
     pub fn close(&mut self, status: &[u8], outgoing: &mut Outgoing, context: &mut Context<'_>) -> Result<(), Error> {
-        match mem::replace(&mut self.open, OpenItem::Nothing) {
+        match mem::take(&mut self.open) {
             OpenItem::Nothing => {}
             OpenItem::Reasoning => {
                 self.count_cut(3, outgoing);
                 let target = Target { out: self.place, id: &self.id, pair: self.pair };
-                outgoing.close_reasoning(target, &self.text, status, context.out)?;
+                outgoing.close_reasoning(target, &self.text.text, status, context.out)?;
             }
             OpenItem::Message => self.close_message(status, outgoing, context)?,
-            OpenItem::Call => {
+            OpenItem::Call { id, name } => {
                 self.count_cut(2, outgoing);
-                let call = mem::take(&mut self.call);
-                outgoing.close_call(self.place, &call.id, &call.name, &self.text, context.out)?;
+                outgoing.close_call(self.place, &id, &name, &self.text.text, context.out)?;
             }
         }
-        self.begin_item(outgoing);
+        self.text.clear(outgoing);
         Ok(())
     }
 
@@ -41,13 +40,13 @@ impl Message {
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
         let target = Target { out: self.place, id: &self.id, pair: self.pair };
-        let mut cut = u64::from(self.is_done_cut && !self.is_cut);
+        let mut cut = u64::from(self.done.is_cut && !self.text.is_cut);
         for part in self.parts.iter_mut().filter(|part| part.is_open) {
             part.is_open = false;
-            if part.is_over {
+            if part.state == PartState::Over {
                 continue;
             }
-            cut += if self.is_cut { 3 } else { 0 };
+            cut += if self.text.is_cut { 3 } else { 0 };
             let mut event = Event::new();
             event.read(&part.added)?;
             let data = event.data(&part.added);
@@ -61,17 +60,17 @@ impl Message {
             };
             outgoing.add("response.output_text.done", context.out, |out| {
                 place(out)?;
-                write_text(b",\"text\":", &self.text, out)?;
+                write_text(b",\"text\":", &self.text.text, out)?;
                 append(out, if has_logprobs { b",\"logprobs\":[]" } else { b"" })
             })?;
             let mut json = Vec::new();
-            write_part(data, &self.text, &part.annotations, &mut json)?;
+            write_part(data, &self.text.text, &part.annotations, &mut json)?;
             outgoing.add("response.content_part.done", context.out, |out| {
                 place(out)?;
                 append_all(out, &[b",\"part\":", &json])
             })?;
-            let comma = if self.done.is_empty() { &b""[..] } else { b"," };
-            append_all(&mut self.done, &[comma, &json])?;
+            let comma = if self.done.text.is_empty() { &b""[..] } else { b"," };
+            append_all(&mut self.done.text, &[comma, &json])?;
         }
         outgoing.truncated += cut;
         let mut event = Event::new();
@@ -86,14 +85,14 @@ impl Message {
             edits.replace(at, |out| append(out, status))?;
         }
         if let Some(content) = item.content {
-            edits.replace(content, |out| append_all(out, &[b"[", &self.done, b"]"]))?;
+            edits.replace(content, |out| append_all(out, &[b"[", &self.done.text, b"]"]))?;
         }
         outgoing.add("response.output_item.done", context.out, |out| {
             write_index(b",\"output_index\":", target.out, out)?;
             append(out, b",\"item\":")?;
             edits.apply(data, item.whole, Span::clone, out)
         })?;
-        outgoing.forget(&mut self.done);
+        outgoing.forget(&mut self.done.text);
         Ok(())
     }
 }

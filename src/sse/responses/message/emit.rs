@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::{Carrier, ItemKind, Message, OpenCall, OpenItem, TextPart};
+use super::{Carrier, ItemKind, Message, OpenItem, Pair, PartState, TextPart};
 use crate::Error;
 use crate::memory::{self, append, append_all};
 use crate::sse::event::{Event, EventPart};
@@ -20,24 +20,23 @@ impl Message {
         outgoing: &mut Outgoing,
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
-        if self.open != OpenItem::Message {
+        if !self.has_message_open() {
             self.close(b"\"completed\"", outgoing, context)?;
-            if self.has_message {
+            if self.pair_has == Pair::Message {
                 self.next_pair();
             }
-            self.place = match mem::take(&mut self.is_reserved) {
+            self.place = match self.take_place() {
                 true => outgoing.places.of(self.index)?,
                 false => outgoing.places.insert(self.index),
             };
-            self.has_message = true;
+            self.pair_has = Pair::Message;
             // Earlier parts of which nothing has become anything else may still come.
-            let is_left_out = |earlier: &TextPart| earlier.is_changed || earlier.has_ended || earlier.is_over;
+            let is_left_out = |earlier: &TextPart| earlier.is_changed || earlier.state != PartState::Growing;
             let mut earlier = self.parts.iter().filter(|earlier| earlier.index < content);
             let is_first = self.pair == 1 && !earlier.any(is_left_out);
             self.left_out = if is_first { 0 } else { content };
             self.open = OpenItem::Message;
-            outgoing.forget(&mut self.done);
-            self.is_done_cut = false;
+            self.done.clear(outgoing);
             let added = mem::take(&mut self.added);
             self.replay(&added, None, outgoing, context)?;
             self.added = added;
@@ -45,7 +44,7 @@ impl Message {
         if let Some(place) = part
             && !self.parts[place].is_open
         {
-            self.begin_item(outgoing);
+            self.text.clear(outgoing);
             let part = &mut self.parts[place];
             (part.is_open, part.item_chars, part.annotated) = (true, 0, 0);
             outgoing.forget(&mut part.annotations);
@@ -70,8 +69,8 @@ impl Message {
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
         let here = &self.parts[part];
-        let is_held = !here.is_open && !here.is_over && !here.is_changed && !here.added.is_empty();
-        if self.open == OpenItem::Message && is_held {
+        let is_held = !here.is_open && here.state != PartState::Over && !here.is_changed && !here.added.is_empty();
+        if self.has_message_open() && is_held {
             self.open_message(Some(part), here.index, outgoing, context)?;
         }
         Ok(())
@@ -132,16 +131,16 @@ impl Message {
     }
 
     fn open_reasoning(&mut self, outgoing: &mut Outgoing, context: &mut Context<'_>) -> Result<(), Error> {
-        if self.open == OpenItem::Reasoning {
+        if matches!(self.open, OpenItem::Reasoning) {
             return Ok(());
         }
         self.close(b"\"completed\"", outgoing, context)?;
-        if self.has_message || self.has_reasoning {
+        if self.pair_has != Pair::Nothing {
             self.next_pair();
         }
-        self.has_reasoning = true;
+        self.pair_has = Pair::Reasoning;
         self.place = outgoing.places.insert(self.index);
-        self.begin_item(outgoing);
+        self.text.clear(outgoing);
         self.open = OpenItem::Reasoning;
         Ok(outgoing.open_reasoning(self.target(), context.out)?)
     }
@@ -155,7 +154,7 @@ impl Message {
         outgoing: &mut Outgoing,
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
-        let is_new = self.open != OpenItem::Reasoning;
+        let is_new = !matches!(self.open, OpenItem::Reasoning);
         self.open_reasoning(outgoing, context)?;
         self.note(ItemKind::Reasoning, self.parts[part].index, text.len(), is_new)?;
         self.keep(text, outgoing)?;
@@ -234,17 +233,18 @@ impl Message {
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
         self.close(b"\"completed\"", outgoing, context)?;
-        self.call = OpenCall { id, name: memory::copy(name)? };
         self.place = outgoing.places.insert(self.index);
-        self.open = OpenItem::Call;
         self.note(ItemKind::Call(number), self.parts[part].index, 0, true)?;
-        Ok(outgoing.open_call(self.place, &self.call.id, name, context.out)?)
+        outgoing.open_call(self.place, &id, name, context.out)?;
+        self.open = OpenItem::Call { id, name: memory::copy(name)? };
+        Ok(())
     }
 
-    /// Writes arguments of the call that is open.
+    /// Writes arguments of the call that is open, if one is.
     pub fn arguments(&mut self, text: &[u8], outgoing: &mut Outgoing, context: &mut Context<'_>) -> Result<(), Error> {
-        self.keep(text, outgoing)?;
-        Ok(outgoing.arguments(self.place, &self.call.id, text, context.out)?)
+        let OpenItem::Call { id, .. } = &self.open else { return Ok(()) };
+        outgoing.arguments(self.place, id, text, context.out)?;
+        Ok(self.keep(text, outgoing)?)
     }
 
     /// Takes the text of a part that comes as a whole, and only so.

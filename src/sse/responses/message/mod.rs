@@ -6,8 +6,6 @@ mod digest;
 mod emit;
 mod part;
 
-use std::mem;
-
 use super::fields::{Fields, Object};
 use super::outgoing::{Outgoing, Target, put, put_string};
 use crate::Error;
@@ -16,7 +14,7 @@ use crate::sse::edits::Edits;
 use crate::sse::event::EventPart;
 use crate::sse::text::TextStream;
 pub use digest::SentDigest;
-pub use part::{TextConfig, TextPart};
+pub use part::{PartState, TextConfig, TextPart};
 
 /// The most pieces of a response that are remembered. One with more is split anew where its text comes again.
 const PIECES: usize = 4096;
@@ -55,13 +53,51 @@ pub struct Carrier<'a> {
     pub is_same: bool,
 }
 
-/// The kind of the item that a message has open.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The item that a message has open.
+#[derive(Default)]
 pub enum OpenItem {
+    #[default]
     Nothing,
     Reasoning,
     Message,
-    Call,
+    /// A call with this id and name.
+    Call {
+        id: Vec<u8>,
+        name: Vec<u8>,
+    },
+}
+
+/// The place of a message among the items that go out.
+#[derive(PartialEq)]
+enum Stage {
+    /// No item has gone to its own place.
+    Reserved,
+    /// An item has, or its place was given up.
+    Placed,
+    /// It is over.
+    Over,
+}
+
+/// What a pair of items has so far: at most one for thinking, and then a message.
+#[derive(PartialEq)]
+enum Pair {
+    Nothing,
+    Reasoning,
+    Message,
+}
+
+/// What must be said again when an item is closed, as much of it as is kept.
+#[derive(Default)]
+struct Kept {
+    text: Vec<u8>,
+    is_cut: bool,
+}
+
+impl Kept {
+    fn clear(&mut self, outgoing: &mut Outgoing) {
+        outgoing.forget(&mut self.text);
+        self.is_cut = false;
+    }
 }
 
 /// A message of the server.
@@ -77,29 +113,17 @@ pub struct Message {
     pub place: u64,
     /// The number of the reasoning item and of the message that may come after it.
     pub pair: u64,
-    has_reasoning: bool,
-    has_message: bool,
-    /// No item has gone to its own place.
-    is_reserved: bool,
+    pair_has: Pair,
+    stage: Stage,
     /// How many of the server's parts are not in the open message.
     left_out: u64,
-    /// The text of the part or item that is open, as much of it as is kept.
-    text: Vec<u8>,
-    is_cut: bool,
+    /// The text of the part or item that is open.
+    text: Kept,
     /// The parts of the open message that are over, as JSON.
-    done: Vec<u8>,
-    is_done_cut: bool,
-    call: OpenCall,
+    done: Kept,
     pub parts: Vec<TextPart>,
     /// What has gone out. `None`: more than is remembered.
     pub pieces: Option<Vec<Piece>>,
-    pub is_over: bool,
-}
-
-#[derive(Default)]
-struct OpenCall {
-    id: Vec<u8>,
-    name: Vec<u8>,
 }
 
 impl Message {
@@ -111,18 +135,13 @@ impl Message {
             open: OpenItem::Nothing,
             place: 0,
             pair: 1,
-            has_reasoning: false,
-            has_message: false,
-            is_reserved: true,
+            pair_has: Pair::Nothing,
+            stage: Stage::Reserved,
             left_out: 0,
-            text: Vec::new(),
-            is_cut: false,
-            done: Vec::new(),
-            is_done_cut: false,
-            call: OpenCall::default(),
+            text: Kept::default(),
+            done: Kept::default(),
             parts: Vec::new(),
             pieces: Some(Vec::new()),
-            is_over: false,
         })
     }
 
@@ -183,17 +202,30 @@ impl Message {
 
     /// Returns whether its start is held, and nothing of it has gone out.
     pub fn holds_start(&self) -> bool {
-        !self.is_over && self.is_reserved && self.open == OpenItem::Nothing && !self.has_reasoning
+        self.keeps_place() && matches!(self.open, OpenItem::Nothing) && self.pair_has != Pair::Reasoning
     }
 
     /// Returns whether it is open, and its own place is still free.
     pub fn keeps_place(&self) -> bool {
-        !self.is_over && self.is_reserved
+        self.stage == Stage::Reserved
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.stage == Stage::Over
+    }
+
+    /// Takes its own place, if that is still free. Returns whether it was.
+    fn take_place(&mut self) -> bool {
+        let is_free = self.keeps_place();
+        if is_free {
+            self.stage = Stage::Placed;
+        }
+        is_free
     }
 
     /// Gives up its own place, which another item gets.
     pub fn give_up_place(&mut self, outgoing: &mut Outgoing) {
-        if mem::take(&mut self.is_reserved) {
+        if self.take_place() {
             outgoing.places.leave_out();
         }
     }
@@ -215,33 +247,33 @@ impl Message {
     }
 
     fn keep(&mut self, text: &[u8], outgoing: &mut Outgoing) -> memory::Result<()> {
-        self.is_cut |= !outgoing.keep(&mut self.text, text)?;
+        self.text.is_cut |= !outgoing.keep(&mut self.text.text, text)?;
         Ok(())
     }
 
     /// Counts `events` that lack text, if some was not kept.
     fn count_cut(&self, events: u64, outgoing: &mut Outgoing) {
-        outgoing.truncated += if self.is_cut { events } else { 0 };
-    }
-
-    fn begin_item(&mut self, outgoing: &mut Outgoing) {
-        outgoing.forget(&mut self.text);
-        self.is_cut = false;
+        outgoing.truncated += if self.text.is_cut { events } else { 0 };
     }
 
     /// Returns whether it was thinking, and no message has gone out for it.
     pub fn is_thinking_alone(&self) -> bool {
-        (self.has_reasoning || self.pair > 1) && !self.has_message
+        self.pair_has == Pair::Reasoning || self.pair > 1 && self.pair_has == Pair::Nothing
     }
 
     fn next_pair(&mut self) {
         self.pair += 1;
-        (self.has_reasoning, self.has_message) = (false, false);
+        self.pair_has = Pair::Nothing;
+    }
+
+    /// Returns whether the item that is open is a message.
+    pub fn has_message_open(&self) -> bool {
+        matches!(self.open, OpenItem::Message)
     }
 
     /// Returns whether the start of this part stands in the message that is open.
     pub fn is_part_open(&self, part: usize) -> bool {
-        self.open == OpenItem::Message && self.parts[part].is_open
+        self.has_message_open() && self.parts[part].is_open
     }
 
     /// Returns how much content of a part went out before the open item.
@@ -257,12 +289,12 @@ impl Message {
     /// Returns the text of the open part, and counts that some of it is missing in an event.
     pub fn text_of_open(&self, outgoing: &mut Outgoing) -> &[u8] {
         self.count_cut(1, outgoing);
-        &self.text
+        &self.text.text
     }
 
     /// Keeps the JSON of a part of the open message that is over.
     pub fn keep_done(&mut self, json: &[u8], outgoing: &mut Outgoing) -> memory::Result<()> {
-        self.is_done_cut |= !outgoing.keep_whole(&mut self.done, json)?;
+        self.done.is_cut |= !outgoing.keep_whole(&mut self.done.text, json)?;
         Ok(())
     }
 
@@ -272,7 +304,7 @@ impl Message {
             put_string(edits, data, id, |out| self.target().write_id("", out))?;
         }
         if let Some(content) = &item.content {
-            put(edits, data, content.clone(), |out| append_all(out, &[b"[", &self.done, b"]"]))?;
+            put(edits, data, content.clone(), |out| append_all(out, &[b"[", &self.done.text, b"]"]))?;
         }
         Ok(())
     }
@@ -280,13 +312,13 @@ impl Message {
     /// Ends a part of the open message. Its text is not needed any more.
     pub fn end_part(&mut self, part: usize, outgoing: &mut Outgoing) {
         let is_open = self.is_part_open(part);
-        self.parts[part].is_over = true;
-        if self.open == OpenItem::Message && !is_open {
+        self.parts[part].state = PartState::Over;
+        if self.has_message_open() && !is_open {
             // The parts after it move up.
             self.left_out += 1;
         }
         if is_open {
-            self.begin_item(outgoing);
+            self.text.clear(outgoing);
         }
     }
 
@@ -304,8 +336,8 @@ impl Message {
 
     /// Ends it. What is needed where its text comes again stays.
     pub fn end(&mut self, outgoing: &mut Outgoing) {
-        outgoing.forget(&mut self.text);
-        outgoing.forget(&mut self.done);
+        outgoing.forget(&mut self.text.text);
+        outgoing.forget(&mut self.done.text);
         outgoing.forget(&mut self.added);
         for part in &mut self.parts {
             outgoing.forget(&mut part.added);
@@ -313,7 +345,7 @@ impl Message {
             part.empty.iter_mut().for_each(|empty| outgoing.forget(empty));
             (part.empty, part.text) = (Vec::new(), None);
         }
-        (self.is_over, self.is_reserved, self.open) = (true, false, OpenItem::Nothing);
+        (self.stage, self.open) = (Stage::Over, OpenItem::Nothing);
     }
 }
 

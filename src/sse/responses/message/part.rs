@@ -3,6 +3,7 @@
 use super::digest::{Digest, SentDigest};
 use crate::Error;
 use crate::memory::TryBox;
+use crate::sse::protocol::ServerDoes;
 use crate::sse::responses::place::chars;
 use crate::sse::text::{Setup, TextStream};
 
@@ -11,22 +12,30 @@ use crate::sse::text::{Setup, TextStream};
 pub struct TextConfig {
     /// Which text of the response it is. The first, 0, starts where the stream does, and the others in the content.
     pub number: u64,
-    /// The server has split it: only calls are looked for.
-    pub is_split: bool,
-    /// Calls are left to the server.
-    pub is_without_calls: bool,
+    pub server: ServerDoes,
 }
 
 impl TextConfig {
     /// Returns what reads the text.
     pub fn start(self, setup: &Setup) -> Result<TextStream, Error> {
         let mut text = TextStream::new(if self.number == 0 { setup.scanner()? } else { setup.split_scanner()? });
-        if self.is_split {
+        if self.server.thinking {
             text.split = TryBox::new(setup.split_scanner()?)?;
         }
-        text.has_own_calls = self.is_without_calls;
+        text.has_own_calls = self.server.calls;
         Ok(text)
     }
+}
+
+/// How far a part has come. No event goes back.
+#[derive(Clone, Copy, PartialEq)]
+pub enum PartState {
+    /// Its text grows.
+    Growing,
+    /// Its text is over.
+    Ended,
+    /// It is over itself.
+    Over,
 }
 
 /// A part of a message that has text.
@@ -47,10 +56,7 @@ pub struct TextPart {
     /// How many characters of it are in the open item.
     pub item_chars: u64,
     pub is_changed: bool,
-    /// Its text is over.
-    pub has_ended: bool,
-    /// It is over itself.
-    pub is_over: bool,
+    pub state: PartState,
     /// Its start has gone out in the open item.
     pub is_open: bool,
     pub has_logprobs: bool,
@@ -72,8 +78,7 @@ impl TextPart {
             chars: 0,
             item_chars: 0,
             is_changed: false,
-            has_ended: false,
-            is_over: false,
+            state: PartState::Growing,
             is_open: false,
             has_logprobs: false,
             annotations: Vec::new(),
