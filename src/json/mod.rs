@@ -1,9 +1,11 @@
 //! JSON, for event streams and for calls: where things stand in a text (`read`), and the text of strings (`string`). There is no
 //! tree of values here: most of a text passes unread.
 
+mod braces;
 mod read;
 mod string;
 
+pub use braces::Braces;
 pub use read::{Reader, Span, is_json, name};
 #[cfg(feature = "templates")]
 pub use string::escape_of_unit;

@@ -2,16 +2,17 @@
 //! fields of the choice. Text that a chunk of the stream has no place for gets chunks of its own before it. What one format
 //! has in another place than the next is said by its layout.
 
+mod body;
 mod chunk;
 mod extra;
 mod fields;
 mod layout;
+mod say;
 
 use std::mem;
 
-use super::edits::{Edits, decode};
+use super::edits::decode;
 use super::event::EventPart;
-use super::ids;
 use super::options::{Field, Options};
 use super::promotion::Promotion;
 use super::protocol::{Context, Protocol, Scratch};
@@ -25,6 +26,7 @@ use extra::ExtraChunk;
 use fields::{EditRef, Fields, lines};
 use layout::CallForm;
 pub use layout::Layout;
+use say::{look_for_calls, say_again};
 
 /// The reason that a choice finishes for if it has emitted a call.
 const TOLD_STOP: &[u8] = b"\"tool_calls\"";
@@ -322,49 +324,6 @@ impl Choices {
         }
         Ok(())
     }
-
-    /// Notes the changes of one choice in a body.
-    fn message(&mut self, context: &mut Context<'_>, choice: &Choice, raw: &[u8]) -> Result<(), Error> {
-        let Context { setup, scratch: Scratch { parts, edits, decoded, .. }, .. } = context;
-        let (layout, field) = (self.layout, self.field());
-        setup.stats.split_by_server += u64::from(choice.is_split);
-        let has_calls = layout.calls != CallForm::Text && setup.has_calls() && choice.part != Some(Part::Call);
-        let may_promote = self.promotes.is_some() && choice.finishes && choice.stop.is_some() && choice.part.is_none();
-        if may_promote && choice.is_split && !choice.answers {
-            return promote_body(setup, choice, raw, layout, edits);
-        }
-        let is_read = !choice.is_split || has_calls;
-        let Some(content) = choice.content.as_ref().filter(|_| is_read) else { return Ok(()) };
-        let said = decode(&raw[content.value.clone()], decoded)?;
-        let stream = &mut self.all[0];
-        let text = &mut stream.text;
-        text.begin();
-        if choice.is_split {
-            text.split = TryBox::new(setup.split_scanner()?)?;
-        }
-        setup.rewind(&mut text.scanner)?;
-        if has_calls {
-            look_for_calls(setup, text, layout, raw, choice.index.unwrap_or(0), true)?;
-        }
-        parts.clear();
-        setup.scan(text, Input::Feed(said), parts)?;
-        setup.scan(text, Input::Finish, parts)?;
-        text.over = true;
-
-        if may_promote && !parts.has(Target::Content) && !parts.has(Target::Calls) {
-            let mut promotion = Promotion::new(Some(raw.len()));
-            promotion.take(parts)?;
-            say_again(setup, &promotion, parts)?;
-        }
-        if let Some(stop) = stream.told_stop(choice, layout) {
-            edits.replace(stop, |out| append(out, TOLD_STOP))?;
-        }
-        if !parts.has(Target::Reasoning) && !parts.has(Target::Calls) && parts.text() == said {
-            return Ok(());
-        }
-        Fields { layout, field, data: raw, choice, content, parts, runs: parts.runs(), is_body: true }.note(edits)?;
-        Ok(())
-    }
 }
 
 impl Protocol for Choices {
@@ -448,56 +407,6 @@ fn promote(
         promotion.close();
     }
     Ok(())
-}
-
-/// Adds the thinking of an answer without content as its content.
-fn say_again(setup: &mut Setup, promotion: &Promotion, parts: &mut Parts) -> Result<(), Error> {
-    let thinking = promotion.content();
-    setup.stats.unpromoted += u64::from(thinking.is_none());
-    let thinking = thinking.unwrap_or_default();
-    setup.stats.content_bytes += thinking.len() as u64;
-    Ok(parts.push_content(thinking)?)
-}
-
-/// Notes in a body that the thinking of its server is its content as well.
-fn promote_body(
-    setup: &mut Setup,
-    choice: &Choice,
-    raw: &[u8],
-    layout: &Layout,
-    edits: &mut Edits,
-) -> Result<(), Error> {
-    let Some(reasoning) = &choice.reasoning else { return Ok(()) };
-    let value = &raw[reasoning.clone()];
-    setup.stats.content_bytes += decode(value, &mut Vec::new())?.len() as u64;
-    Ok(match choice.content.as_ref().map(|content| &content.value).or(choice.no_content.as_ref()) {
-        Some(content) => edits.replace(content.clone(), |out| append(out, value)),
-        None => edits.replace(reasoning.end..reasoning.end, |out| {
-            append_all(out, &[b",\"", layout.text.as_bytes(), b"\":", value])
-        }),
-    }?)
-}
-
-/// Begins to look for calls in a text of this format, if they are wanted.
-fn look_for_calls(
-    setup: &Setup,
-    text: &mut TextStream,
-    layout: &Layout,
-    data: &[u8],
-    index: u64,
-    is_body: bool,
-) -> Result<(), Error> {
-    let id_prefix = || id_prefix(data, layout, index);
-    match layout.calls {
-        CallForm::Text => Ok(()),
-        CallForm::Deltas => setup.look_for_calls(text, id_prefix, is_body),
-        CallForm::Objects => setup.look_for_objects(text, id_prefix, is_body),
-    }
-}
-
-/// Returns how ids begin that the model does not write.
-fn id_prefix(data: &[u8], layout: &Layout, index: u64) -> Result<String, Error> {
-    Ok(ids::prefix(ids::CALL, &chunk::id(data, layout)?, Some(index))?)
 }
 
 /// Returns a member of an object with the comma that goes with it.

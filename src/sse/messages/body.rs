@@ -4,8 +4,9 @@ use std::mem;
 
 use super::block::{pieces, string};
 use super::fields::Part;
+use super::message::Message;
 use super::outgoing::{call_block, text_block, thinking_block};
-use super::{END_TURN, Message, Messages, TOOL_USE};
+use super::{END_TURN, Messages, TOOL_USE};
 use crate::Error;
 use crate::json::{Reader, Span, name};
 use crate::memory::{self, TryBox, append};

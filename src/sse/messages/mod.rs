@@ -4,137 +4,31 @@
 mod block;
 mod body;
 mod fields;
+mod message;
 mod outgoing;
 
 use std::mem;
 
 use super::edits::decode;
 use super::event::EventPart;
-use super::ids;
 use super::options::Options;
 use super::promotion::Promotion;
-use super::protocol::{Context, Protocol, Scratch, ServerDoes};
-use super::text::{CallPart, Calls, Input, Run, Setup, Target, TextStream};
+use super::protocol::{Context, Protocol, Scratch};
+use super::text::{CallPart, Input, Run, Setup, Target};
 use crate::Error;
 use crate::json::Span;
-use crate::memory::{TryBox, append, copy_text, push};
+use crate::memory::{TryBox, append, push};
 use block::{OpenBlock, TextBlock, set_index, set_text};
-use fields::{Fields, Kind, Part};
+use fields::{Fields, Kind};
+use message::Message;
 use outgoing::{Delta, Outgoing, empty, text_block};
 
-/// At most this many text blocks are open at once, and the indexes of this many other blocks are known.
+/// At most this many text blocks are open at once.
 const BLOCKS: usize = 128;
 
 /// The reason that a message stops for if it has ended by itself, and if it has a call.
 const END_TURN: &[u8] = b"\"end_turn\"";
 const TOOL_USE: &[u8] = b"\"tool_use\"";
-
-/// What is known of a message.
-struct Message {
-    texts: Vec<TextBlock>,
-    others: Vec<OtherBlock>,
-    /// A text block has begun: later ones begin in the content.
-    has_text: bool,
-    server: ServerDoes,
-    /// A call was emitted and has ended as it should.
-    has_emitted_call: bool,
-    /// The calls of its texts, while no text block is open.
-    calls: TryBox<Calls>,
-    /// How ids begin that the model does not write.
-    id_prefix: String,
-    promotion: Promotion,
-}
-
-/// A block that is not split, or was.
-struct OtherBlock {
-    /// The server's index.
-    index: u64,
-    /// The one that goes out.
-    out: u64,
-}
-
-impl Message {
-    fn new(promotion: Promotion) -> Message {
-        Message {
-            texts: Vec::new(),
-            others: Vec::new(),
-            has_text: false,
-            server: ServerDoes::default(),
-            has_emitted_call: false,
-            calls: TryBox::NONE,
-            id_prefix: String::new(),
-            promotion,
-        }
-    }
-
-    /// Returns where the text block with this index is.
-    fn text(&self, index: u64) -> Option<usize> {
-        self.texts.iter().position(|block| block.index == index)
-    }
-
-    /// Returns the index that another block has on its way out.
-    fn other(&self, index: u64) -> Option<u64> {
-        self.others.iter().find(|block| block.index == index).map(|block| block.out)
-    }
-
-    /// Notes the index that a block has on its way out.
-    fn know(&mut self, index: u64, out: u64) -> Result<(), Error> {
-        self.others.retain(|block| block.index != index);
-        if self.others.len() == BLOCKS {
-            self.others.remove(0);
-        }
-        Ok(push(&mut self.others, OtherBlock { index, out })?)
-    }
-
-    /// Sets how ids begin, by the message's own id.
-    fn set_id(&mut self, id: &[u8]) -> Result<(), Error> {
-        self.id_prefix = ids::prefix(ids::TOOL_USE, id, None)?;
-        Ok(())
-    }
-
-    /// Begins the next text. Its calls go on with those of the text before, so that no id comes twice.
-    fn begin_text(&mut self, setup: &mut Setup) -> Result<TextStream, Error> {
-        let is_first = !mem::replace(&mut self.has_text, true) && !self.server.thinking;
-        let mut text = TextStream::new(if is_first { setup.scanner()? } else { setup.split_scanner()? });
-        if self.server.thinking {
-            text.split = TryBox::new(setup.split_scanner()?)?;
-        }
-        text.has_own_calls = self.server.calls || !self.texts.is_empty();
-        if !text.has_own_calls {
-            setup.give_calls(&mut text, mem::replace(&mut self.calls, TryBox::NONE));
-        }
-        Ok(text)
-    }
-
-    /// Ends a text, which has finished.
-    fn end_text(&mut self, setup: &mut Setup, text: &mut TextStream) {
-        self.has_emitted_call |= text.has_emitted_call();
-        if !text.has_own_calls {
-            self.calls = setup.take_calls(text);
-        }
-    }
-
-    /// Notes what a block that is not split has of thinking and text.
-    fn take_passing(&mut self, part: &Part, data: &[u8], decoded: &mut Vec<u8>) -> Result<(), Error> {
-        if part.text.as_ref().is_some_and(|(_, text)| text.len() > 2) {
-            self.promotion.close();
-        }
-        if let Some(thinking) = &part.thinking {
-            self.promotion.take_thinking(decode(&data[thinking.clone()], decoded)?)?;
-        }
-        Ok(())
-    }
-
-    /// Returns whether its texts pass as they are.
-    fn passes_texts(&self, setup: &Setup) -> bool {
-        self.server.thinking && (self.server.calls || !setup.has_calls())
-    }
-
-    /// Returns how ids begin that the model does not write, if the message has this prefix.
-    fn id_prefix(prefix: &str) -> Result<String, Error> {
-        Ok(copy_text(if prefix.is_empty() { ids::TOOL_USE } else { prefix })?)
-    }
-}
 
 /// The message that is read.
 pub struct Messages {

@@ -3,12 +3,14 @@
 
 use std::mem;
 
+use super::annotations::{Annotations, chars};
 use super::calls::prefix;
+use super::changes::{put, put_string};
 use super::fields::{self, Object};
 use super::message::PartState;
-use super::outgoing::{put, put_string, write_text};
-use super::place::{self, Annotations};
-use super::whole::{self, Comparison, Items, Scope};
+use super::outgoing::write_text;
+use super::split::{self, Comparison};
+use super::whole::{self, Items, Scope};
 use super::{Incoming, Outcome, Responses};
 use crate::Error;
 use crate::memory::{self, append, push};
@@ -76,13 +78,13 @@ impl Responses {
             }
             return Ok(Some(memory::copy(message.text_of_open(&mut self.outgoing))?));
         }
-        let (content, comparison) = whole::content_of(context.setup, &message.id, here, said)?;
+        let (content, comparison) = split::content_of(context.setup, &message.id, here, said)?;
         Ok(match comparison {
             Comparison::New => None,
             Comparison::NewContent => Some(content),
             Comparison::Same | Comparison::Known => {
                 let before = message.len_before(part);
-                let before = before + whole::cut_off(&content, before);
+                let before = before + split::cut_off(&content, before);
                 Some(memory::copy(content.get(before..).unwrap_or_default())?)
             }
         })
@@ -94,7 +96,7 @@ impl Responses {
         let here = &message.parts[part];
         Ok(!said.is_empty()
             && !here.agrees(said)
-            && whole::content_of(context.setup, &message.id, here, said)?.1.is_new())
+            && split::content_of(context.setup, &message.id, here, said)?.1.is_new())
     }
 
     /// Returns whether a part is open for an event that says its text again. It is opened if that says something new.
@@ -171,11 +173,11 @@ impl Responses {
             if let Some(text) = &text
                 && has_annotations
             {
-                let (content, _) = whole::content_of(context.setup, &here.id, &here.parts[part], said)?;
-                stretches = whole::stretches(context.setup, here.parts[part].config, said, &content)?;
+                let (content, _) = split::content_of(context.setup, &here.id, &here.parts[part], said)?;
+                stretches = split::content_stretches(context.setup, here.parts[part].config, said, &content)?;
                 let before = content.strip_suffix(&text[..]).or_else(|| content.get(..here.len_before(part)));
-                let (before, len) = (before.unwrap_or_default(), place::chars(text));
-                place = Annotations::In { stretches: &stretches, skip: place::chars(before), len };
+                let (before, len) = (before.unwrap_or_default(), chars(text));
+                place = Annotations::In { stretches: &stretches, skip: chars(before), len };
             }
             whole::write_part(data, &object, said, text.as_deref().unwrap_or(said), place, &mut json)?;
             drop(stretches);

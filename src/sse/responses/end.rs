@@ -2,9 +2,10 @@
 
 use std::mem;
 
+use super::changes::put;
 use super::fields::{self, Object, inside};
 use super::message::OpenItem;
-use super::outgoing::{self, put};
+use super::outgoing;
 use super::whole::{Items, Scope};
 use super::{Incoming, Responses};
 use crate::Error;

@@ -2,14 +2,19 @@
 //! comes once more as a whole. Thinking in the text of a message must become an item before it, so all later items move: what is
 //! sent must be such that a client which counts items and puts them together finds the same in both.
 
+mod annotations;
 mod calls;
+mod changes;
 mod deltas;
 mod done;
 mod end;
 mod fields;
 mod message;
+mod order;
 mod outgoing;
-mod place;
+mod places;
+mod split;
+mod stretch;
 mod whole;
 
 use std::mem;
@@ -21,9 +26,10 @@ use super::protocol::{Context, Protocol, ServerDoes};
 use super::text::{Input, Setup};
 use crate::Error;
 use crate::memory::push;
+use changes::put_number;
 use fields::{Fields, Kind, Object, inside};
 use message::{Message, PartState};
-use outgoing::{Outgoing, put_number};
+use outgoing::Outgoing;
 
 /// The most messages of a response whose text is split.
 const MESSAGES: usize = 128;

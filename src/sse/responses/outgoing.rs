@@ -1,7 +1,8 @@
-//! What goes out: which places in the output are free, how events are numbered, and the events that none of the server's has a
-//! place for. Clients take an item's index for its place in a list, so there must be no gap, and no place may be used twice.
+//! What goes out: how events are numbered, and the events that none of the server's has a place for.
 
-use super::fields::{Fields, Member};
+use super::changes::put_number;
+use super::fields::Fields;
+use super::places::Places;
 use crate::json::{Span, decimal, escape};
 use crate::memory::{self, append, append_all, push};
 use crate::sse::edits::Edits;
@@ -9,50 +10,8 @@ use crate::sse::event::EventPart;
 use crate::sse::ids::Taken;
 use crate::sse::options::{Options, ResponsesAs};
 
-/// The most items whose places are remembered one by one.
-const PLACES: usize = 4096;
-
 /// Memory of a text that is kept for the next one.
 const KEPT: usize = 4096;
-
-/// The places of items in the output.
-#[derive(Default)]
-pub struct Places {
-    /// Those of the server's items, and where they have gone.
-    known: Vec<(u64, u64)>,
-    /// The first place after all that are used.
-    next: u64,
-    /// How many more items have gone out than the server has sent.
-    shift: i64,
-}
-
-impl Places {
-    /// Returns the place of an item of the server.
-    pub fn of(&mut self, index: u64) -> memory::Result<u64> {
-        if let Some((_, out)) = self.known.iter().find(|(known, _)| *known == index) {
-            return Ok(*out);
-        }
-        let out = index.saturating_add_signed(self.shift);
-        if self.known.len() < PLACES {
-            push(&mut self.known, (index, out))?;
-        }
-        self.next = self.next.max(out.saturating_add(1));
-        Ok(out)
-    }
-
-    /// Returns the place of an item that the server has not sent, which may go before its item `index`.
-    pub fn insert(&mut self, index: u64) -> u64 {
-        let out = self.next.max(index.saturating_add_signed(self.shift));
-        self.next = out.saturating_add(1);
-        self.shift = self.shift.saturating_add(1);
-        out
-    }
-
-    /// Takes note that an item of the server is not sent, or not in its own place.
-    pub fn leave_out(&mut self) {
-        self.shift = self.shift.saturating_sub(1);
-    }
-}
 
 /// The item that text goes to: its place, the id of its message, and which pair of items of that message it belongs to.
 #[derive(Clone, Copy)]
@@ -462,57 +421,4 @@ pub fn write_text(key: &[u8], text: &[u8], out: &mut Vec<u8>) -> memory::Result<
 /// Writes a key and a number.
 pub fn write_index(key: &[u8], index: u64, out: &mut Vec<u8>) -> memory::Result<()> {
     append_all(out, &[key, decimal(index, &mut [0; 20]).as_bytes()])
-}
-
-/// Notes a change of what may stand on several lines of data, between which other lines of the event may stand.
-pub fn put(
-    edits: &mut Edits,
-    data: &[u8],
-    span: Span,
-    write: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
-) -> memory::Result<()> {
-    let mut write = Some(write);
-    let mut at = span.start;
-    for line in data[span].split(|&byte| byte == b'\n') {
-        if !line.is_empty() {
-            edits.replace(at..at + line.len(), |out| write.take().map_or(Ok(()), |write| write(out)))?;
-        }
-        at += line.len() + 1;
-    }
-    Ok(())
-}
-
-/// Notes a change of a number.
-pub fn put_number(edits: &mut Edits, data: &[u8], at: &Span, number: u64) -> memory::Result<()> {
-    put(edits, data, at.clone(), |out| append(out, decimal(number, &mut [0; 20]).as_bytes()))
-}
-
-/// Notes a change of a string that is written with its quotes, unless it is that already.
-pub fn put_string(
-    edits: &mut Edits,
-    data: &[u8],
-    at: &Span,
-    write: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
-) -> memory::Result<()> {
-    let start = edits.text.len();
-    write(&mut edits.text)?;
-    if edits.text[start..] == data[at.clone()] {
-        edits.text.truncate(start);
-        return Ok(());
-    }
-    push(&mut edits.list, (at.clone(), start..edits.text.len()))
-}
-
-/// Notes that a member of an object is left out, with the comma that goes with it.
-pub fn remove(edits: &mut Edits, data: &[u8], member: &Member) -> memory::Result<()> {
-    let blank = |byte: &&u8| byte.is_ascii_whitespace();
-    let (mut start, mut end) = (member.key.start, member.value.end);
-    let after = end + data[end..].iter().take_while(blank).count();
-    let before = start - data[..start].iter().rev().take_while(blank).count();
-    if before > 0 && data[before - 1] == b',' {
-        start = before - 1;
-    } else if data.get(after) == Some(&b',') {
-        end = after + 1;
-    }
-    put(edits, data, start..end, |_| Ok(()))
 }

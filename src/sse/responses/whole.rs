@@ -3,259 +3,20 @@
 
 use std::mem;
 
-use super::calls::{prefix, unique, write_number};
+use super::annotations::{Annotations, chars};
+use super::calls::write_number;
 use super::fields::{Object, each, inside, values};
-use super::message::{ItemKind, Message, Piece, SentDigest, TextConfig, TextPart};
+use super::message::{ItemKind, Message, TextConfig};
 use super::outgoing::{Outgoing, Target, write_call, write_promoted, write_reasoning, write_text};
-use super::place::{Annotations, Stretches, chars};
+use super::split::{Comparison, SplitText, content_stretches, split_text};
+use super::stretch::{Entry, Stretch, all_in_one, place_of_all};
+use crate::Error;
 use crate::json::Span;
 use crate::memory::{self, append, append_all, push};
 use crate::sse::edits::{Edits, decode};
 use crate::sse::promotion::Promotion;
 use crate::sse::protocol::ServerDoes;
-use crate::sse::text::{self, CallPart, Input, Parts, Setup};
-use crate::utf8::is_continuation;
-use crate::{Channel, Error, Kind};
-
-/// At most this many stretches of a text become items of their own, if no stream says what they have become.
-const ALONE: usize = 32;
-
-/// A call in a text.
-struct WholeCall {
-    id: Vec<u8>,
-    name: Vec<u8>,
-    arguments: Vec<u8>,
-}
-
-/// A whole text that was split: how much there is for each kind of item, one after the other.
-#[derive(Default)]
-struct SplitText {
-    order: Vec<(text::Target, usize)>,
-    thinking: Vec<u8>,
-    content: Vec<u8>,
-    calls: Vec<WholeCall>,
-    /// The same, as it is compared with what a stream has sent.
-    sent: SentDigest,
-}
-
-impl SplitText {
-    fn read(parts: &Parts) -> Result<SplitText, Error> {
-        let mut split = SplitText::default();
-        split.sent.add(parts);
-        for run in parts.runs() {
-            let text = parts.text_of(run);
-            match run.target() {
-                text::Target::Reasoning => append(&mut split.thinking, text)?,
-                text::Target::Content => append(&mut split.content, text)?,
-                text::Target::Calls => match (parts.call_part(run), split.calls.last_mut()) {
-                    (Some(CallPart::Begin { id, name }), _) => {
-                        let (id, name) = (memory::copy(id)?, memory::copy(name)?);
-                        push(&mut split.calls, WholeCall { id, name, arguments: Vec::new() })?;
-                    }
-                    (Some(CallPart::Arguments(more)), Some(call)) => {
-                        append(&mut call.arguments, more)?;
-                        continue;
-                    }
-                    _ => continue,
-                },
-            }
-            push(&mut split.order, (run.target(), text.len()))?;
-        }
-        Ok(split)
-    }
-
-    /// Makes thinking of text where the stream had thinking, and content where it had that, if there is as much of both together
-    /// but not of each: whether text is one or the other may have been found out when it had gone.
-    fn lay_out<'a>(&mut self, pieces: impl Iterator<Item = &'a Piece> + Clone) -> Result<(), Error> {
-        let len =
-            |kind: ItemKind| pieces.clone().filter(|piece| piece.kind == kind).map(|piece| piece.len).sum::<usize>();
-        let (thinking, content) = (len(ItemKind::Reasoning), len(ItemKind::Message));
-        let all = self.thinking.len() + self.content.len();
-        if thinking == self.thinking.len() || thinking + content != all {
-            return Ok(());
-        }
-        let (mut old, mut joined) = ([0, 0], Vec::new());
-        for &(target, len) in &self.order {
-            let (at, text) = match target {
-                text::Target::Reasoning => (&mut old[0], &self.thinking),
-                text::Target::Content => (&mut old[1], &self.content),
-                text::Target::Calls => continue,
-            };
-            append(&mut joined, &text[take(at, text.len(), len, false)])?;
-        }
-        self.thinking.clear();
-        self.content.clear();
-        let mut at = 0;
-        for piece in pieces {
-            match piece.kind {
-                ItemKind::Reasoning => append(&mut self.thinking, &joined[take(&mut at, all, piece.len, false)])?,
-                ItemKind::Message => append(&mut self.content, &joined[take(&mut at, all, piece.len, false)])?,
-                ItemKind::Verbatim | ItemKind::Call(_) => {}
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A part of a message: its text, if it has one, split.
-struct Entry {
-    object: Object,
-    said: Vec<u8>,
-    split: Option<SplitText>,
-    stretches: Vec<(u64, u64)>,
-    comparison: Comparison,
-}
-
-/// A comparison of a whole text with what a stream has sent of its part.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Comparison {
-    /// It is the same text, or the stream had none.
-    Same,
-    /// It is another, but becomes the same, white space apart.
-    Known,
-    /// Content of it may not have gone out.
-    NewContent,
-    /// Thinking or calls of it may not have gone out.
-    New,
-}
-
-impl Comparison {
-    fn of(part: &TextPart, said: &[u8], split: &SplitText) -> Comparison {
-        match &split.sent {
-            _ if part.agrees(said) => Comparison::Same,
-            sent if *sent == part.sent => Comparison::Known,
-            sent if sent.has_only_content_more_than(&part.sent) => Comparison::NewContent,
-            _ => Comparison::New,
-        }
-    }
-
-    pub fn is_new(self) -> bool {
-        matches!(self, Comparison::NewContent | Comparison::New)
-    }
-}
-
-impl Entry {
-    /// Returns the text that a stretch is of. It was measured on that.
-    fn text(&self, stretch: &Stretch) -> &[u8] {
-        let text = self.split.as_ref().map(|split| match stretch.kind {
-            ItemKind::Reasoning => &split.thinking[..],
-            ItemKind::Message => &split.content,
-            ItemKind::Verbatim | ItemKind::Call(_) => b"",
-        });
-        let text = text.and_then(|text| text.get(stretch.range.clone()));
-        debug_assert!(
-            text.is_some() || !matches!(stretch.kind, ItemKind::Reasoning | ItemKind::Message),
-            "a stretch of another text"
-        );
-        text.unwrap_or_default()
-    }
-
-    /// Returns whether its text is content as it is.
-    fn is_content(&self) -> bool {
-        let Some(split) = &self.split else { return true };
-        split.content == self.said && split.thinking.is_empty() && split.calls.is_empty()
-    }
-
-    /// Returns whether it has something other than an empty text.
-    fn has_content(&self) -> bool {
-        self.split.is_none() || !self.said.is_empty()
-    }
-}
-
-/// Returns the place of the one message that got all of these parts, if it did: then it stays as the server writes it, also where
-/// that contradicts the events before.
-fn place_of_all(entries: &[Entry], record: &Message) -> Option<u64> {
-    let pieces = record.pieces.as_ref()?;
-    let first = pieces.first()?;
-    let is_one = pieces.iter().all(|piece| {
-        matches!(piece.kind, ItemKind::Message | ItemKind::Verbatim) && piece.out == first.out && piece.pair == 1
-    });
-    (is_one && entries.iter().all(Entry::is_content)).then_some(first.out)
-}
-
-/// What goes to an item: a range of an entry's thinking or content, as `kind` says, or one of its calls.
-struct Stretch {
-    kind: ItemKind,
-    entry: usize,
-    out: u64,
-    pair: u64,
-    range: Span,
-}
-
-impl Stretch {
-    fn is_of_message(&self) -> bool {
-        matches!(self.kind, ItemKind::Message | ItemKind::Verbatim)
-    }
-
-    /// Returns whether another stretch goes to the same item. Of a server that contradicts itself, several may have one place.
-    fn has_item_of(&self, other: &Stretch) -> bool {
-        let is_of_kind = match self.kind {
-            ItemKind::Reasoning => other.kind == ItemKind::Reasoning,
-            ItemKind::Message | ItemKind::Verbatim => other.is_of_message(),
-            ItemKind::Call(_) => false,
-        };
-        is_of_kind && self.out == other.out
-    }
-}
-
-/// Reads a text of a message anew.
-fn split_text(
-    setup: &mut Setup,
-    id: &[u8],
-    config: TextConfig,
-    is_body: bool,
-    said: &[u8],
-) -> Result<SplitText, Error> {
-    let stats = setup.stats;
-    let mut text = config.start(setup)?;
-    let mut parts = Parts::default();
-    if !config.server.calls {
-        setup.look_for_calls(&mut text, || prefix(id, config.number), is_body)?;
-    }
-    setup.scan(&mut text, Input::Feed(said), &mut parts)?;
-    setup.scan(&mut text, Input::Finish, &mut parts)?;
-    if !is_body {
-        // It was counted when it came in pieces.
-        setup.stats = stats;
-    }
-    SplitText::read(&parts)
-}
-
-/// Returns the content of a whole text of this part, and how that compares with what the stream has sent.
-pub fn content_of(setup: &mut Setup, id: &[u8], part: &TextPart, said: &[u8]) -> Result<(Vec<u8>, Comparison), Error> {
-    let split = split_text(setup, id, part.config, false, said)?;
-    let comparison = Comparison::of(part, said, &split);
-    Ok((split.content, comparison))
-}
-
-/// Returns where the content of a text stands in it.
-pub fn stretches(setup: &Setup, config: TextConfig, said: &[u8], content: &[u8]) -> Result<Vec<(u64, u64)>, Error> {
-    for has_calls in [true, false] {
-        let mut scanner = config.start(setup)?.scanner;
-        let (mut found, mut left, mut taken) = (Stretches::default(), content, Ok(()));
-        let mut take = |event: crate::Event<'_>| {
-            let is_content = match event.channel {
-                Channel::Content | Channel::Narration => event.kind == Kind::Text,
-                Channel::Tool => has_calls,
-                _ => false,
-            };
-            if is_content {
-                left = left.strip_prefix(event.bytes).unwrap_or(b"");
-            }
-            if taken.is_ok() {
-                taken = found.add(event.bytes, is_content);
-            }
-        };
-        scanner.feed(said, &mut take)?;
-        scanner.finish(&mut take)?;
-        taken?;
-        let len: u64 = found.list.iter().map(|(_, len)| len).sum();
-        if left.is_empty() && len == chars(content) {
-            return Ok(found.list);
-        }
-    }
-    Ok(Vec::new())
-}
+use crate::sse::text::Setup;
 
 /// What a list of items is written for.
 #[derive(Clone, Copy, PartialEq)]
@@ -272,7 +33,7 @@ pub enum Scope {
 pub struct Items<'a> {
     pub setup: &'a mut Setup,
     pub outgoing: &'a mut Outgoing,
-    scope: Scope,
+    pub(super) scope: Scope,
     server: ServerDoes,
     /// The places of the items, and where in `json` they stand.
     pub list: Vec<(u64, Span)>,
@@ -378,7 +139,7 @@ impl<'a> Items<'a> {
                 }
                 let has_annotations = entry.object.annotations.as_ref().is_some_and(|list| list.len() > 2);
                 if has_annotations && split.content != entry.said {
-                    entry.stretches = self::stretches(self.setup, config, &entry.said, &split.content)?;
+                    entry.stretches = content_stretches(self.setup, config, &entry.said, &split.content)?;
                 }
                 entry.split = Some(split);
             }
@@ -391,137 +152,6 @@ impl<'a> Items<'a> {
         let number = self.outgoing.texts;
         self.outgoing.texts += 1;
         TextConfig { number, server: self.server }
-    }
-
-    /// Returns what goes to each item: what it got in the stream.
-    fn as_sent(&mut self, entries: &mut [Entry], pieces: &[Piece], record: &Message) -> Result<Vec<Stretch>, Error> {
-        let mut stretches = Vec::new();
-        for (place, entry) in entries.iter_mut().enumerate() {
-            let own = || pieces.iter().filter(|piece| piece.part == place as u64);
-            let Some(split) = &mut entry.split else {
-                // No event has said it, if there is no such piece.
-                let piece = own().find(|piece| piece.kind == ItemKind::Verbatim);
-                let (out, pair) = piece.map_or((record.place, record.pair), |piece| (piece.out, piece.pair));
-                push(&mut stretches, Stretch { kind: ItemKind::Verbatim, entry: place, out, pair, range: 0..0 })?;
-                continue;
-            };
-            let is_same = entry.comparison == Comparison::Same;
-            if is_same {
-                split.lay_out(own())?;
-            }
-            let [mut thinking, mut content] = [0, 0];
-            let last = |kind: ItemKind| {
-                own().enumerate().filter(|(_, piece)| piece.kind == kind).last().map(|(number, _)| number)
-            };
-            let (last_thinking, last_content) = (last(ItemKind::Reasoning), last(ItemKind::Message));
-            let mut calls = 0;
-            // The lengths are those of the text of the events.
-            let take_text = |at: &mut usize, text: &[u8], len: usize, is_last: bool| {
-                let len = if is_same { len } else { len + cut_off(text.get(*at..).unwrap_or_default(), len) };
-                take(at, text.len(), len, is_last)
-            };
-            for (number, piece) in own().enumerate() {
-                let range = match piece.kind {
-                    ItemKind::Reasoning => {
-                        take_text(&mut thinking, &split.thinking, piece.len, last_thinking == Some(number))
-                    }
-                    ItemKind::Message => {
-                        take_text(&mut content, &split.content, piece.len, last_content == Some(number))
-                    }
-                    ItemKind::Call(_) => take(&mut calls, split.calls.len(), 1, false),
-                    ItemKind::Verbatim => continue,
-                };
-                if matches!(piece.kind, ItemKind::Call(_)) && range.is_empty() {
-                    continue;
-                }
-                let (out, pair) = (piece.out, piece.pair);
-                push(&mut stretches, Stretch { kind: piece.kind, entry: place, out, pair, range })?;
-            }
-            // What the stream did not have.
-            let rest = [
-                (ItemKind::Reasoning, thinking..split.thinking.len()),
-                (ItemKind::Message, content..split.content.len()),
-            ];
-            for (kind, range) in rest.into_iter().filter(|(_, range)| !range.is_empty() && self.scope != Scope::Item) {
-                let out = self.outgoing.places.insert(record.index);
-                push(&mut stretches, Stretch { kind, entry: place, out, pair: record.pair + 1, range })?;
-            }
-            for call in (calls..split.calls.len()).filter(|_| self.scope != Scope::Item) {
-                let kind = ItemKind::Call(unique(&split.calls[call].id, self.outgoing)?);
-                let out = self.outgoing.places.insert(record.index);
-                push(&mut stretches, Stretch { kind, entry: place, out, pair: record.pair, range: call..call + 1 })?;
-            }
-        }
-        // Parts that came by turns go to the same item.
-        stretches.sort_unstable_by_key(|stretch| (stretch.out, stretch.entry, stretch.range.start));
-        Ok(stretches)
-    }
-
-    /// Returns what goes to each item: a stretch of the text.
-    fn anew(&mut self, entries: &[Entry], index: u64, record: Option<&Message>) -> Result<Vec<Stretch>, Error> {
-        let mut stretches: Vec<Stretch> = Vec::new();
-        let (mut pair, mut has_reasoning, mut has_message) = (1, false, false);
-        let mut is_reserved = record.is_none();
-        let mut add = |outgoing: &mut Outgoing, kind: ItemKind, entry: usize, range: Span| {
-            let is_message = |kind: ItemKind| matches!(kind, ItemKind::Message | ItemKind::Verbatim);
-            let mut out = stretches.last().map_or(0, |last| last.out);
-            let goes_on = stretches.last().is_some_and(|last| {
-                is_message(last.kind) && is_message(kind)
-                    || last.kind == ItemKind::Reasoning && kind == ItemKind::Reasoning
-            });
-            if !goes_on {
-                if is_message(kind) && has_message || kind == ItemKind::Reasoning && (has_message || has_reasoning) {
-                    pair += 1;
-                    (has_message, has_reasoning) = (false, false);
-                }
-                out = match is_message(kind) && mem::take(&mut is_reserved) {
-                    true => outgoing.places.of(index)?,
-                    false => outgoing.places.insert(index),
-                };
-                has_message |= is_message(kind);
-                has_reasoning |= kind == ItemKind::Reasoning;
-            }
-            Ok::<(), Error>(push(&mut stretches, Stretch { kind, entry, out, pair, range })?)
-        };
-        for (place, entry) in entries.iter().enumerate() {
-            let Some(split) = &entry.split else {
-                add(self.outgoing, ItemKind::Verbatim, place, 0..0)?;
-                continue;
-            };
-            if entry.said.is_empty() {
-                add(self.outgoing, ItemKind::Message, place, 0..0)?;
-            }
-            let (mut thinking, mut content, mut calls) = (0, 0, 0);
-            for &(target, len) in split.order.iter().take(ALONE) {
-                let (kind, range) = match target {
-                    text::Target::Reasoning => {
-                        (ItemKind::Reasoning, take(&mut thinking, split.thinking.len(), len, false))
-                    }
-                    text::Target::Content => (ItemKind::Message, take(&mut content, split.content.len(), len, false)),
-                    text::Target::Calls => {
-                        let range = take(&mut calls, split.calls.len(), 1, false);
-                        let id = split.calls.get(range.start).map_or(&b""[..], |call| &call.id);
-                        (ItemKind::Call(unique(id, self.outgoing)?), range)
-                    }
-                };
-                add(self.outgoing, kind, place, range)?;
-            }
-            let rest = [
-                (ItemKind::Reasoning, thinking..split.thinking.len()),
-                (ItemKind::Message, content..split.content.len()),
-            ];
-            for (kind, range) in rest.into_iter().filter(|(_, range)| !range.is_empty()) {
-                add(self.outgoing, kind, place, range)?;
-            }
-            for call in calls..split.calls.len() {
-                let number = unique(&split.calls[call].id, self.outgoing)?;
-                add(self.outgoing, ItemKind::Call(number), place, call..call + 1)?;
-            }
-        }
-        if is_reserved && !entries.is_empty() {
-            self.outgoing.places.leave_out();
-        }
-        Ok(stretches)
     }
 
     /// Writes the items of a message.
@@ -652,30 +282,6 @@ impl<'a> Items<'a> {
         }
         append(out, b"]")
     }
-}
-
-/// Returns all of a message in the item that is open.
-fn all_in_one(entries: &[Entry], record: &Message) -> Result<Vec<Stretch>, Error> {
-    let mut stretches = Vec::new();
-    for (entry, Entry { split, .. }) in entries.iter().enumerate() {
-        let (kind, len) =
-            split.as_ref().map_or((ItemKind::Verbatim, 0), |split| (ItemKind::Message, split.content.len()));
-        push(&mut stretches, Stretch { kind, entry, out: record.place, pair: record.pair, range: 0..len })?;
-    }
-    Ok(stretches)
-}
-
-/// Returns how many bytes a character goes on after this length of a text.
-pub fn cut_off(text: &[u8], len: usize) -> usize {
-    let after = text.get(len..).unwrap_or_default();
-    after.iter().take_while(|&&byte| is_continuation(byte)).count()
-}
-
-/// Takes the next `len`, or all that is left with `is_last`.
-fn take(at: &mut usize, all: usize, len: usize, is_last: bool) -> Span {
-    let start = *at;
-    *at = if is_last { all } else { all.min(start.saturating_add(len)) };
-    start..*at
 }
 
 /// Writes a text part with another text than it had.

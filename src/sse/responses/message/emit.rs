@@ -7,9 +7,10 @@ use crate::Error;
 use crate::memory::{self, append, append_all};
 use crate::sse::event::{Event, EventPart};
 use crate::sse::protocol::Context;
+use crate::sse::responses::annotations::{Annotations, chars};
+use crate::sse::responses::changes::{put, put_number, put_string, remove};
 use crate::sse::responses::fields::{Fields, Kind, Object, inside};
-use crate::sse::responses::outgoing::{Outgoing, put, put_number, put_string, remove, write_index, write_text};
-use crate::sse::responses::place::{Annotations, chars};
+use crate::sse::responses::outgoing::{Outgoing, write_index, write_text};
 
 impl Message {
     /// Opens the message, and in it a text part, or room for the part of another kind with the index `content`.

@@ -6,8 +6,9 @@ mod digest;
 mod emit;
 mod part;
 
+use super::changes::{put, put_string};
 use super::fields::{Fields, Object};
-use super::outgoing::{Outgoing, Target, put, put_string};
+use super::outgoing::{Outgoing, Target};
 use crate::Error;
 use crate::memory::{self, append, append_all, push};
 use crate::sse::edits::Edits;

@@ -4,7 +4,7 @@ use super::digest::{Digest, SentDigest};
 use crate::Error;
 use crate::memory::TryBox;
 use crate::sse::protocol::ServerDoes;
-use crate::sse::responses::place::chars;
+use crate::sse::responses::annotations::chars;
 use crate::sse::text::{Setup, TextStream};
 
 /// How a text is read.

@@ -1,0 +1,39 @@
+//! What a choice's text gets beside what the model writes in it: ids for its calls, and its thinking once more.
+
+use super::chunk;
+use super::layout::{CallForm, Layout};
+use crate::Error;
+use crate::sse::ids;
+use crate::sse::promotion::Promotion;
+use crate::sse::text::{Parts, Setup, TextStream};
+
+/// Adds the thinking of an answer without content as its content.
+pub fn say_again(setup: &mut Setup, promotion: &Promotion, parts: &mut Parts) -> Result<(), Error> {
+    let thinking = promotion.content();
+    setup.stats.unpromoted += u64::from(thinking.is_none());
+    let thinking = thinking.unwrap_or_default();
+    setup.stats.content_bytes += thinking.len() as u64;
+    Ok(parts.push_content(thinking)?)
+}
+
+/// Begins to look for calls in a text of this format, if they are wanted.
+pub fn look_for_calls(
+    setup: &Setup,
+    text: &mut TextStream,
+    layout: &Layout,
+    data: &[u8],
+    index: u64,
+    is_body: bool,
+) -> Result<(), Error> {
+    let id_prefix = || id_prefix(data, layout, index);
+    match layout.calls {
+        CallForm::Text => Ok(()),
+        CallForm::Deltas => setup.look_for_calls(text, id_prefix, is_body),
+        CallForm::Objects => setup.look_for_objects(text, id_prefix, is_body),
+    }
+}
+
+/// Returns how ids begin that the model does not write.
+fn id_prefix(data: &[u8], layout: &Layout, index: u64) -> Result<String, Error> {
+    Ok(ids::prefix(ids::CALL, &chunk::id(data, layout)?, Some(index))?)
+}

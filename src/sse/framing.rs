@@ -1,0 +1,251 @@
+//! What the bytes of a stream are, which its first ones decide, and where its events, lines and bodies end.
+
+use memchr::{memchr, memrchr2};
+
+use super::options::{Body, Options};
+use super::repair::Repairer;
+use super::rewrite::Rewrite;
+use super::rewriter::{Mode, Rewriter};
+use crate::Error;
+use crate::memory::{self, TryBox, append};
+
+/// At most this many bytes decide whether a stream is a text. In a compressed stream, one of the first few cannot be a text's.
+const FIRST: usize = 16;
+
+impl Rewriter {
+    pub(super) fn feed_bytes(&mut self, chunk: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut rest = chunk;
+        if !self.has_begun && !rest.is_empty() {
+            self.has_begun = true;
+            self.is_encoded = false;
+        }
+        while !rest.is_empty() {
+            let used = match self.mode {
+                Mode::Unknown => self.feed_unknown(rest, out)?,
+                Mode::Begun(len) => self.feed_begun(len, rest[0], out)?,
+                Mode::Events => self.feed_events(rest, out)?,
+                Mode::LongEvent => self.feed_long_event(rest, out)?,
+                Mode::Lines | Mode::LongLine => self.feed_lines(rest, out)?,
+                Mode::Json => self.feed_json(rest, out)?,
+                Mode::Rest => {
+                    append(out, rest)?;
+                    rest.len()
+                }
+            };
+            rest = &rest[used..];
+        }
+        Ok(())
+    }
+
+    /// Line ends pass at once, because a server may send them to keep the connection open. Other blanks may begin a line.
+    #[inline(never)]
+    fn feed_unknown(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
+        match rest[0] {
+            b'\n' | b'\r' if self.repairs() && self.held.len() < self.max_event() => {
+                // They are not part of an event, but may be one of a body.
+                if self.options.body == Body::Events {
+                    self.held.clear();
+                } else {
+                    append(&mut self.held, &rest[..1])?;
+                }
+                Ok(1)
+            }
+            b'\n' | b'\r' => {
+                append(out, &self.held)?;
+                self.held.clear();
+                append(out, &rest[..1])?;
+                Ok(1)
+            }
+            b' ' | b'\t' if self.held.len() < self.max_event() => {
+                append(&mut self.held, &rest[..1])?;
+                Ok(1)
+            }
+            byte => {
+                self.mode = match self.options.body {
+                    Body::Lines if byte == b'{' => Mode::Lines,
+                    Body::Unknown | Body::Json if byte == b'{' => Mode::Json,
+                    _ => Mode::Begun(0),
+                };
+                if matches!(self.mode, Mode::Begun(_)) && self.repairs() {
+                    let lines = memrchr2(b'\n', b'\r', &self.held).map_or(0, |at| at + 1);
+                    self.held.drain(..lines);
+                }
+                Ok(0)
+            }
+        }
+    }
+
+    /// Returns whether this is a stream whose events are mended.
+    pub(super) fn repairs(&self) -> bool {
+        let is_of_events = match self.mode {
+            Mode::Events | Mode::LongEvent => true,
+            Mode::Unknown | Mode::Begun(_) => matches!(self.options.body, Body::Unknown | Body::Events),
+            Mode::Lines | Mode::LongLine | Mode::Json | Mode::Rest => false,
+        };
+        is_of_events && self.repairer.get().is_some()
+    }
+
+    /// The bytes before the first colon or line end decide whether this is a text. If neither comes soon, it is one.
+    #[inline(never)]
+    fn feed_begun(&mut self, len: usize, byte: u8, out: &mut Vec<u8>) -> Result<usize, Error> {
+        if len == FIRST || matches!(byte, b':' | b'\n' | b'\r') {
+            match self.options.body {
+                Body::Json => self.pass_rest(out)?,
+                Body::Lines => self.mode = Mode::Lines,
+                Body::Unknown | Body::Events => {
+                    self.mode = Mode::Events;
+                    self.framer.end(&self.held);
+                }
+            }
+            return Ok(0);
+        }
+        append(&mut self.held, &[byte])?;
+        self.mode = Mode::Begun(len + 1);
+        let first = &self.held[self.held.len() - (len + 1)..];
+        let is_utf8 = match std::str::from_utf8(first) {
+            Ok(_) => true,
+            // The end of a character may still come.
+            Err(error) => error.error_len().is_none(),
+        };
+        if !is_utf8 || byte < b' ' && byte != b'\t' {
+            self.is_encoded = true;
+            self.pass_rest(out)?;
+        }
+        Ok(1)
+    }
+
+    /// Passes the rest of this stream unread.
+    fn pass_rest(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.mode = Mode::Rest;
+        append(out, &self.held)?;
+        self.held.clear();
+        Ok(())
+    }
+
+    fn feed_events(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
+        let end = self.framer.end(rest);
+        let used = end.unwrap_or(rest.len());
+        if self.held.len() + used > self.max_event() {
+            // Its text is not read: what is held back must not come after it.
+            self.rewrite.flush(out)?;
+            self.pass_long(&rest[..used], out)?;
+            self.mode = if end.is_some() { Mode::Events } else { Mode::LongEvent };
+        } else if end.is_none() {
+            append(&mut self.held, rest)?;
+        } else if self.held.is_empty() {
+            event(&mut self.rewrite, &mut self.repairer, &rest[..used], out)?;
+        } else {
+            append(&mut self.held, &rest[..used])?;
+            event(&mut self.rewrite, &mut self.repairer, &self.held, out)?;
+            memory::clear(&mut self.held);
+        }
+        Ok(used)
+    }
+
+    /// Passes the beginning of an event that is too long.
+    #[inline(never)]
+    fn pass_long(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let Some(repairer) = self.repairer.get_mut() else { return Ok(self.pass(bytes, out)?) };
+        self.rewrite.setup.stats.too_long += 1;
+        repairer.begin_long(self.held.first().or(bytes.first()), out)?;
+        repairer.pass_long(&self.held, out)?;
+        repairer.pass_long(bytes, out)?;
+        memory::clear(&mut self.held);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn feed_long_event(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
+        let end = self.framer.end(rest);
+        let used = end.unwrap_or(rest.len());
+        if end.is_some() {
+            self.mode = Mode::Events;
+        }
+        match self.repairer.get_mut() {
+            Some(repairer) => repairer.pass_long(&rest[..used], out)?,
+            None => append(out, &rest[..used])?,
+        }
+        Ok(used)
+    }
+
+    fn feed_lines(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
+        let end = memchr(b'\n', rest).map(|at| at + 1);
+        let used = end.unwrap_or(rest.len());
+        if self.mode == Mode::LongLine {
+            append(out, &rest[..used])?;
+        } else if self.held.len() + used > self.max_event() {
+            self.rewrite.flush(out)?;
+            self.pass(&rest[..used], out)?;
+            self.mode = Mode::LongLine;
+        } else if end.is_some() && self.held.is_empty() {
+            self.rewrite.line(&rest[..used], false, out)?;
+        } else {
+            append(&mut self.held, &rest[..used])?;
+            if end.is_some() {
+                self.rewrite.line(&self.held, false, out)?;
+                memory::clear(&mut self.held);
+            }
+        }
+        if end.is_some() {
+            self.mode = Mode::Lines;
+        }
+        Ok(used)
+    }
+
+    fn feed_json(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
+        if self.held.is_empty() && rest[0].is_ascii_whitespace() {
+            append(out, &rest[..1])?;
+            return Ok(1);
+        }
+        if self.held.is_empty() && rest[0] != b'{' {
+            self.mode = Mode::Begun(0);
+            return Ok(0);
+        }
+        let end = self.braces.end(rest);
+        let used = end.unwrap_or(rest.len());
+        if self.held.len() + used > self.max_event() {
+            self.mode = Mode::Rest;
+            self.pass(&rest[..used], out)?;
+        } else {
+            append(&mut self.held, &rest[..used])?;
+            if end.is_some() && self.options.body == Body::Unknown && self.rewrite.is_line(&self.held) {
+                // More lines may come. A whole answer ends with its line too.
+                self.mode = Mode::Lines;
+            } else if end.is_some() {
+                self.mode = Mode::Rest;
+                self.rewrite.body(&self.held, out)?;
+                memory::clear(&mut self.held);
+            }
+        }
+        Ok(used)
+    }
+
+    /// Passes what was held and the bytes that follow it, unread.
+    fn pass(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+        self.rewrite.setup.stats.too_long += 1;
+        append(out, &self.held)?;
+        memory::clear(&mut self.held);
+        append(out, bytes)
+    }
+
+    fn max_event(&self) -> usize {
+        self.options.max_event.unwrap_or(Options::MAX_EVENT)
+    }
+}
+
+/// Writes a whole event.
+#[inline]
+fn event(rewrite: &mut Rewrite, repairer: &mut TryBox<Repairer>, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    match repairer.get_mut() {
+        Some(repairer) => mended(rewrite, repairer, raw, out),
+        None => rewrite.event(raw, false, out),
+    }
+}
+
+/// Writes what a whole event becomes when it is mended. It stands apart, so that it costs streams nothing that are not mended.
+#[inline(never)]
+fn mended(rewrite: &mut Rewrite, repairer: &mut Repairer, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    let mended = repairer.event(raw, |event| rewrite.event(event, false, out))?;
+    rewrite.setup.stats.repaired += u64::from(mended);
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! Whole texts, split: what one has for each kind of item, and how that compares with what a stream has sent of it.
+
+use super::annotations::{Stretches, chars};
+use super::calls::prefix;
+use super::message::{ItemKind, Piece, SentDigest, TextConfig, TextPart};
+use crate::json::Span;
+use crate::memory::{self, append, push};
+use crate::sse::text::{self, CallPart, Input, Parts, Setup};
+use crate::utf8::is_continuation;
+use crate::{Channel, Error, Kind};
+
+/// A call in a text.
+pub struct WholeCall {
+    pub id: Vec<u8>,
+    pub name: Vec<u8>,
+    pub arguments: Vec<u8>,
+}
+
+/// A whole text that was split: how much there is for each kind of item, one after the other.
+#[derive(Default)]
+pub struct SplitText {
+    pub order: Vec<(text::Target, usize)>,
+    pub thinking: Vec<u8>,
+    pub content: Vec<u8>,
+    pub calls: Vec<WholeCall>,
+    /// The same, as it is compared with what a stream has sent.
+    pub sent: SentDigest,
+}
+
+impl SplitText {
+    pub fn read(parts: &Parts) -> Result<SplitText, Error> {
+        let mut split = SplitText::default();
+        split.sent.add(parts);
+        for run in parts.runs() {
+            let text = parts.text_of(run);
+            match run.target() {
+                text::Target::Reasoning => append(&mut split.thinking, text)?,
+                text::Target::Content => append(&mut split.content, text)?,
+                text::Target::Calls => match (parts.call_part(run), split.calls.last_mut()) {
+                    (Some(CallPart::Begin { id, name }), _) => {
+                        let (id, name) = (memory::copy(id)?, memory::copy(name)?);
+                        push(&mut split.calls, WholeCall { id, name, arguments: Vec::new() })?;
+                    }
+                    (Some(CallPart::Arguments(more)), Some(call)) => {
+                        append(&mut call.arguments, more)?;
+                        continue;
+                    }
+                    _ => continue,
+                },
+            }
+            push(&mut split.order, (run.target(), text.len()))?;
+        }
+        Ok(split)
+    }
+
+    /// Makes thinking of text where the stream had thinking, and content where it had that, if there is as much of both together
+    /// but not of each: whether text is one or the other may have been found out when it had gone.
+    pub fn lay_out<'a>(&mut self, pieces: impl Iterator<Item = &'a Piece> + Clone) -> Result<(), Error> {
+        let len =
+            |kind: ItemKind| pieces.clone().filter(|piece| piece.kind == kind).map(|piece| piece.len).sum::<usize>();
+        let (thinking, content) = (len(ItemKind::Reasoning), len(ItemKind::Message));
+        let all = self.thinking.len() + self.content.len();
+        if thinking == self.thinking.len() || thinking + content != all {
+            return Ok(());
+        }
+        let (mut old, mut joined) = ([0, 0], Vec::new());
+        for &(target, len) in &self.order {
+            let (at, text) = match target {
+                text::Target::Reasoning => (&mut old[0], &self.thinking),
+                text::Target::Content => (&mut old[1], &self.content),
+                text::Target::Calls => continue,
+            };
+            append(&mut joined, &text[take(at, text.len(), len, false)])?;
+        }
+        self.thinking.clear();
+        self.content.clear();
+        let mut at = 0;
+        for piece in pieces {
+            match piece.kind {
+                ItemKind::Reasoning => append(&mut self.thinking, &joined[take(&mut at, all, piece.len, false)])?,
+                ItemKind::Message => append(&mut self.content, &joined[take(&mut at, all, piece.len, false)])?,
+                ItemKind::Verbatim | ItemKind::Call(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A comparison of a whole text with what a stream has sent of its part.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Comparison {
+    /// It is the same text, or the stream had none.
+    Same,
+    /// It is another, but becomes the same, white space apart.
+    Known,
+    /// Content of it may not have gone out.
+    NewContent,
+    /// Thinking or calls of it may not have gone out.
+    New,
+}
+
+impl Comparison {
+    pub fn of(part: &TextPart, said: &[u8], split: &SplitText) -> Comparison {
+        match &split.sent {
+            _ if part.agrees(said) => Comparison::Same,
+            sent if *sent == part.sent => Comparison::Known,
+            sent if sent.has_only_content_more_than(&part.sent) => Comparison::NewContent,
+            _ => Comparison::New,
+        }
+    }
+
+    pub fn is_new(self) -> bool {
+        matches!(self, Comparison::NewContent | Comparison::New)
+    }
+}
+
+/// Reads a text of a message anew.
+pub fn split_text(
+    setup: &mut Setup,
+    id: &[u8],
+    config: TextConfig,
+    is_body: bool,
+    said: &[u8],
+) -> Result<SplitText, Error> {
+    let stats = setup.stats;
+    let mut text = config.start(setup)?;
+    let mut parts = Parts::default();
+    if !config.server.calls {
+        setup.look_for_calls(&mut text, || prefix(id, config.number), is_body)?;
+    }
+    setup.scan(&mut text, Input::Feed(said), &mut parts)?;
+    setup.scan(&mut text, Input::Finish, &mut parts)?;
+    if !is_body {
+        // It was counted when it came in pieces.
+        setup.stats = stats;
+    }
+    SplitText::read(&parts)
+}
+
+/// Returns the content of a whole text of this part, and how that compares with what the stream has sent.
+pub fn content_of(setup: &mut Setup, id: &[u8], part: &TextPart, said: &[u8]) -> Result<(Vec<u8>, Comparison), Error> {
+    let split = split_text(setup, id, part.config, false, said)?;
+    let comparison = Comparison::of(part, said, &split);
+    Ok((split.content, comparison))
+}
+
+/// Returns where the content of a text stands in it.
+pub fn content_stretches(
+    setup: &Setup,
+    config: TextConfig,
+    said: &[u8],
+    content: &[u8],
+) -> Result<Vec<(u64, u64)>, Error> {
+    for has_calls in [true, false] {
+        let mut scanner = config.start(setup)?.scanner;
+        let (mut found, mut left, mut taken) = (Stretches::default(), content, Ok(()));
+        let mut take = |event: crate::Event<'_>| {
+            let is_content = match event.channel {
+                Channel::Content | Channel::Narration => event.kind == Kind::Text,
+                Channel::Tool => has_calls,
+                _ => false,
+            };
+            if is_content {
+                left = left.strip_prefix(event.bytes).unwrap_or(b"");
+            }
+            if taken.is_ok() {
+                taken = found.add(event.bytes, is_content);
+            }
+        };
+        scanner.feed(said, &mut take)?;
+        scanner.finish(&mut take)?;
+        taken?;
+        let len: u64 = found.list.iter().map(|(_, len)| len).sum();
+        if left.is_empty() && len == chars(content) {
+            return Ok(found.list);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Returns how many bytes a character goes on after this length of a text.
+pub fn cut_off(text: &[u8], len: usize) -> usize {
+    let after = text.get(len..).unwrap_or_default();
+    after.iter().take_while(|&&byte| is_continuation(byte)).count()
+}
+
+/// Takes the next `len`, or all that is left with `is_last`.
+pub fn take(at: &mut usize, all: usize, len: usize, is_last: bool) -> Span {
+    let start = *at;
+    *at = if is_last { all } else { all.min(start.saturating_add(len)) };
+    start..*at
+}

@@ -1,0 +1,277 @@
+//! What a host calls: the bytes of its streams in, those for its clients out.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::event::EventFramer;
+use super::options::{Body, Options};
+use super::repair::Repairer;
+use super::rewrite::Rewrite;
+use super::stats::Stats;
+use crate::call_writer::Tools;
+use crate::json::Braces;
+use crate::memory::{TryBox, append};
+use crate::{Dialect, Error, Start};
+
+/// What the bytes of the stream are now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Mode {
+    /// Nothing but blanks has come.
+    Unknown,
+    /// This many bytes have come after blanks, and none of them has decided yet whether this is a text.
+    Begun(usize),
+    Events,
+    /// An event that is too long, up to its end.
+    LongEvent,
+    /// JSON objects, each on a line of its own.
+    Lines,
+    /// A line that is too long, up to its end.
+    LongLine,
+    Json,
+    /// Bytes that are not read: after a body, or after the limit in one.
+    Rest,
+}
+
+impl Mode {
+    /// Returns that of a stream of which no byte has come.
+    pub fn first(options: &Options) -> Mode {
+        match options.body {
+            _ if options.off => Mode::Rest,
+            Body::Unknown | Body::Events | Body::Lines => Mode::Unknown,
+            Body::Json => Mode::Json,
+        }
+    }
+}
+
+/// Splits the text of a chat completion into fields, as its bytes come.
+///
+/// Use one rewriter for each answer, or one for several answers with [`finish`](Rewriter::finish) or [`reset`](Rewriter::reset)
+/// between them. It can be sent to another thread.
+///
+/// ```
+/// use aside::{Dialect, sse::{Options, Rewriter}};
+///
+/// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &Options::default())?;
+/// let mut out = Vec::new();
+/// for read in [
+///     "data: {\"id\":\"c1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"<think>\\nhm\"}}]}\n",
+///     "\ndata: {\"id\":\"c1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"</think>\\n\\nYes.\"}}]}\n\n",
+///     "data: [DONE]\n\n",
+/// ] {
+///     rewriter.feed(read, &mut out)?; // then send `out`, and clear it
+/// }
+/// rewriter.finish(&mut out)?;
+/// assert_eq!(String::from_utf8(out)?, "\
+/// data: {\"id\":\"c1\",\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"hm\"}}]}\n\n\
+/// data: {\"id\":\"c1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Yes.\"}}]}\n\n\
+/// data: [DONE]\n\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Rewriter {
+    pub(super) rewrite: Rewrite,
+    pub(super) options: Options,
+    pub(super) mode: Mode,
+    pub(super) framer: EventFramer,
+    /// Mends the events, if that is asked for.
+    pub(super) repairer: TryBox<Repairer>,
+    pub(super) braces: Braces,
+    /// The bytes of the event or body that have come.
+    pub(super) held: Vec<u8>,
+    /// A byte of the stream has come.
+    pub(super) has_begun: bool,
+    pub(super) is_encoded: bool,
+}
+
+impl Rewriter {
+    /// Makes a rewriter at the start of a stream.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchStart`] if the dialect has no such start, and [`Error::OutOfMemory`].
+    #[doc(alias = "aside_rewriter_new")]
+    pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewriter, Error> {
+        Ok(Rewriter {
+            rewrite: Rewrite::new(dialect, options)?,
+            options: options.clone(),
+            mode: Mode::first(options),
+            framer: EventFramer::START,
+            repairer: if options.repair { TryBox::new(Repairer::new())? } else { TryBox::NONE },
+            braces: Braces::START,
+            held: Vec::new(),
+            has_begun: false,
+            is_encoded: false,
+        })
+    }
+
+    /// Reads the next stream by another dialect, such as the one that [`Dialect::find_for_template`] finds for a model's chat
+    /// template, and sets where that stream starts: what is open at the first byte of each choice's text. With `None` as the
+    /// dialect, the stream is read by the rewriter's own dialect; with `None` as the start, it starts where the dialect says.
+    /// Call this before the first byte. [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) restore the rewriter's own
+    /// dialect and start.
+    ///
+    /// ```
+    /// use aside::{Channel, Dialect, Start, sse::{Options, Rewriter}};
+    ///
+    /// let mut rewriter = Rewriter::new(&Dialect::find("any")?, &Options::default())?;
+    /// let template = std::fs::read_to_string("tests/templates/qwen3-thinking.jinja")?;
+    /// let (dialect, start) = Dialect::find_for_template(&template)?;
+    /// rewriter.use_dialect(&dialect, start)?;
+    ///
+    /// // The request says that this model thinks; only the start is another.
+    /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &Options::new())?;
+    /// rewriter.use_dialect(None, Start::Channel(Channel::Thinking))?;
+    /// let mut out = Vec::new();
+    /// rewriter.feed("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hm\"}}]}\n\n", &mut out)?;
+    /// assert_eq!(out, b"data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"hm\"}}]}\n\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchStart`] if the dialect has no such start, [`Error::StreamBegun`] if the stream has begun, and
+    /// [`Error::OutOfMemory`]. Nothing has changed then.
+    #[doc(alias = "aside_rewriter_use_dialect")]
+    pub fn use_dialect<'a>(
+        &mut self,
+        dialect: impl Into<Option<&'a Dialect>>,
+        start: impl Into<Option<Start>>,
+    ) -> Result<(), Error> {
+        self.before_stream()?;
+        self.rewrite.use_dialect(dialect.into(), start.into())
+    }
+
+    /// Sets the tools of the next stream's request, before its first byte, if calls are wanted ([`Options::calls`]): a call of
+    /// another tool stays content. With `None`, calls become `tool_calls` whatever they call.
+    /// [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the rewriter's own tools.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use aside::{Dialect, call_writer::Tools, sse::{Options, Rewriter}};
+    ///
+    /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &Options::new().calls(true))?;
+    /// // A request that names no tools asks for no calls.
+    /// let tools = Tools::read("[]")?;
+    /// rewriter.use_tools(Arc::new(tools))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StreamBegun`] if the stream has begun. Nothing has changed then.
+    #[doc(alias = "aside_rewriter_use_tools")]
+    pub fn use_tools(&mut self, tools: impl Into<Option<Arc<Tools>>>) -> Result<(), Error> {
+        self.before_stream()?;
+        self.rewrite.use_tools(tools.into());
+        Ok(())
+    }
+
+    /// Says where the next stream starts, before its first byte: each choice's text comes after a rendered prompt that ends
+    /// with `tail`, read as [`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt) reads it. Returns where that is.
+    ///
+    /// [`finish`](Rewriter::finish), [`reset`](Rewriter::reset) and an empty `tail` go back to the rewriter's own start.
+    ///
+    /// ```
+    /// use aside::{Channel, Dialect, Start, sse::{Options, Rewriter}};
+    ///
+    /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &Options::default())?;
+    /// let start = rewriter.start_from_prompt("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")?;
+    /// assert_eq!(start, Start::Channel(Channel::Thinking));
+    /// let mut out = Vec::new();
+    /// rewriter.feed("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Greet.\"}}]}\n\n", &mut out)?;
+    /// assert_eq!(out, b"data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning_content\":\"Greet.\"}}]}\n\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StreamBegun`] if the stream has begun, and [`Error::OutOfMemory`]. Nothing has changed then.
+    #[doc(alias = "aside_rewriter_start_from_prompt")]
+    #[inline]
+    pub fn start_from_prompt(&mut self, tail: impl AsRef<[u8]>) -> Result<Start, Error> {
+        self.before_stream()?;
+        self.rewrite.start_from_prompt(tail.as_ref())
+    }
+
+    fn before_stream(&self) -> Result<(), Error> {
+        if self.has_begun { Err(Error::StreamBegun) } else { Ok(()) }
+    }
+
+    /// Takes the next bytes of the stream, cut anywhere, and appends to `out` all that is decided: each event as soon as it
+    /// is whole.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`]: not all is in `out` then, and the rewriter must be reset.
+    #[doc(alias = "aside_rewriter_feed")]
+    #[inline]
+    pub fn feed(&mut self, chunk: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.feed_bytes(chunk.as_ref(), out)
+    }
+
+    /// Ends the stream: appends what was held back. An event without the blank line that ends it counts as whole. The next feed
+    /// begins a new stream; the [`stats`](Rewriter::stats) stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`]: not all is in `out` then, and the rewriter must be reset.
+    #[doc(alias = "aside_rewriter_finish")]
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        if self.repairs()
+            && let Some(repairer) = self.repairer.get_mut()
+        {
+            let mended = repairer.finish(&self.held, |event| self.rewrite.event(event, false, out))?;
+            self.rewrite.setup.stats.repaired += u64::from(mended);
+            self.rewrite.finish(out)?;
+            self.begin_stream();
+            return Ok(());
+        }
+        match self.mode {
+            Mode::Events if !self.held.is_empty() => self.rewrite.event(&self.held, true, out)?,
+            Mode::Lines if !self.held.is_empty() => self.rewrite.line(&self.held, true, out)?,
+            Mode::Events | Mode::Lines => self.rewrite.finish(out)?,
+            _ => append(out, &self.held)?,
+        }
+        self.begin_stream();
+        Ok(())
+    }
+
+    /// Forgets the stream, every error and the [`stats`](Rewriter::stats). The next feed begins a new stream.
+    #[doc(alias = "aside_rewriter_reset")]
+    pub fn reset(&mut self) {
+        self.begin_stream();
+        self.is_encoded = false;
+        self.rewrite.setup.stats = Stats::default();
+    }
+
+    /// Returns what has been counted since the start or the last reset, and how much is held now.
+    #[doc(alias = "aside_rewriter_get_stats")]
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let held = self.held.len() + self.rewrite.held();
+        Stats { held: held as u64, encoded: self.is_encoded, ..self.rewrite.setup.stats }
+    }
+
+    fn begin_stream(&mut self) {
+        self.rewrite.begin_stream();
+        if let Some(repairer) = self.repairer.get_mut() {
+            repairer.begin_stream();
+        }
+        self.has_begun = false;
+        self.mode = Mode::first(&self.options);
+        self.framer = EventFramer::START;
+        self.braces = Braces::START;
+        // One large event must not cost memory in every stream after it.
+        self.held = Vec::new();
+    }
+}
+
+impl fmt::Debug for Rewriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rewriter")
+            .field("options", &self.options)
+            .field("mode", &self.mode)
+            .field("held", &self.held.len())
+            .finish_non_exhaustive()
+    }
+}
