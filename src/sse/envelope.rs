@@ -2,9 +2,9 @@
 //! only the text differs, and values that nothing is read from, an event need not be parsed again. What is found without
 //! parsing must be what parsing finds.
 
-use super::choices::{Choice, Choices, Layout};
+use super::choices::{self, Choice, Choices, Layout};
 use super::event::Event;
-use super::format::Format;
+use super::format::{self, Format};
 use super::protocol::Protocol;
 use crate::json::{self, Reader, Span};
 use crate::memory::{self, append, push};
@@ -16,33 +16,6 @@ const MOST_VALUES: usize = 64;
 /// How many envelopes may be learnt in vain. A stream whose envelopes change in other ways than by their values would only lose
 /// time.
 const MOST_VAIN: u32 = 8;
-
-/// Names of members that something is read from, wherever they stand.
-const READ: [&[u8]; 23] = [
-    b"choices",
-    b"delta",
-    b"message",
-    b"index",
-    b"finish_reason",
-    b"role",
-    b"content",
-    b"text",
-    b"reasoning_content",
-    b"reasoning",
-    b"reasoning_details",
-    b"thinking",
-    b"tool_calls",
-    b"function_call",
-    b"refusal",
-    b"audio",
-    b"images",
-    b"error",
-    b"object",
-    b"type",
-    b"done",
-    b"done_reason",
-    b"response",
-];
 
 /// A value of the event that may be another in the next one.
 struct Value {
@@ -213,8 +186,44 @@ fn find(
             }),
             _ => {
                 let value = reader.value()?;
-                if value == *text || !READ.contains(&name) { found(value) } else { Some(()) }
+                if value == *text || !is_read(name) { found(value) } else { Some(()) }
             }
         }
     })
+}
+
+/// Returns whether something is read from members with this name.
+fn is_read(name: &[u8]) -> bool {
+    choices::is_read(name) || format::is_read(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_read;
+
+    /// Every name in the code that reads members is one of those whose values must not vary. A name that is not would be read from
+    /// the first event alone.
+    #[test]
+    fn what_is_read_is_known() {
+        let values = ["id", "created", "created_at", "model", "system_fingerprint", "service_tier", "provider"];
+        let mut read = 0;
+        for source in [include_str!("choices/chunk.rs"), include_str!("choices/layout.rs"), include_str!("format.rs")] {
+            let source = source.split("#[cfg(test)]").next().unwrap();
+            for name in source.split("b\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+                // Neither a name nor one that only an extra chunk copies.
+                if name.is_empty()
+                    || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+                    || values.contains(&name)
+                {
+                    continue;
+                }
+                if !matches!(name, "null" | "false" | "true") {
+                    assert!(is_read(name.as_bytes()), "{name}");
+                    read += 1;
+                }
+            }
+        }
+        assert!(read > 23, "{read} names");
+        assert!(!is_read(b"usage") && !is_read(b"id"));
+    }
 }

@@ -32,6 +32,24 @@ const MESSAGES: [&[u8]; 7] = [
     b"\"ping\"",
 ];
 
+/// The members that tell one format from another.
+const CHOICES: &[u8] = b"choices";
+const TYPE: &[u8] = b"type";
+const OBJECT: &[u8] = b"object";
+const DONE: &[u8] = b"done";
+const MESSAGE: &[u8] = b"message";
+const RESPONSE: &[u8] = b"response";
+const CONTENT: &[u8] = b"content";
+const ERROR: &[u8] = b"error";
+/// The members of a choice that do.
+const TEXT: &[u8] = b"text";
+const DELTA: &[u8] = b"delta";
+
+/// Returns whether formats are told by members with this name.
+pub fn is_read(name: &[u8]) -> bool {
+    [CHOICES, TYPE, OBJECT, DONE, MESSAGE, RESPONSE, CONTENT, ERROR, TEXT, DELTA].contains(&name)
+}
+
 impl Format {
     /// Returns the format of an object, if it is one of `formats`, or `None` if this is not a JSON object.
     pub fn of(data: &[u8], formats: Formats) -> Option<Format> {
@@ -40,14 +58,14 @@ impl Format {
         reader.object(|reader, key| {
             let name = &data[key.start + 1..key.end - 1];
             let seen = match name {
-                b"choices" => Some(&mut members.choices),
-                b"type" => Some(&mut members.kind),
-                b"object" => Some(&mut members.object),
-                b"done" => Some(&mut members.done),
-                b"message" => Some(&mut members.message),
-                b"response" => Some(&mut members.response),
-                b"content" => Some(&mut members.content),
-                b"error" => Some(&mut members.error),
+                CHOICES => Some(&mut members.choices),
+                TYPE => Some(&mut members.kind),
+                OBJECT => Some(&mut members.object),
+                DONE => Some(&mut members.done),
+                MESSAGE => Some(&mut members.message),
+                RESPONSE => Some(&mut members.response),
+                CONTENT => Some(&mut members.content),
+                ERROR => Some(&mut members.error),
                 _ => None,
             };
             let value = reader.value()?;
@@ -119,8 +137,8 @@ fn is_completion(choices: &[u8]) -> bool {
     let _ = reader.array(|reader| {
         reader.object(|reader, key| {
             match &choices[key.start + 1..key.end - 1] {
-                b"text" => text = true,
-                b"delta" | b"message" => around = true,
+                TEXT => text = true,
+                DELTA | MESSAGE => around = true,
                 _ => {}
             }
             reader.value().map(|_| ())

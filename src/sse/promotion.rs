@@ -60,7 +60,9 @@ impl Promotion {
 
     pub fn take_thinking(&mut self, text: &[u8]) -> memory::Result<()> {
         match self.state {
-            State::Open if text.len() <= self.most.saturating_sub(self.thinking.len()) => append(&mut self.thinking, text),
+            State::Open if text.len() <= self.most.saturating_sub(self.thinking.len()) => {
+                append(&mut self.thinking, text)
+            }
             State::Open => {
                 self.give_up();
                 Ok(())

@@ -14,6 +14,27 @@ pub const CHOICES: usize = 128;
 /// The longest beginning of an extra chunk, far longer than real ones; a field that does not fit is left out.
 const HEAD: usize = 2048;
 
+/// The members of a chunk, a choice and a delta that are read in every format, beside those that its layout names.
+const LIST: &[u8] = b"choices";
+const ERROR: &[u8] = b"error";
+const INDEX: &[u8] = b"index";
+const DONE: &[u8] = b"done";
+const ROLE: &[u8] = b"role";
+const REASONING: [&[u8]; 4] = [b"reasoning_content", b"reasoning", b"reasoning_details", b"thinking"];
+const CALLS: [&[u8]; 2] = [b"tool_calls", b"function_call"];
+const PARTS: [&[u8]; 3] = [b"refusal", b"audio", b"images"];
+
+/// Returns whether something is read from members with this name, in any format and wherever they are.
+pub fn is_read(name: &[u8]) -> bool {
+    let of_layout =
+        |layout: &&Layout| [layout.part, layout.whole_part, layout.text.as_bytes(), layout.reason].contains(&name);
+    [LIST, ERROR, INDEX, DONE, ROLE].contains(&name)
+        || REASONING.contains(&name)
+        || CALLS.contains(&name)
+        || PARTS.contains(&name)
+        || Layout::ALL.iter().any(of_layout)
+}
+
 /// A key and its value, from the key's first quote on.
 #[derive(Clone)]
 pub struct Member {
@@ -137,10 +158,10 @@ pub fn read(
         return Ok(whole.map(|()| false));
     }
     let whole = members(text, &mut reader, |reader, name, _| {
-        if name == b"choices" {
+        if name == LIST {
             choices.clear();
         }
-        if name == b"choices" && reader.peek() == Some(b'[') {
+        if name == LIST && reader.peek() == Some(b'[') {
             return reader.array(|reader| {
                 (choices.len() < CHOICES).then_some(())?;
                 memory = choices.try_reserve(1);
@@ -151,7 +172,7 @@ pub fn read(
             });
         }
         let value = reader.value()?;
-        if name == b"error" {
+        if name == ERROR {
             error = says(text, &value);
         }
         Some(())
@@ -188,10 +209,10 @@ fn choice(
         }
         let value = reader.value()?;
         match name {
-            b"index" if layout.has_list => {
+            INDEX if layout.has_list => {
                 choice.index = std::str::from_utf8(&text[value]).ok().and_then(|index| index.parse().ok())
             }
-            b"done" if !layout.has_list => choice.finishes = text[value] == *b"true",
+            DONE if !layout.has_list => choice.finishes = text[value] == *b"true",
             _ if name == layout.reason => {
                 if layout.has_list {
                     choice.finishes = says(text, &value);
@@ -223,10 +244,6 @@ fn delta(text: &[u8], reader: &mut Reader<'_>, layout: &Layout, field: Field, ch
     Some(())
 }
 
-const REASONING: [&[u8]; 4] = [b"reasoning_content", b"reasoning", b"reasoning_details", b"thinking"];
-const CALLS: [&[u8]; 2] = [b"tool_calls", b"function_call"];
-const PARTS: [&[u8]; 3] = [b"refusal", b"audio", b"images"];
-
 /// A summary of the object that has the text: whether the text is a list, and whether each of the other fields says
 /// something. Of two with one name, the last counts.
 #[derive(Default)]
@@ -252,7 +269,7 @@ impl Summary {
             choice.content = (first == b'"').then_some(member);
             choice.is_doubled = self.texts > 0;
             self.texts += 1;
-        } else if name == b"role" {
+        } else if name == ROLE {
             choice.role = (first == b'"' && self.roles == 0).then_some(member);
             self.roles += 1;
         } else if let Some(place) = place(&REASONING) {

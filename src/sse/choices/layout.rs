@@ -114,6 +114,9 @@ impl Layout {
         ..*Layout::OLLAMA_CHAT
     };
 
+    /// All of them.
+    pub const ALL: [&Layout; 4] = [Layout::CHAT, Layout::COMPLETIONS, Layout::OLLAMA_CHAT, Layout::OLLAMA_GENERATE];
+
     /// Returns the layout of a format, if that is one of choices.
     pub fn of(format: Format) -> Option<&'static Layout> {
         match format {
