@@ -4,15 +4,12 @@
 use super::layout::Layout;
 use crate::Error;
 use crate::json::{Reader, Span, name, unescape};
-use crate::memory::{self, append, append_all, push};
+use crate::memory::{self, push};
 use crate::sse::options::Field;
 use crate::sse::text::Target;
 
 /// The most choices that are read. No API returns more.
 pub const CHOICES: usize = 128;
-
-/// The longest beginning of an extra chunk, far longer than real ones; a field that does not fit is left out.
-const HEAD: usize = 2048;
 
 /// The members of a chunk, a choice and a delta that are read in every format, beside those that its layout names.
 const LIST: &[u8] = b"choices";
@@ -127,7 +124,7 @@ fn says(text: &[u8], value: &Span) -> bool {
 }
 
 /// Reads the members of an object. `member` gets the name of each and reads its value.
-fn members(
+pub fn members(
     text: &[u8],
     reader: &mut Reader<'_>,
     mut member: impl FnMut(&mut Reader<'_>, &[u8], Span) -> Option<()>,
@@ -329,28 +326,4 @@ pub fn id(text: &[u8], layout: &Layout) -> memory::Result<Vec<u8>> {
     memory?;
     let [id, other] = ids;
     Ok(if id.is_empty() { other } else { id })
-}
-
-/// Writes the beginning of an extra chunk of the same stream, up to the choice's own members. `role` is the value that each
-/// chunk has.
-pub fn write_head(text: &[u8], layout: &Layout, role: Option<&[u8]>, head: &mut Vec<u8>) -> memory::Result<()> {
-    append(head, layout.extra.begin)?;
-    let mut memory = Ok(());
-    // It was read before: it is an object.
-    let _ = members(text, &mut Reader::new(text), |reader, name, _| {
-        let value = &text[reader.value()?];
-        if let Some(name) = layout.envelope.iter().find(|known| **known == name)
-            && head.len() + value.len() <= HEAD
-            && !matches!(value[0], b'[' | b'{')
-        {
-            memory = append_all(head, &[b"\"", name, b"\":", value, b","]);
-        }
-        memory.is_ok().then_some(())
-    });
-    memory?;
-    append(head, layout.extra.before_index)?;
-    match role {
-        Some(role) if head.len() + role.len() <= HEAD => append_all(head, &[b"\"role\":", role, b","]),
-        _ => Ok(()),
-    }
 }

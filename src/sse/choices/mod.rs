@@ -6,6 +6,7 @@ mod body;
 mod chunk;
 mod extra;
 mod fields;
+mod head;
 mod layout;
 mod say;
 
@@ -18,12 +19,13 @@ use super::promotion::Promotion;
 use super::protocol::{Context, Protocol, Scratch};
 use super::text::{Input, Parts, Setup, Target, TextStream};
 use crate::json::Span;
-use crate::memory::{self, TryBox, append, append_all, push};
+use crate::memory::{self, TryBox, append, push};
 use crate::{Error, Scanner};
 use chunk::{CHOICES, Part};
 pub use chunk::{Choice, is_read};
 use extra::ExtraChunk;
 use fields::{EditRef, Fields, lines};
+use head::Head;
 use layout::CallForm;
 pub use layout::Layout;
 use say::{look_for_calls, say_again};
@@ -36,10 +38,8 @@ struct ChoiceStream {
     index: u64,
     text: TextStream,
     promotion: Promotion,
-    /// How an extra chunk for held text is written and begins, and how its lines end.
-    layout: &'static Layout,
-    head: Vec<u8>,
-    line_end: &'static [u8],
+    /// How an extra chunk for held text begins.
+    head: Head,
 }
 
 impl ChoiceStream {
@@ -48,9 +48,7 @@ impl ChoiceStream {
             index,
             text: TextStream::new(scanner),
             promotion: Promotion::new(promotes),
-            layout,
-            head: Vec::new(),
-            line_end: b"\n",
+            head: Head::new(layout),
         }
     }
 
@@ -181,7 +179,12 @@ impl Choices {
                 // What comes next passes unread, and may have content.
                 stream.promotion.close();
             }
-            let ChoiceStream { index, layout, ref head, line_end, .. } = *stream;
+            if parts.runs().is_empty() {
+                continue;
+            }
+            let ChoiceStream { index, head: Head { layout, line_end, .. }, .. } = *stream;
+            let head = &mut Vec::new();
+            stream.head.write(head)?;
             let field = layout.field.unwrap_or(self.field);
             let extra = ExtraChunk { layout, head, index, field, line_end };
             setup.stats.added += extra.write(parts, parts.runs(), None, merges, alone, out)?;
@@ -271,19 +274,11 @@ impl Choices {
             Some(_) => runs.len().min(1),
         };
         let (before, inside) = runs.split_at(runs.len() - inside);
-        let holds = text.holds();
-        if (holds || !before.is_empty()) && self.head.is_empty() {
-            let name = event.name();
-            if !matches!(name.len(), 0 | 1024..) && name != b"error" {
-                append_all(&mut self.head, &[b"event: ", name, line_end])?;
-            }
-            let role = choice.role.as_ref().filter(|_| layout.repeats_role).map(|role| &data[role.value.clone()]);
-            chunk::write_head(data, layout, role, &mut self.head)?;
+        if text.holds() {
+            stream.head.keep(event, layout, choice)?;
         }
-        if holds {
-            stream.head.clear();
-            append(&mut stream.head, &self.head)?;
-            (stream.layout, stream.line_end) = (layout, line_end);
+        if !before.is_empty() && self.head.is_empty() {
+            head::write(event, layout, choice, &mut self.head)?;
         }
         if !before.is_empty() {
             let role = choice.role.as_ref().filter(|_| !layout.repeats_role);

@@ -1,0 +1,101 @@
+//! How the extra chunks of a stream begin: as the event does that their text came with. Most text that is held goes out in the next
+//! event, so the event is kept, and such a beginning is made when it is needed.
+
+use super::chunk::{Choice, members};
+use super::layout::Layout;
+use crate::json::{Reader, Span};
+use crate::memory::{self, append, append_all};
+use crate::sse::event::EventPart;
+
+/// The longest beginning of an extra chunk, far longer than real ones; a field that does not fit is left out. A longer event is
+/// not kept.
+const HEAD: usize = 2048;
+
+/// What an extra chunk for the text that a choice holds begins with.
+pub struct Head {
+    pub layout: &'static Layout,
+    pub line_end: &'static [u8],
+    /// The beginning, or the event: its name and its data.
+    bytes: Vec<u8>,
+    /// Where the parts of the event are, if it is kept.
+    kept: Option<Kept>,
+}
+
+struct Kept {
+    name_len: usize,
+    /// The value of the role in the data, if each chunk has it.
+    role: Option<Span>,
+}
+
+impl Head {
+    pub fn new(layout: &'static Layout) -> Head {
+        Head { layout, line_end: b"\n", bytes: Vec::new(), kept: None }
+    }
+
+    /// Takes the event of a choice that holds text.
+    pub fn keep(&mut self, event: &EventPart<'_>, layout: &'static Layout, choice: &Choice) -> memory::Result<()> {
+        (self.layout, self.line_end) = (layout, event.event.line_end);
+        let (name, data) = (event.name(), event.data());
+        self.bytes.clear();
+        if name.len() + data.len() > HEAD {
+            self.kept = None;
+            return write_head(name, data, layout, role(layout, choice), self.line_end, &mut self.bytes);
+        }
+        self.kept = Some(Kept { name_len: name.len(), role: role(layout, choice) });
+        append_all(&mut self.bytes, &[name, data])
+    }
+
+    /// Writes the beginning.
+    pub fn write(&self, head: &mut Vec<u8>) -> memory::Result<()> {
+        let Some(Kept { name_len, role }) = &self.kept else { return append(head, &self.bytes) };
+        let (name, data) = self.bytes.split_at(*name_len);
+        write_head(name, data, self.layout, role.clone(), self.line_end, head)
+    }
+}
+
+/// Writes the beginning of an extra chunk for a choice of this event, up to the choice's own members.
+pub fn write(
+    event: &EventPart<'_>,
+    layout: &'static Layout,
+    choice: &Choice,
+    head: &mut Vec<u8>,
+) -> memory::Result<()> {
+    write_head(event.name(), event.data(), layout, role(layout, choice), event.event.line_end, head)
+}
+
+/// Returns where the role is that each chunk has.
+fn role(layout: &Layout, choice: &Choice) -> Option<Span> {
+    choice.role.as_ref().filter(|_| layout.repeats_role).map(|role| role.value.clone())
+}
+
+fn write_head(
+    name: &[u8],
+    text: &[u8],
+    layout: &Layout,
+    role: Option<Span>,
+    line_end: &[u8],
+    head: &mut Vec<u8>,
+) -> memory::Result<()> {
+    if !matches!(name.len(), 0 | 1024..) && name != b"error" {
+        append_all(head, &[b"event: ", name, line_end])?;
+    }
+    append(head, layout.extra.begin)?;
+    let mut memory = Ok(());
+    // It was read before: it is an object.
+    let _ = members(text, &mut Reader::new(text), |reader, name, _| {
+        let value = &text[reader.value()?];
+        if let Some(name) = layout.envelope.iter().find(|known| **known == name)
+            && head.len() + value.len() <= HEAD
+            && !matches!(value[0], b'[' | b'{')
+        {
+            memory = append_all(head, &[b"\"", name, b"\":", value, b","]);
+        }
+        memory.is_ok().then_some(())
+    });
+    memory?;
+    append(head, layout.extra.before_index)?;
+    match role {
+        Some(role) if head.len() + role.len() <= HEAD => append_all(head, &[b"\"role\":", &text[role], b","]),
+        _ => Ok(()),
+    }
+}
