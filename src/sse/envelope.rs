@@ -5,7 +5,9 @@
 use super::choices::{self, Choice, Choices, Layout};
 use super::event::Event;
 use super::format::{self, Format};
+use super::messages::{self, Messages};
 use super::protocol::Protocol;
+use super::responses::{self, Responses};
 use crate::json::{self, Reader, Span};
 use crate::memory::{self, append, push};
 
@@ -27,14 +29,28 @@ struct Value {
     varies: bool,
 }
 
+/// What was read of the event.
+enum Known {
+    Nothing,
+    Choice(&'static Layout, Choice),
+    Messages(messages::Fields),
+    Responses(responses::Fields),
+}
+
+/// The code of the formats, which gets what an event says.
+pub struct Readers<'a> {
+    pub choices: &'a mut Choices,
+    pub messages: &'a mut Messages,
+    pub responses: &'a mut Responses,
+}
+
 /// The envelope of a stream's events.
 pub struct Envelope {
     /// The event; it is empty if none is known.
     raw: Vec<u8>,
     values: Vec<Value>,
     format: Format,
-    layout: &'static Layout,
-    choice: Choice,
+    known: Known,
     name: Span,
     data: Span,
     line_end: &'static [u8],
@@ -50,8 +66,7 @@ impl Envelope {
             raw: Vec::new(),
             values: Vec::new(),
             format: Format::Chat,
-            layout: Layout::CHAT,
-            choice: Choice::default(),
+            known: Known::Nothing,
             name: 0..0,
             data: 0..0,
             line_end: b"\n",
@@ -66,9 +81,9 @@ impl Envelope {
         self.vain = 0;
     }
 
-    /// Reads an event that has the envelope of the one before into `event` and `choices`. Returns its format, or `None` if it must
-    /// be parsed.
-    pub fn read(&mut self, raw: &[u8], event: &mut Event, choices: &mut Choices) -> memory::Result<Option<Format>> {
+    /// Reads an event that has the envelope of the one before, for the code of its format. Returns the format, or `None` if the
+    /// event must be parsed.
+    pub fn read(&mut self, raw: &[u8], event: &mut Event, readers: Readers<'_>) -> memory::Result<Option<Format>> {
         if self.raw.is_empty() || !self.fits(raw)? {
             return Ok(None);
         }
@@ -77,8 +92,18 @@ impl Envelope {
         let in_event = |span: &Span| self.moved(span.start)..self.moved(span.end);
         let in_data = |span: &Span| self.moved(span.start + start) - start..self.moved(span.end + start) - start;
         event.set(in_event(&self.name), in_event(&self.data), self.line_end)?;
-        choices.begin_event();
-        choices.take(self.layout, self.choice.moved(in_data))?;
+        match &self.known {
+            Known::Nothing => return Ok(None),
+            Known::Choice(layout, choice) => {
+                readers.choices.begin_event();
+                readers.choices.take(layout, choice.moved(in_data))?;
+            }
+            Known::Messages(fields) => readers.messages.take(fields.moved(in_data)),
+            Known::Responses(fields) => {
+                readers.responses.begin_event();
+                readers.responses.take(fields.moved(in_data));
+            }
+        }
         Ok(Some(self.format))
     }
 
@@ -110,23 +135,36 @@ impl Envelope {
         before.map_or(place, |(end, moved)| place - end + moved)
     }
 
-    /// Learns the envelope of an event that was parsed, if it has the text of one choice.
-    pub fn learn(&mut self, raw: &[u8], event: &Event, format: Format, choices: &Choices) -> memory::Result<()> {
-        let (Some(layout), Some(choice), Some(data)) = (Layout::of(format), choices.only(), event.single()) else {
-            return Ok(());
+    /// Learns the envelope of an event that was parsed, if it has text of one kind in one place.
+    pub fn learn(&mut self, raw: &[u8], event: &Event, format: Format, readers: Readers<'_>) -> memory::Result<()> {
+        let Some(data) = event.single() else { return Ok(()) };
+        let (known, text, is_read): (_, _, fn(&[u8]) -> bool) = match (format, Layout::of(format)) {
+            (Format::Messages, _) => {
+                let Some((fields, text)) = readers.messages.only() else { return Ok(()) };
+                (Known::Messages(fields.clone()), text, messages::is_read)
+            }
+            (Format::Responses, _) => {
+                let Some((fields, text)) = readers.responses.only() else { return Ok(()) };
+                (Known::Responses(fields.clone()), text, responses::is_read)
+            }
+            (_, Some(layout)) => {
+                let Some(choice) = readers.choices.only() else { return Ok(()) };
+                let Some(content) = &choice.content else { return Ok(()) };
+                (Known::Choice(layout, choice.clone()), content.value.clone(), choices::is_read)
+            }
+            _ => return Ok(()),
         };
-        let Some(content) = &choice.content else { return Ok(()) };
         if raw.len() > MOST_BYTES || self.vain > MOST_VAIN {
             self.raw.clear();
             return Ok(());
         }
         self.vain += 1;
         let mut values = Vec::new();
-        let text = content.value.start + data.start..content.value.end + data.start;
+        let text = text.start + data.start..text.end + data.start;
         let mut memory = Ok(());
         let mut reader = Reader::at(&raw[..data.end], data.start);
         // It was parsed before: it is an object.
-        let _ = find(raw, &mut reader, 0, &text, &mut |span| {
+        let _ = find(raw, &mut reader, 0, &text, is_read, &mut |span| {
             let is_text = span == text;
             memory = push(&mut values, Value { span, is_text, varies: false });
             (memory.is_ok() && values.len() <= MOST_VALUES).then_some(())
@@ -144,7 +182,7 @@ impl Envelope {
         self.raw.clear();
         append(&mut self.raw, raw)?;
         self.values = values;
-        (self.format, self.layout, self.choice) = (format, layout, choice.clone());
+        (self.format, self.known) = (format, known);
         (self.name, self.data, self.line_end) = (event.name.clone(), data, event.line_end);
         Ok(())
     }
@@ -173,57 +211,59 @@ fn find(
     reader: &mut Reader<'_>,
     depth: u32,
     text: &Span,
+    is_read: fn(&[u8]) -> bool,
     found: &mut dyn FnMut(Span) -> Option<()>,
 ) -> Option<()> {
     reader.object(|reader, key| {
         let mut room = [0; 24];
         let name = json::name(data, &key, &mut room);
         match (name, reader.peek()) {
-            (b"delta" | b"message", Some(b'{')) if depth < DEPTH => find(data, reader, depth + 1, text, found),
+            (b"delta" | b"message", Some(b'{')) if depth < DEPTH => find(data, reader, depth + 1, text, is_read, found),
             (b"choices", Some(b'[')) if depth == 0 => reader.array(|reader| match reader.peek() {
-                Some(b'{') => find(data, reader, depth + 1, text, found),
+                Some(b'{') => find(data, reader, depth + 1, text, is_read, found),
                 _ => reader.value().map(|_| ()),
             }),
             _ => {
                 let value = reader.value()?;
-                if value == *text || !is_read(name) { found(value) } else { Some(()) }
+                if value == *text || !is_read(name) && !format::is_read(name) { found(value) } else { Some(()) }
             }
         }
     })
 }
 
-/// Returns whether something is read from members with this name.
-fn is_read(name: &[u8]) -> bool {
-    choices::is_read(name) || format::is_read(name)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::is_read;
+    use super::{choices, format, messages, responses};
 
     /// Every name in the code that reads members is one of those whose values must not vary. A name that is not would be read from
     /// the first event alone.
     #[test]
     fn what_is_read_is_known() {
-        let values = ["id", "created", "created_at", "model", "system_fingerprint", "service_tier", "provider"];
+        let chat = [include_str!("choices/chunk.rs"), include_str!("choices/layout.rs"), include_str!("format.rs")];
+        let copied = ["id", "created", "created_at", "model", "system_fingerprint", "service_tier", "provider"];
+        all_are_read(&chat, choices::is_read, &copied);
+        all_are_read(&[include_str!("messages/fields.rs"), include_str!("format.rs")], messages::is_read, &[]);
+        // Their places are noted, and they are read anew.
+        let anew = ["sequence_number", "output_index", "logprobs"];
+        // These are members of what is read anew, or a type.
+        let inner = ["id", "status", "summary", "annotations", "output", "reasoning"];
+        let both = [&anew[..], &inner].concat();
+        all_are_read(&[include_str!("responses/fields.rs"), include_str!("format.rs")], responses::is_read, &both);
+    }
+
+    fn all_are_read(sources: &[&str], is_read: fn(&[u8]) -> bool, may_vary: &[&str]) {
         let mut read = 0;
-        for source in [include_str!("choices/chunk.rs"), include_str!("choices/layout.rs"), include_str!("format.rs")] {
+        for source in sources {
             let source = source.split("#[cfg(test)]").next().unwrap();
             for name in source.split("b\"").skip(1).filter_map(|rest| rest.split('"').next()) {
-                // Neither a name nor one that only an extra chunk copies.
-                if name.is_empty()
-                    || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
-                    || values.contains(&name)
-                {
-                    continue;
-                }
-                if !matches!(name, "null" | "false" | "true") {
-                    assert!(is_read(name.as_bytes()), "{name}");
+                let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+                if is_name && !may_vary.contains(&name) && !matches!(name, "null" | "false" | "true") {
+                    assert!(is_read(name.as_bytes()) || format::is_read(name.as_bytes()), "{name}");
                     read += 1;
                 }
             }
         }
-        assert!(read > 23, "{read} names");
-        assert!(!is_read(b"usage") && !is_read(b"id"));
+        assert!(read > 10, "{read} names");
+        assert!(!is_read(b"usage") && may_vary.iter().all(|name| !is_read(name.as_bytes())));
     }
 }

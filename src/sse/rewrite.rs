@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::choices::{Choices, Layout};
-use super::envelope::Envelope;
+use super::envelope::{Envelope, Readers};
 use super::event::{BYTE_ORDER_MARK, Event, EventPart};
 use super::format::Format;
 use super::messages::Messages;
@@ -135,7 +135,7 @@ impl Rewrite {
     /// Writes a line that is an object of its own, with its changes. With `last`, the streams are over after it.
     pub fn line(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, is_first) = self.pass_mark(raw, out)?;
-        if let Some(format) = self.envelope.read(raw, &mut self.event, &mut self.choices)? {
+        if let Some(format) = self.known(raw)? {
             self.scratch.begin_event();
             self.data(Some(format), raw, 0..raw.len(), last, out)?;
             return Ok(());
@@ -164,7 +164,7 @@ impl Rewrite {
         if raw == b"\n" && (self.messages.takes_line_feed()? || self.responses.takes_line_feed()?) {
             return Ok(());
         }
-        if let Some(format) = self.envelope.read(raw, &mut self.event, &mut self.choices)? {
+        if let Some(format) = self.known(raw)? {
             self.scratch.begin_event();
             self.data(Some(format), raw, 0..raw.len(), last, out)?;
             return Ok(());
@@ -183,8 +183,15 @@ impl Rewrite {
         Ok(())
     }
 
+    /// Reads an event that has the envelope of the one before. Returns its format.
+    fn known(&mut self, raw: &[u8]) -> memory::Result<Option<Format>> {
+        let Rewrite { choices, messages, responses, event, envelope, .. } = self;
+        envelope.read(raw, event, Readers { choices, messages, responses })
+    }
+
     fn learn(&mut self, format: Option<Format>, raw: &[u8]) -> memory::Result<()> {
-        format.map_or(Ok(()), |format| self.envelope.learn(raw, &self.event, format, &self.choices))
+        let Rewrite { choices, messages, responses, event, envelope, .. } = self;
+        format.map_or(Ok(()), |format| envelope.learn(raw, event, format, Readers { choices, messages, responses }))
     }
 
     /// Writes an event that has the data of several, one on each line. If something changes, each becomes an event.
@@ -224,7 +231,12 @@ impl Rewrite {
         // Ollama sends no events: its lines could not stand between them.
         let format = self.format(data).map(|format| if is_ollama(Some(format)) { Format::Unknown } else { format });
         let Some(layout) = format.and_then(Layout::of) else {
-            self.setup.stats.unread += u64::from(format == Some(Format::Unknown));
+            match format {
+                Some(Format::Messages) => self.messages.read(data),
+                Some(Format::Responses) => self.responses.read(data),
+                Some(Format::Unknown) => self.setup.stats.unread += 1,
+                _ => {}
+            }
             return Ok(format);
         };
         let error = self.choices.read(layout, data)?;

@@ -32,7 +32,7 @@ impl Kind {
 }
 
 /// The fields of an event. Of two members of one name, the last counts.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Fields {
     pub kind: Kind,
     /// The `index`, if it is a number that can be one, and where it stands.
@@ -44,7 +44,7 @@ pub struct Fields {
 }
 
 /// What a block is or gets.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Part {
     /// The value of `type`.
     pub kind: Option<Span>,
@@ -96,7 +96,42 @@ impl Part {
     }
 }
 
+/// Returns whether something is read from members with this name, wherever they are.
+pub fn is_read(name: &[u8]) -> bool {
+    let read: [&[u8]; 10] = [
+        b"type",
+        b"index",
+        b"content_block",
+        b"delta",
+        b"message",
+        b"id",
+        b"text",
+        b"thinking",
+        b"partial_json",
+        b"stop_reason",
+    ];
+    read.contains(&name)
+}
+
 impl Fields {
+    /// Returns the fields with their values at other places, where the text is another one.
+    pub fn moved(&self, place: impl Fn(&Span) -> Span) -> Fields {
+        let moved = |span: &Option<Span>| span.as_ref().map(&place);
+        let Part { kind, text, thinking, stop_reason, is_crowded } = &self.part;
+        Fields {
+            kind: self.kind,
+            index: self.index.as_ref().map(|(index, at)| (*index, place(at))),
+            part: Part {
+                kind: moved(kind),
+                text: text.as_ref().map(|(key, value)| (place(key), place(value))),
+                thinking: moved(thinking),
+                stop_reason: moved(stop_reason),
+                is_crowded: *is_crowded,
+            },
+            id: moved(&self.id),
+        }
+    }
+
     /// Returns the fields of an event that is known to be a JSON object.
     pub fn read(data: &[u8]) -> Fields {
         let mut fields = Fields::default();

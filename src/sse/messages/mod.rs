@@ -19,7 +19,8 @@ use crate::Error;
 use crate::json::Span;
 use crate::memory::{TryBox, append, push};
 use block::{OpenBlock, TextBlock, set_index, set_text};
-use fields::{Fields, Kind};
+use fields::Kind;
+pub use fields::{Fields, is_read};
 use message::Message;
 use outgoing::{Delta, Outgoing, empty, text_block};
 
@@ -36,6 +37,8 @@ pub struct Messages {
     outgoing: Outgoing,
     /// The last event is held or left out, and its blank line lacks a line feed, which comes next.
     owes_line_feed: bool,
+    /// What was read of the event that comes.
+    read: Option<Fields>,
     /// How much thinking may be kept, if it may have to be the answer.
     most_promoted: Option<usize>,
 }
@@ -48,6 +51,7 @@ impl Messages {
             message: Message::new(Promotion::new(most_promoted)),
             outgoing: Outgoing::START,
             owes_line_feed: false,
+            read: None,
             most_promoted,
         }
     }
@@ -75,6 +79,22 @@ impl Messages {
         }
         setup.stats.added += mem::take(&mut outgoing.added);
         Ok(())
+    }
+
+    /// Reads an event whose data is a JSON object.
+    pub fn read(&mut self, data: &[u8]) {
+        self.read = Some(Fields::read(data));
+    }
+
+    /// Takes what an event says, whose places are known without reading it.
+    pub fn take(&mut self, fields: Fields) {
+        self.read = Some(fields);
+    }
+
+    /// Returns the fields of the event that was read last, and where its text is, if it adds text to a block.
+    pub fn only(&self) -> Option<(&Fields, Span)> {
+        let fields = self.read.as_ref().filter(|fields| fields.kind == Kind::BlockDelta)?;
+        fields.part.text.as_ref().map(|(_, text)| (fields, text.clone()))
     }
 
     /// Begins again, for a new stream too.
@@ -378,7 +398,9 @@ impl Protocol for Messages {
         self.message.texts.iter().map(TextBlock::held).sum()
     }
 
-    fn begin_event(&mut self) {}
+    fn begin_event(&mut self) {
+        self.read = None;
+    }
 
     fn takes_line_feed(&mut self) -> Result<bool, Error> {
         Ok(mem::take(&mut self.owes_line_feed))
@@ -405,7 +427,7 @@ impl Protocol for Messages {
 
     fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error> {
         let data = event.data();
-        let fields = Fields::read(data);
+        let fields = self.read.take().unwrap_or_else(|| Fields::read(data));
         let start = context.out.len();
         self.owes_line_feed = false;
         self.outgoing.is_named = !event.name().is_empty();

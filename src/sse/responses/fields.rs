@@ -73,7 +73,50 @@ pub struct Fields {
     pub response: Option<Span>,
 }
 
+/// Returns whether something is read from members with this name that must not vary. What is noted here is otherwise only where
+/// a value is.
+pub fn is_read(name: &[u8]) -> bool {
+    let read: [&[u8]; 11] = [
+        b"type",
+        b"delta",
+        b"item_id",
+        b"content_index",
+        b"text",
+        b"item",
+        b"part",
+        b"annotation",
+        b"annotation_index",
+        b"response",
+        b"content",
+    ];
+    read.contains(&name)
+}
+
 impl Fields {
+    /// Returns the fields with their values at other places, where the text is another one.
+    pub fn moved(&self, place: impl Fn(&Span) -> Span) -> Fields {
+        let moved = |span: &Option<Span>| span.as_ref().map(&place);
+        let member = |member: &Option<Member>| {
+            member.as_ref().map(|member| Member { key: place(&member.key), value: place(&member.value) })
+        };
+        Fields {
+            kind: self.kind,
+            name: moved(&self.name),
+            sequence: member(&self.sequence),
+            output_index: member(&self.output_index),
+            content_index: member(&self.content_index),
+            item_id: moved(&self.item_id),
+            delta: moved(&self.delta),
+            text: moved(&self.text),
+            logprobs: member(&self.logprobs),
+            item: moved(&self.item),
+            part: moved(&self.part),
+            annotation: moved(&self.annotation),
+            annotation_index: member(&self.annotation_index),
+            response: moved(&self.response),
+        }
+    }
+
     /// Reads an event whose data is a JSON object.
     pub fn read(data: &[u8]) -> Fields {
         let mut fields = Fields::default();

@@ -25,9 +25,11 @@ use super::promotion::Promotion;
 use super::protocol::{Context, Protocol, ServerDoes};
 use super::text::{Input, Setup};
 use crate::Error;
+use crate::json::Span;
 use crate::memory::push;
 use changes::put_number;
-use fields::{Fields, Kind, Object, inside};
+pub use fields::{Fields, is_read};
+use fields::{Kind, Object, inside};
 use message::{Message, PartState};
 use outgoing::Outgoing;
 
@@ -74,6 +76,8 @@ pub struct Responses {
     server: ServerDoes,
     /// What was done with the last event, if it ends with `\r`.
     last_outcome: Outcome,
+    /// What was read of the event that comes.
+    read: Option<Fields>,
 }
 
 impl Responses {
@@ -87,6 +91,7 @@ impl Responses {
             is_active: false,
             server: ServerDoes::default(),
             last_outcome: Outcome::Written,
+            read: None,
         }
     }
 
@@ -95,6 +100,22 @@ impl Responses {
         self.outgoing = self.outgoing.fresh();
         self.end_response();
         self.is_active = false;
+    }
+
+    /// Reads an event whose data is a JSON object.
+    pub fn read(&mut self, data: &[u8]) {
+        self.read = Some(Fields::read(data));
+    }
+
+    /// Takes what an event says, whose places are known without reading it.
+    pub fn take(&mut self, fields: Fields) {
+        self.read = Some(fields);
+    }
+
+    /// Returns the fields of the event that was read last, and where its text is, if it adds some to a part.
+    pub fn only(&self) -> Option<(&Fields, Span)> {
+        let fields = self.read.as_ref().filter(|fields| fields.kind == Kind::TextDelta)?;
+        fields.delta.clone().map(|text| (fields, text))
     }
 
     /// Returns whether events of a response have come.
@@ -311,6 +332,7 @@ impl Protocol for Responses {
 
     fn begin_event(&mut self) {
         self.last_outcome = Outcome::Written;
+        self.read = None;
     }
 
     /// Takes the `\n` of a line end whose `\r` ended an event that was not written.
@@ -341,7 +363,7 @@ impl Protocol for Responses {
     fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error> {
         let start = context.out.len();
         let data = event.data();
-        let fields = Fields::read(data);
+        let fields = self.read.take().unwrap_or_else(|| Fields::read(data));
         if fields.kind == Kind::Created {
             self.release_but(context, Input::Finish, None)?;
             self.count(context.setup);
