@@ -1,5 +1,7 @@
 //! Changes of an event's values, which may stand on several lines of data.
 
+use memchr::memchr;
+
 use super::fields::Member;
 use crate::json::{Span, decimal};
 use crate::memory::{self, append, push};
@@ -12,6 +14,9 @@ pub fn put(
     span: Span,
     write: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
 ) -> memory::Result<()> {
+    if memchr(b'\n', &data[span.clone()]).is_none() && !span.is_empty() {
+        return edits.replace(span, write);
+    }
     let mut write = Some(write);
     let mut at = span.start;
     for line in data[span].split(|&byte| byte == b'\n') {

@@ -4,7 +4,7 @@ use super::changes::put_number;
 use super::fields::Fields;
 use super::places::Places;
 use crate::json::{Span, decimal, escape};
-use crate::memory::{self, append, append_all, push};
+use crate::memory::{self, append, append_all};
 use crate::sse::edits::Edits;
 use crate::sse::event::EventPart;
 use crate::sse::ids::Taken;
@@ -181,16 +181,14 @@ impl Outgoing {
                 put_number(edits, data, &sequence.value, number)?;
             }
         }
-        let mut placed = Edits::default();
-        for (at, text) in &edits.list {
-            push(&mut placed.list, (event.event.place(at), text.clone()))?;
+        for (at, _) in &mut edits.list {
+            *at = event.event.place(at);
         }
-        std::mem::swap(&mut placed.text, &mut edits.text);
         let name = event.event.name.clone();
         if !name.is_empty() {
             let has_name = event.part.contains(&name.start);
             match kind {
-                Some(kind) if has_name => placed.replace(name, |out| append(out, kind.as_bytes()))?,
+                Some(kind) if has_name => edits.replace(name, |out| append(out, kind.as_bytes()))?,
                 None if has_name => {}
                 _ => {
                     let name = kind.map_or(event.name(), str::as_bytes);
@@ -198,8 +196,7 @@ impl Outgoing {
                 }
             }
         }
-        placed.apply(event.raw, event.part.clone(), Span::clone, out)?;
-        std::mem::swap(&mut placed.text, &mut edits.text);
+        edits.apply(event.raw, event.part.clone(), Span::clone, out)?;
         edits.clear();
         Ok(())
     }

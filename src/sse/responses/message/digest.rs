@@ -26,11 +26,6 @@ impl Digest {
         self.hash.write(text);
     }
 
-    /// Adds a text without its white space.
-    fn add_words(&mut self, text: &[u8]) {
-        text.split(u8::is_ascii_whitespace).for_each(|word| self.add(word));
-    }
-
     pub fn of(text: &[u8]) -> Digest {
         let mut digest = Digest::default();
         digest.add(text);
@@ -56,15 +51,31 @@ impl SentDigest {
                 Some(CallPart::Arguments(text)) => text,
                 None => parts.text_of(run),
             };
-            self.all.add_words(text);
-            if run.target() != text::Target::Content {
-                self.extracted.add_words(text);
-            }
+            words(text, |words| {
+                self.all.add(words);
+                if run.target() != text::Target::Content {
+                    self.extracted.add(words);
+                }
+            });
         }
     }
 
     /// Returns whether a text that becomes this has no thinking and no calls but those of a text that has become `other`.
     pub fn has_only_content_more_than(&self, other: &SentDigest) -> bool {
         self.extracted.len == 0 || self.extracted == other.extracted
+    }
+}
+
+/// Passes on a text without its white space, in pieces. Each hash of a piece costs more than its bytes do, and a token has several
+/// words.
+fn words(text: &[u8], mut take: impl FnMut(&[u8])) {
+    let mut piece = [0; 64];
+    for part in text.chunks(piece.len()) {
+        let mut len = 0;
+        for &byte in part.iter().filter(|byte| !byte.is_ascii_whitespace()) {
+            piece[len] = byte;
+            len += 1;
+        }
+        take(&piece[..len]);
     }
 }
