@@ -74,10 +74,23 @@ fn frames(random: &mut Random, format: usize) -> (Vec<String>, &'static str) {
     let [top, rest, choice, after, delta] = [(); 5].map(|()| members(random, &keys));
     let begins = *random.pick(&["", "", "event: x\n", "id: 7\n", ":a\n"]);
     let blank = if random.one_in(3) { " " } else { "" };
-    let end = if format < 2 { *random.pick(&["\n", "\n", "\r\n", "\r"]) } else { *random.pick(&["\n", "\r\n"]) };
+    let is_events = !matches!(format, 2 | 3);
+    let end = if is_events { *random.pick(&["\n", "\n", "\r\n", "\r"]) } else { *random.pick(&["\n", "\r\n"]) };
     let doubled = random.one_in(8);
     let mut frames = Vec::new();
-    for _ in 0..3 + random.below(20) {
+    let starts: &[&str] = match format {
+        4 => &[
+            r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[]}}"#,
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        ],
+        5 => &[
+            r#"{"type":"response.output_item.added","sequence_number":2,"output_index":0,"item":{"id":"m","type":"message","content":[]}}"#,
+            r#"{"type":"response.content_part.added","sequence_number":3,"item_id":"m","output_index":0,"content_index":0,"part":{"type":"output_text","text":""}}"#,
+        ],
+        _ => &[],
+    };
+    frames.extend(starts.iter().map(|json| format!("{begins}data: {json}\n")));
+    for number in 0..3 + random.below(20) {
         let content = match random.below(12) {
             0 => "null".to_owned(),
             1 => "[]".to_owned(),
@@ -99,6 +112,16 @@ fn frames(random: &mut Random, format: usize) -> (Vec<String>, &'static str) {
                 "{{\"model\":\"m\"{top},\"message\":{{\"role\":\"assistant\",\"content\":{content}{delta}}},\"done\":{}{rest}}}",
                 finish != "null"
             ),
+            4 => format!(
+                "{{\"type\":\"content_block_delta\"{top},\"index\":{index},{blank}\"delta\":{{\"type\":\"text_delta\",{}\"text\":{content}{delta}}}{rest}}}",
+                twice.replace("content", "text")
+            ),
+            5 => format!(
+                "{{\"type\":\"response.output_text.delta\"{top},\"sequence_number\":{},\"item_id\":\"m\",\"output_index\":{},{blank}\"content_index\":{index}{choice},{}\"delta\":{content}{rest}}}",
+                number + 4,
+                usize::from(random.one_in(60)),
+                twice.replace("content", "delta")
+            ),
             _ => format!("{{\"model\":\"m\"{top},\"response\":{content}{blank},\"done\":{}{rest}}}", finish != "null"),
         };
         let frame = match format {
@@ -106,7 +129,7 @@ fn frames(random: &mut Random, format: usize) -> (Vec<String>, &'static str) {
             _ => format!("{begins}data: {json}\n"),
         };
         frames.push(frame);
-        if random.one_in(15) && format < 2 {
+        if random.one_in(15) && is_events {
             let others = [":\n", "data: {\"choices\":[]}\n", "data: [DONE]\n", "event: error\ndata: 1\n"];
             frames.push((*random.pick(&others)).to_owned());
         }
@@ -127,13 +150,14 @@ fn frames_that_are_alike_become_what_parsing_finds() {
     let mut random = Random::announced("frames_that_are_alike_become_what_parsing_finds");
     let rounds = if cfg!(debug_assertions) { 3000 } else { 20_000 };
     for _ in 0..rounds {
-        let format = random.below(4);
+        let format = random.below(6);
+        let is_events = !matches!(format, 2 | 3);
         let (frames, end) = frames(&mut random, format);
         let dialect = Dialect::find(random.pick::<&str>(&["qwen3", "think", "any"])).unwrap();
         let formats = if format == 0 && random.one_in(2) { Formats::CHAT } else { Formats::ALL };
         let options = Options::new()
             .formats(formats)
-            .body(if format < 2 { Body::Events } else { Body::Lines })
+            .body(if is_events { Body::Events } else { Body::Lines })
             .field(*random.pick(&[Field::ReasoningContent, Field::Thinking]))
             .merge(random.one_in(6))
             .promote_empty(random.one_in(6))
@@ -148,7 +172,7 @@ fn frames_that_are_alike_become_what_parsing_finds() {
                 true => format!("{line}{blanks}"),
                 false => line.to_owned(),
             });
-            parsed += &(lines.map(|line| line + end).collect::<String>() + if format < 2 { end } else { "" });
+            parsed += &(lines.map(|line| line + end).collect::<String>() + if is_events { end } else { "" });
         }
         let wanted = rewrite(&dialect, &options, parsed.as_bytes(), usize::MAX);
         let wanted = wanted.replace(&format!("  {end}"), end).replace(&format!(" {end}"), end);

@@ -435,6 +435,17 @@ fn the_end_and_an_error_release_what_is_held() {
     }
 }
 
+/// An error ends the texts of all formats, whichever its own is.
+#[test]
+fn an_error_releases_what_chat_holds() {
+    let chat = "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a <\"}}]}\n\n";
+    let begun = "data: {\"type\":\"response.in_progress\",\"response\":{}}\n\n";
+    let error = "event: error\ndata: {\"type\":\"error\",\"message\":\"no\"}\n\n";
+    let out = rewrite(&qwen3(), &options().formats(Formats::ALL), [begun, chat, error].map(str::as_bytes));
+    let held = "{\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"<\"},\"finish_reason\":null}]}";
+    assert!(out.ends_with(&format!("data: {held}\n\n{error}")), "{out}");
+}
+
 #[test]
 fn an_item_that_is_cut_off_is_incomplete() {
     let mut server = Server::new();

@@ -5,10 +5,11 @@
 //! comes out has the thinking as `reasoning_content`. Which bytes are thinking is decided by the dialect: there is one
 //! scanner for each choice. Tool calls in the text become `tool_calls` if the host wants that ([`Options::calls`]).
 
-// `event` cuts the stream into events, `repair` mends them where that is asked for, and `rewrite` hands each to the code of its
-// format: `choices` for what is made of choices.
-// That finds the text of an event, has `text` split it, and notes the changes as `edits`: what is not split must go out as it
-// came in, to the byte.
+// `rewriter` has the functions that a host calls, and `framing` cuts the bytes into events, lines and bodies. `repair` mends
+// events where that is asked for, `format` says which format one is of, and `rewrite` hands it to the code of that: `choices`,
+// `messages` or `responses`, each a `Protocol`. That finds the text of the event, has `text` split it, and notes the changes as
+// `edits`: what is not split must go out as it came in, to the byte. `envelope` is a shorter way to what an event says, if it
+// differs from the last one in little more than its text.
 
 mod choices;
 mod edits;

@@ -11,7 +11,7 @@ use crate::sse::text::Target;
 /// The most choices that are read. No API returns more.
 pub const CHOICES: usize = 128;
 
-/// The members of a chunk, a choice and a delta that are read in every format, beside those that its layout names.
+/// The members of a chunk, a choice and a delta that are read in every format, apart from those that its layout names.
 const LIST: &[u8] = b"choices";
 const ERROR: &[u8] = b"error";
 const INDEX: &[u8] = b"index";

@@ -1,6 +1,17 @@
 //! Answers that are made of choices: each choice's text goes through its scanner, and what the scanner reports goes into the
 //! fields of the choice. Text that a chunk of the stream has no place for gets chunks of its own before it. What one format
 //! has in another place than the next is said by its layout.
+//!
+//! A choice's stream:
+//!
+//! | state | text comes | the server splits it | a call of the server | the choice finishes |
+//! |---|---|---|---|---|
+//! | scanned | it is split | *server's*, or *over* if no calls are wanted | what waits is content; it is still scanned | *over* |
+//! | server's | only calls are taken out | | *over* | *over* |
+//! | over | it passes | | | |
+//!
+//! What comes before the last stretch of an event goes into extra chunks, and the last one stays in the event. Text that a scanner
+//! holds goes out with the next event of its choice, or in an extra chunk before the end.
 
 mod body;
 mod chunk;

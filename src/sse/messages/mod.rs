@@ -1,5 +1,16 @@
 //! Anthropic Messages: a message is a list of blocks, and each text block becomes blocks of thinking, text and calls. A client
 //! must be able to take each block for one of the server's own: blocks begin, grow and end in order, and no index is left out.
+//!
+//! A text block of the server, and what goes out for each of its events:
+//!
+//! | state | thinking comes | content comes | a call comes | its end comes |
+//! |---|---|---|---|---|
+//! | waits: its start has come | a thinking block: *open* | its start: *open* | a call's block: *open* | its start and end |
+//! | open, for text of this kind | a delta | a delta | a delta of arguments | the end |
+//! | open, for text of another kind | the end, then as *waits* | the end, then as *waits* | the end, then as *waits* | the end |
+//!
+//! A thinking block gets a signature before its end. No event of another block passes a start that waits, and the start of another
+//! block and the events of the message release held text as well.
 
 mod block;
 mod body;

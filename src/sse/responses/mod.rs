@@ -1,6 +1,20 @@
 //! Answers of OpenAI Responses. Their output is a list of items, each of which begins, grows and ends in events of its own, and
 //! comes once more as a whole. Thinking in the text of a message must become an item before it, so all later items move: what is
 //! sent must be such that a client which counts items and puts them together finds the same in both.
+//!
+//! A message of the server, and the item that it has open:
+//!
+//! | open item | thinking comes | content comes | a call comes | the message is done |
+//! |---|---|---|---|---|
+//! | nothing | a reasoning item | the message's start, at its own place if that is free | a call's item | the start and the end |
+//! | reasoning | a delta | closed; the message's start | closed; a call's item | closed |
+//! | message | closed; a reasoning item of the next pair | a delta | closed; a call's item | the server's end, with what it got |
+//! | call | closed; a reasoning item | closed; the message's start | arguments, or closed and another | closed |
+//!
+//! At most one reasoning item and then one message are a pair; the ids of later pairs have a number. A part of the message grows,
+//! its text ends, and it is over (`PartState`): each event that says a text again says what its deltas have become, or is left out
+//! where the item that it belongs to is closed. Items after one that was put in move by one place, and all numbers that follow an
+//! event which was added or left out are counted anew.
 
 mod annotations;
 mod calls;
