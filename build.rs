@@ -40,7 +40,7 @@ fn name_library() {
 fn embed_dialects() {
     let files = toml_files("dialects");
     let mut table = format!("static ENTRIES: [Entry; {}] = [\n", files.len());
-    let mut patterns: Vec<Vec<String>> = Vec::new();
+    let (mut names, mut patterns) = (Vec::new(), Vec::<Vec<String>>::new());
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
         let text = text.split("\n[[example]]").next().unwrap();
@@ -53,6 +53,7 @@ fn embed_dialects() {
         let aliases = strings("aliases");
         let models = keys.get("models").into_iter().flat_map(|values| values.as_array().unwrap());
         let models: Vec<_> = models.map(|value| (pattern_text(value), pattern_start(value))).collect();
+        names.push(name.to_owned());
         patterns.push(models.iter().map(|(text, _)| text.clone()).collect());
         let models = models.iter().map(|(text, start)| format!("Pattern {{ text: {text:?}, start: {start} }}"));
         let models = models.collect::<Vec<_>>().join(", ");
@@ -77,9 +78,17 @@ fn embed_dialects() {
     let file = "src/dialect/without_thinking.toml";
     println!("cargo::rerun-if-changed={file}");
     let keys: toml::Table = fs::read_to_string(file).unwrap().parse().unwrap_or_else(|error| panic!("{file}: {error}"));
-    let patterns =
-        keys["models"].as_array().unwrap().iter().map(|pattern| pattern.as_str().unwrap().to_ascii_lowercase());
-    writeln!(table, "static WITHOUT_THINKING: &[&str] = &{:?};", patterns.collect::<Vec<_>>()).unwrap();
+    let strings = |values: &toml::Value| -> Vec<String> {
+        values.as_array().unwrap().iter().map(|value| value.as_str().unwrap().to_ascii_lowercase()).collect()
+    };
+    writeln!(table, "static WITHOUT_THINKING: &[&str] = &{:?};", strings(&keys["models"])).unwrap();
+    writeln!(table, "static NAMES_WITHOUT: &[&str] = &{:?};", strings(&keys["names_without"])).unwrap();
+    let of_calls = keys["calls"].as_table().unwrap().iter().flat_map(|(name, patterns)| {
+        let place = names.iter().position(|known| known == name);
+        let place = place.unwrap_or_else(|| panic!("{file}: there is no dialect {name}"));
+        strings(patterns).into_iter().map(move |pattern| (pattern, place))
+    });
+    writeln!(table, "static CALLS_ALONE: &[(&str, usize)] = &{:?};", of_calls.collect::<Vec<_>>()).unwrap();
     fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join("dialects.rs"), table).unwrap();
 }
 

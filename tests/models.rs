@@ -1,6 +1,6 @@
 //! Finds dialects by the names of models: of hubs, registries and interfaces, and of files. Some names must find nothing.
 
-use aside::{Dialect, UnknownModel};
+use aside::{Channel, Dialect, Start, UnknownModel};
 
 /// A dialect and names of models that write it.
 const KNOWN: &[(&str, &[&str])] = &[
@@ -256,6 +256,44 @@ const KNOWN: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// Models that write calls and no thinking: the dialect of the calls, and names of models.
+const CALLS_ALONE: &[(&str, &[&str])] = &[
+    ("command-r-plus", &["CohereForAI/c4ai-command-r-plus-08-2024", "command-r:35b"]),
+    ("functionary-3.1", &["meetkai/functionary-small-v3.1"]),
+    ("functiongemma", &["google/functiongemma-270m-it"]),
+    ("functools", &["microsoft/Phi-4-mini-instruct", "fireworks-ai/firefunction-v2"]),
+    ("gigachat-3", &["ai-sage/GigaChat3-702B-A36B-preview"]),
+    ("granite-20b-fc", &["ibm-granite/granite-20b-functioncalling"]),
+    ("internlm2", &["internlm/internlm2_5-7b-chat"]),
+    ("jamba", &["ai21labs/AI21-Jamba-1.5-Large"]),
+    (
+        "llama-3",
+        &[
+            "meta-llama/Llama-3.1-8B-Instruct",
+            "llama-3.1-8b-instruct",
+            "llama3.2:3b",
+            "nvidia/Llama-3.1-Nemotron-70B-Instruct-HF",
+            "/models/qwen3/llama-3.1-8b.gguf",
+            "meta-llama/Llama-3.3-70B-Instruct",
+        ],
+    ),
+    ("llama-4-pythonic", &["meta-llama/Llama-4-Scout-17B-16E-Instruct"]),
+    ("pythonic", &["Team-ACE/ToolACE-8B"]),
+    ("qwen3", &["Qwen/Qwen2.5-Coder-32B-Instruct", "qwen2.5-coder:7b"]),
+    ("think", &["NousResearch/Hermes-3-Llama-3.1-8B"]),
+    ("xlam", &["Salesforce/Llama-xLAM-2-8b-fc-r", "Salesforce/xLAM-7b-r"]),
+];
+
+/// Dialects that no model's name finds, and why.
+const WITHOUT_MODELS: &[(&str, &str)] = &[
+    ("any", "it is for models that are not known"),
+    ("fenced-thinking", "prompts ask for it, of any model"),
+    ("inline-think", "prompts ask for it, of any model"),
+    ("thinking-tags", "prompts ask for it, of any model"),
+    ("thought-narrate", "prompts ask for it, of any model"),
+    ("thought-stream", "prompts ask for it, of any model"),
+];
+
 /// Models that write none of the dialects, and what is not a model.
 const UNKNOWN: &[&str] = &[
     "",
@@ -267,12 +305,6 @@ const UNKNOWN: &[&str] = &[
     "claude-sonnet-4-5",
     "us.anthropic.claude-3-7-sonnet-20250219-v1:0",
     "gemini-2.5-flash",
-    "meta-llama/Llama-3.1-8B-Instruct",
-    "llama-3.1-8b-instruct",
-    "llama3.2:3b",
-    "meta-llama/Llama-4-Scout-17B-16E-Instruct",
-    "Qwen/Qwen2.5-Coder-32B-Instruct",
-    "qwen2.5-coder:7b",
     "Qwen/Qwen2-72B",
     "Qwen/Qwen3Guard-Gen-8B",
     "google/gemma-2-9b-it",
@@ -288,11 +320,8 @@ const UNKNOWN: &[&str] = &[
     "ibm-granite/granite-3.1-8b-instruct",
     "granite3-dense:8b",
     "LGAI-EXAONE/EXAONE-3.5-7.8B-Instruct",
-    "nvidia/Llama-3.1-Nemotron-70B-Instruct-HF",
     "nvidia/Nemotron-4-340B-Instruct",
     "nemotron-mini:4b",
-    "CohereForAI/c4ai-command-r-plus-08-2024",
-    "command-r:35b",
     "upstage/SOLAR-10.7B-Instruct-v1.0",
     "allenai/Olmo-3-7B-Instruct",
     "allenai/OLMo-2-1124-13B",
@@ -306,7 +335,6 @@ const UNKNOWN: &[&str] = &[
     "fishaudio/openaudio-s1-mini",
     "LatitudeGames/Muse-12B",
     "deepgram/nova-3",
-    "/models/qwen3/llama-3.1-8b.gguf",
     "qwen3.9-max",
     "Qwen3-9-32B-FP8",
     "qwen3-9-thinking",
@@ -323,7 +351,7 @@ const UNKNOWN: &[&str] = &[
 
 #[test]
 fn known_models_find_their_dialect() {
-    for (dialect, models) in KNOWN {
+    for (dialect, models) in KNOWN.iter().chain(CALLS_ALONE) {
         for model in *models {
             for name in [model.to_string(), model.to_uppercase(), model.to_lowercase()] {
                 let found = Dialect::find_for_model(&name).unwrap_or_else(|error| panic!("{error}"));
@@ -346,13 +374,37 @@ fn unknown_models_find_nothing() {
 }
 
 #[test]
-fn every_dialect_that_names_models_is_in_the_table() {
+fn every_dialect_is_found_by_a_model_or_says_why_not() {
     for dialect in Dialect::names() {
-        let text = std::fs::read_to_string(format!("{}/dialects/{dialect}.toml", env!("CARGO_MANIFEST_DIR"))).unwrap();
-        let file: toml::Table = text.parse().unwrap();
-        if file.contains_key("models") {
-            assert!(KNOWN.iter().any(|(known, _)| *known == dialect), "no model of {dialect}");
+        let is_found = KNOWN.iter().chain(CALLS_ALONE).any(|(known, _)| *known == dialect);
+        let is_without = WITHOUT_MODELS.iter().any(|(known, _)| *known == dialect);
+        assert!(is_found != is_without, "{dialect}");
+    }
+}
+
+#[test]
+fn a_name_may_say_that_its_model_does_not_think() {
+    let starts = |name: &str| Dialect::find_for_model(name).unwrap().start();
+    let content = Start::Channel(Channel::Content);
+    assert_eq!(starts("qwen3.5-9b"), Start::Channel(Channel::Thinking));
+    for word in ["nothink", "no-thinking", "nothinking", "non-thinking", "instant", "non-reasoning"] {
+        for name in [format!("Qwen/Qwen3.5-9B-{word}"), format!("qwen3.5-9b:{word}"), format!("QWEN3.5-{word}_9b")] {
+            assert_eq!(starts(&name.replace("no-t", "no_t")), content, "{name}");
+            assert_eq!(starts(&name), content, "{name}");
         }
+    }
+    assert_eq!(starts("kimi-k2.5-instant"), content);
+    assert_eq!(starts("minimax-m2-her"), content);
+    assert_eq!(starts("nvidia/Nemotron-3.5-Content-Safety"), content);
+    // Other words that begin so say nothing.
+    assert_eq!(starts("qwen3.5-instantiated"), Start::Channel(Channel::Thinking));
+}
+
+#[test]
+fn the_nearest_is_of_the_family_or_there_is_none() {
+    for name in ["K2-Think", "LLM360/K2-Think-V2", "skt/A.X-K1", "miromind-ai/MiroThinker-v1.0-72B"] {
+        let error = Dialect::find_for_model(name).unwrap_err();
+        assert!(error.nearest().next().is_none(), "{error}");
     }
 }
 

@@ -9,9 +9,9 @@ use std::{
 };
 
 use super::{
-    Start, compile,
+    Channel, Start, compile,
     compiled::Compiled,
-    model_names::{self, FamilyDistance, Model, Pattern},
+    model_names::{self, FamilyDistance, Model, Pattern, PatternMatch},
     model_search::{self, Fitting, MOST_NAMED},
     model_table::{Edge, Known, Leaf, State, Stop, Table},
 };
@@ -51,7 +51,10 @@ pub fn c_name(index: usize) -> Option<&'static std::ffi::CStr> {
 /// Returns where dialects start that are found by a model of this one: its own start may be among them.
 #[cfg(feature = "c-api")]
 pub fn starts(index: usize) -> impl Iterator<Item = Start> {
-    ENTRIES.get(index).into_iter().flat_map(|entry| entry.models).filter_map(|pattern| pattern.start)
+    let models = ENTRIES.get(index).map_or(&[][..], |entry| entry.models);
+    // A name may say that its model does not think.
+    let without = (!models.is_empty()).then_some(Start::Channel(Channel::Content));
+    models.iter().filter_map(|pattern| pattern.start).chain(without)
 }
 
 /// Returns the place of a dialect in `names`, by its name or an alias.
@@ -72,7 +75,32 @@ pub fn compiled(place: usize) -> &'static Arc<Compiled> {
 
 /// Returns the place in `names` of the dialect that a model writes, and the start that its file says for this model.
 pub fn find_for_model(model: &[u8]) -> Result<(usize, Option<Start>), UnknownModel> {
-    choose(&ENTRIES, &MODELS, model)
+    match choose(&ENTRIES, &MODELS, model) {
+        Ok((place, start)) => Ok((place, start_of_name(place, start, model))),
+        Err(error) if error.count == 0 => dialect_of_calls(model).map(|place| (place, None)).ok_or(error),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns the start of a stream, which a name that says that its model does not think moves to the content.
+fn start_of_name(place: usize, start: Option<Start>, name: &[u8]) -> Option<Start> {
+    let is_without = |model: Model<'_>| {
+        NAMES_WITHOUT.iter().any(|word| matches!(model_names::fit(word, &model), PatternMatch::Fits(_)))
+    };
+    match start.unwrap_or_else(|| compiled(place).start) {
+        Start::Channel(Channel::Thinking) if Model::new(name).is_some_and(is_without) => {
+            Some(Start::Channel(Channel::Content))
+        }
+        _ => start,
+    }
+}
+
+/// Returns the place of the dialect of a model that writes calls and no thinking.
+#[cold]
+fn dialect_of_calls(name: &[u8]) -> Option<usize> {
+    let model = Model::new(name)?;
+    let fitting = CALLS_ALONE.iter().filter(|(pattern, _)| model_names::begins(pattern, &model));
+    fitting.max_by_key(|(pattern, _)| model_names::said(pattern.as_bytes())).map(|(_, place)| *place)
 }
 
 /// Returns the place of the entry with the pattern that fits best, and the start that the pattern says.
@@ -178,7 +206,8 @@ impl fmt::Display for UnknownModel {
         if self.writes_no_thinking() {
             return write!(
                 f,
-                "{requested} is known to write no thinking in its text: pass it on unsplit, or use the dialect `any`"
+                "{requested} is known to write no thinking in its text, and no dialect of its tool calls is known: pass it on \
+                 unsplit, or use the dialect `any`"
             );
         }
         write!(f, "no dialect is known for {requested}; ")?;
@@ -235,12 +264,14 @@ fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
     nearest.map(|known| known.filter(|(near, _)| !is_kin || matches!(near, Distance::Kin(_))).map(|(_, known)| known))
 }
 
-/// Finds a pattern that the name begins with but for an edit in four bytes.
+/// Returns how many edits away the pattern is from the beginning of a name, whole words, if it is one in four bytes at most.
 fn misspelt(pattern: &str, name: &[u8]) -> Option<Distance> {
     if pattern.contains('*') {
         return None;
     }
-    let begin = &name[..name.len().min(pattern.len())];
+    let rest = name.get(pattern.len()..).unwrap_or_default();
+    let rest_of_word = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let begin = &name[..name.len() - rest.len() + rest_of_word];
     if begin.first().map(u8::to_ascii_lowercase) != pattern.bytes().next() {
         return None;
     }
@@ -378,7 +409,7 @@ impl fmt::Display for CommaList<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::{Channel, model_names::PatternMatch, model_table::Builder};
+    use crate::dialect::model_table::Builder;
     use crate::distance::LONGEST;
 
     macro_rules! entry {
@@ -447,7 +478,7 @@ mod tests {
     #[test]
     fn the_table_finds_what_the_patterns_say_one_by_one() {
         let check = |name: &str| {
-            let found = find_for_model(name.as_bytes()).map_err(|error| error.candidates().to_vec());
+            let found = choose(&ENTRIES, &MODELS, name.as_bytes()).map_err(|error| error.candidates().to_vec());
             let wanted = slowly(name).map_err(|names| names[..names.len().min(MOST_NAMED)].to_vec());
             assert_eq!(found, wanted, "{name}");
         };
@@ -532,7 +563,8 @@ mod tests {
     #[test]
     fn patterns_are_as_the_matcher_reads_them() {
         let all = ENTRIES.iter().flat_map(|entry| entry.models).map(|pattern| pattern.text);
-        for pattern in all.chain(WITHOUT_THINKING.iter().copied()) {
+        let others = CALLS_ALONE.iter().map(|(pattern, _)| *pattern).chain(WITHOUT_THINKING.iter().copied());
+        for pattern in all.chain(others).chain(NAMES_WITHOUT.iter().copied()) {
             let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.:/*".contains(&byte);
             assert!(pattern.bytes().all(is_plain) && pattern.len() <= LONGEST, "{pattern}");
             assert!(pattern.as_bytes()[0].is_ascii_lowercase() && !pattern.contains("**"), "{pattern}");

@@ -68,7 +68,9 @@ impl Dialect {
     /// file's path, in any case. Owner, size, format and quantisation do not matter, but a point release that no dialect
     /// lists is not known: the error names its nearest relatives.
     ///
-    /// The dialect starts where this model's prompt ends, if the dialect's file says so for the model: see `start`.
+    /// The dialect starts where this model's prompt ends, if the dialect's file says so for the model: see `start`. It starts in
+    /// the content if the name says that the model does not think (`…-nothink`, `…-instant`). For a model that writes tool calls
+    /// and no thinking, the dialect of the calls is found.
     /// Memory is taken as by `find`.
     ///
     /// ```

@@ -182,7 +182,8 @@ impl FamilyDistance {
 pub fn distance(pattern: &str, model: &Model) -> Option<FamilyDistance> {
     let pattern = pattern.as_bytes();
     let first_number = pattern.iter().position(u8::is_ascii_digit)?;
-    if pattern.contains(&b'*') {
+    // A single letter does not make a family.
+    if pattern.contains(&b'*') || first_number < 2 {
         return None;
     }
     let part = model.part(pattern);

@@ -213,11 +213,12 @@ pub unsafe extern "C" fn aside_dialect_find(name: *const c_char, len: size_t) ->
 ///
 /// Returns as `aside_dialect_find()`. If the model's prompt opens the thinking and that of its siblings does not (or
 /// the other way round), this is another handle than `aside_dialect_find()` returns for the same name: scanners that
-/// are made from it start as the model does. `aside_dialect_start()` returns that start.
+/// are made from it start as the model does. `aside_dialect_start()` returns that start. For a model that writes tool calls and no
+/// thinking, the dialect of the calls is found.
 ///
 /// Returns NULL if no dialect is known for the model, or several fit equally well (`aside_last_status()` is
 /// `ASIDE_ERROR_UNKNOWN`). The message then names those, or the nearest known models with their dialects, or says that
-/// the model is known to write no thinking in its text.
+/// the model is known to write no thinking in its text, and no dialect of its calls is known.
 ///
 /// Memory: as for `aside_dialect_find()`.
 #[ffi_export]
