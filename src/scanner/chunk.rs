@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use super::error::Error;
 use crate::matcher::recogniser::TokenMark;
 
 /// A token of the model, as the caller's tokenizer knows it.
@@ -47,6 +48,12 @@ impl Token {
     pub const fn is_special(&self) -> bool {
         self.special != 0
     }
+}
+
+/// Fails unless the tokens' lengths add up to the chunk's.
+pub(crate) fn check_lengths(chunk: &[u8], tokens: &[Token]) -> Result<(), Error> {
+    let len = tokens.iter().map(|token| u64::from(token.len())).sum::<u64>();
+    if len == chunk.len() as u64 { Ok(()) } else { Err(Error::TokenLengths) }
 }
 
 /// A chunk, or the beginning of one.

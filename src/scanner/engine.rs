@@ -1,6 +1,5 @@
-//! The engine: all that a scanner remembers of its stream, and the feeding of chunks that complete no marker. Nearly all chunks
-//! are such ones, so these functions must not allocate, must not panic, and are measured in instructions. All else is done by a
-//! `Pull`, event by event.
+//! The engine: all that a scanner remembers of its stream, and how that changes. Who feeds it is elsewhere: a chunk that completes
+//! no marker goes up the ladder (`advance`), and all else is done by a `Pull`, event by event.
 
 use super::{
     attributes::Attributes,
@@ -19,20 +18,17 @@ use crate::{
     channel::{Channel, Start},
     dialect::compiled::Compiled,
     matcher::{
-        automaton::{Origin, StateId, StateInfo},
+        automaton::{Origin, StateInfo},
         bytes::is_blank,
         code::CodeTracker,
         grammar::{Action, Pattern, flag},
     },
     memory::TryBox,
-    utf8::{incomplete_tail, is_continuation},
 };
 
 /// The offset up to which a host may skip. No stream is as long, and offsets cannot overflow after it.
 #[cfg(feature = "c-api")]
 const MOST_SKIPPED: u64 = 1 << 63;
-/// Chunks up to this length are looked at as a whole. To stop at the first byte that matters would cost more than it saves.
-const LONGEST_PASSED: usize = 256;
 /// Chunks up to this length are short: they are looked at byte by byte, and joined to what is held.
 pub const SHORT: usize = 16;
 
@@ -69,15 +65,6 @@ pub struct Engine {
     pub has_begun: bool,
     pub attributes: Attributes,
     pub optional: TryBox<Optional>,
-}
-
-/// A text of the innermost channel, in the chunk or in the held bytes. It may be empty.
-#[derive(Clone, Copy)]
-pub struct Text {
-    pub offset: u64,
-    /// Whether it stands at the front of the held bytes, reported ones included. Otherwise it stands at the front of the chunk.
-    pub is_held: bool,
-    pub len: usize,
 }
 
 impl Engine {
@@ -167,152 +154,6 @@ impl Engine {
             None => TryBox::NONE,
         };
         Ok(Engine { hold, optional, attributes: self.attributes.try_clone()?, ledger: self.ledger.clone(), ..*self })
-    }
-
-    /// Feeds a short chunk of ASCII that loops in the automaton's state, as most tokens do. Returns the offset of its text. In
-    /// all other cases it returns none and feeds nothing. Cannot panic.
-    #[inline(always)]
-    pub fn advance_in_loop(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<u64> {
-        // This is checked first: the other order keeps more registers in use.
-        if !loops(compiled.automaton.loop_sets(), self.state.loop_mask(), chunk) {
-            return None;
-        }
-        let end = self.ledger.end_in_table(chunk.len())?;
-        Some(self.ledger.report_plain(end))
-    }
-
-    /// Feeds a short chunk that leads from state to state of the automaton. Returns its text, with what was held before it; the
-    /// rest of the chunk is held. If a marker is complete, or if the automaton cannot decide, it returns none and feeds
-    /// nothing. Cannot panic.
-    #[inline(always)]
-    pub fn advance_short(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Text> {
-        let from = self.state;
-        let before = from.held() + self.text;
-        self.ledger.end_in_table(before + chunk.len())?;
-        let (to, is_ascii) = compiled.automaton.walk(from.state(), chunk)?;
-        let to = compiled.automaton.info(to);
-        if before == 0 {
-            return self.take_chunk(chunk, to, is_ascii);
-        }
-        // The whole chunk is appended to what is held, so that its text is one stretch.
-        if self.hold.has_marks() || !self.hold.append_few(chunk) {
-            return None;
-        }
-        let mut len = before + chunk.len() - to.held();
-        self.state = to;
-        if from.is_wide() || self.text > 0 || !is_ascii {
-            len -= self.hold_character(to);
-            self.ledger.add_continuations(self.spans.channel(), self.hold.all().get(..len)?);
-        }
-        self.hold.report(len);
-        let offset = self.ledger.report_plain(self.ledger.offset() + len as u64);
-        Some(Text { offset, is_held: true, len })
-    }
-
-    /// Feeds a long chunk in the same way, where nothing is held.
-    #[inline(always)]
-    pub fn advance_long(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Text> {
-        if self.is_holding() {
-            return None;
-        }
-        self.ledger.end_in_table(chunk.len())?;
-        let (to, is_ascii) = self.lead(compiled, chunk)?;
-        self.take_chunk(chunk, compiled.automaton.info(to), is_ascii)
-    }
-
-    /// Returns whether something is held, while the matcher is in the table.
-    #[inline(always)]
-    pub fn is_holding(&self) -> bool {
-        self.state.held() + self.text > 0
-    }
-
-    /// Takes a chunk that leads to a state, where nothing is held.
-    #[inline(always)]
-    fn take_chunk(&mut self, chunk: &[u8], mut to: StateInfo, is_ascii: bool) -> Option<Text> {
-        let mut len = chunk.len();
-        if !is_ascii || to.held() > 0 {
-            // No event cuts a character.
-            let tail = if is_ascii || to.held() > 0 { 0 } else { incomplete_tail(chunk) };
-            let (text, rest) = chunk.split_at_checked(len.checked_sub(to.held() + tail)?)?;
-            if !rest.is_empty() && (self.hold.has_marks() || !self.hold.keep_few(rest)) {
-                return None;
-            }
-            if tail > 0 {
-                (self.text, to) = (tail, to.without_loop());
-            }
-            if !is_ascii {
-                self.ledger.add_continuations(self.spans.channel(), text);
-            }
-            len = text.len();
-        }
-        self.state = to;
-        let offset = self.ledger.report_plain(self.ledger.offset() + len as u64);
-        Some(Text { offset, is_held: false, len })
-    }
-
-    /// Keeps the beginning of a character at the end of what is held. Returns how many bytes it has.
-    #[inline(never)]
-    fn hold_character(&mut self, to: StateInfo) -> usize {
-        self.text = if to.held() == 0 { incomplete_tail(self.hold.all()) } else { 0 };
-        if self.text > 0 {
-            self.state = to.without_loop();
-        }
-        self.text
-    }
-
-    /// Feeds a chunk that is text to its end, where nothing is held. Returns the offset of its text. In all other cases it
-    /// returns none and feeds nothing. Cannot panic.
-    #[inline]
-    pub fn advance_whole(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<u64> {
-        if chunk.is_empty() || self.is_holding() {
-            return None;
-        }
-        self.ledger.end_in_table(chunk.len())?;
-        let (to, is_ascii) = match chunk.len() <= SHORT {
-            true => compiled.automaton.walk(self.state.state(), chunk)?,
-            false => self.lead(compiled, chunk)?,
-        };
-        let to = compiled.automaton.info(to);
-        let is_whole = to.held() == 0 && (is_ascii || incomplete_tail(chunk) == 0);
-        if is_whole { self.take_chunk(chunk, to, is_ascii).map(|text| text.offset) } else { None }
-    }
-
-    /// Returns the state that a long chunk leads to, if it leads from state to state, and whether it is ASCII.
-    #[inline(always)]
-    fn lead(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(StateId, bool)> {
-        if chunk.len() <= LONGEST_PASSED
-            && let Some(passed) = compiled.automaton.pass(self.state.state(), chunk)
-        {
-            return Some(passed);
-        }
-        self.run_long(compiled, chunk)
-    }
-
-    #[inline(never)]
-    fn run_long(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(StateId, bool)> {
-        let run = compiled.automaton.run(self.state.state(), chunk);
-        run.exit.is_none().then_some((run.state, chunk.is_ascii()))
-    }
-
-    /// Returns how much of a long chunk decides what is held, and is best fed by itself: nothing is held after it. None if
-    /// nothing is held, and for short chunks.
-    #[inline(always)]
-    pub fn first_part(&self, compiled: &Compiled, chunk: &[u8]) -> Option<usize> {
-        if chunk.len() <= SHORT || !self.is_holding() {
-            return None;
-        }
-        self.first_part_of_long(compiled, chunk)
-    }
-
-    #[inline(never)]
-    fn first_part_of_long(&self, compiled: &Compiled, chunk: &[u8]) -> Option<usize> {
-        if self.text > 0 {
-            // At most three bytes of a character are missing.
-            let rest = chunk.iter().take(3).take_while(|&&byte| is_continuation(byte)).count();
-            return Some(rest).filter(|&rest| rest > 0);
-        }
-        let len = compiled.automaton.first_free(self.state.state(), chunk)?;
-        Some(len).filter(|&len| incomplete_tail(chunk.get(..len).unwrap_or_default()) == 0)
     }
 
     /// Returns the set of bytes that change nothing where the stream stands, in any number and order, and the channel. Cannot
@@ -407,6 +248,11 @@ impl Engine {
         if let Some(optional) = self.optional.get_mut() {
             optional.tokens[self.spans.channel() as usize] += u64::from(tokens);
         }
+    }
+
+    /// Returns the number of the last call.
+    pub fn last_call(&self) -> u64 {
+        self.optional.get().map_or(0, |optional| optional.calls.last())
     }
 
     pub fn in_token(&self) -> bool {
@@ -519,25 +365,4 @@ impl Engine {
         }
         Some(attribute)
     }
-}
-
-/// Returns whether a short chunk loops in a state.
-///
-/// It looks at four or eight bytes from each end, some of them twice. Each four are looked at by themselves, so that hardly any
-/// register has to be saved for them. Of fewer than four bytes it looks at the first, the middle and the last one.
-#[inline(always)]
-pub(super) fn loops(sets: &[u32; 256], mask: u32, chunk: &[u8]) -> bool {
-    let set = |byte: u8| sets[usize::from(byte)];
-    let loops = |four: &[u8; 4]| four.iter().fold(0, |all, &byte| all | set(byte)) & mask == 0;
-    if let (Some(first), Some(last)) = (chunk.first_chunk(), chunk.last_chunk()) {
-        if chunk.len() > SHORT || !loops(first) || !loops(last) {
-            return false;
-        }
-        return match (chunk.first_chunk::<8>(), chunk.last_chunk::<8>()) {
-            (Some([_, _, _, _, first @ ..]), Some([last @ .., _, _, _, _])) => loops(first) && loops(last),
-            _ => true,
-        };
-    }
-    let (Some(first), Some(last)) = (chunk.first(), chunk.last()) else { return false };
-    (set(*first) | set(chunk[chunk.len() / 2]) | set(*last)) & mask == 0
 }

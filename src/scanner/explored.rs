@@ -13,7 +13,7 @@ use std::{
 
 use samples::{Pieces, Random, made};
 
-use super::Engine;
+use super::engine::Engine;
 use crate::{Channel, Dialect, Event, Kind, Scanner, ScannerOptions, StrayClose};
 
 /// The events of some feeds; of texts, their bytes alone, so that it does not matter where they were cut.

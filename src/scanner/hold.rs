@@ -139,6 +139,12 @@ impl HoldBuffer {
         at
     }
 
+    /// Returns the last `len` bytes that were reported. Cannot panic.
+    #[inline(always)]
+    pub fn last_reported(&self, len: usize) -> &[u8] {
+        self.bytes.get(self.reported.wrapping_sub(len)..self.reported).unwrap_or_default()
+    }
+
     /// Makes room for more bytes when all are reported.
     pub fn make_room(&mut self, more: usize) -> Result<(), Error> {
         self.forget_reported();

@@ -56,6 +56,11 @@ impl StreamCalls {
         if let Piece::Call { .. } = piece {
             self.count += 1;
         }
+        self.last()
+    }
+
+    /// Returns the number of the last call.
+    pub fn last(&self) -> u64 {
         self.count.saturating_sub(1)
     }
 

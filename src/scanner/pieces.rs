@@ -3,10 +3,10 @@
 //! again. Nothing here allocates.
 
 use super::{
+    advance::{Part, loops},
     calls::{Closers, Lookahead, counts},
-    engine::{Engine, SHORT, loops},
+    engine::{Engine, SHORT},
     pending::Pending,
-    window::Place,
 };
 use crate::{
     calls::body::{Body, Context, Piece, SelfLoop, Step},
@@ -14,59 +14,33 @@ use crate::{
     matcher::{automaton::StateInfo, bytes::is_blank, grammar::Action},
 };
 
-/// A part of a chunk that was fed.
-pub struct Part {
-    /// What the bytes are. They may be none: all that was fed is held then, unless the piece is one without bytes.
-    pub piece: Piece,
-    pub offset: u64,
-    pub place: Place,
-    pub len: usize,
-    /// The number of the last call.
-    pub index: u64,
-    /// How many bytes of the chunk were fed.
-    pub fed: usize,
-    /// Nothing more is to be fed or reported.
-    pub is_last: bool,
-}
-
 impl Engine {
-    /// Feeds a short chunk of ASCII none of whose bytes can decide, inside of a value or of framing. Returns which, and its offset.
-    /// In all other cases it returns none and feeds nothing. Cannot panic.
+    /// Feeds a short chunk that changes nothing inside of a value, of framing, of text, or of a word that is held. In all other
+    /// cases it returns none and feeds nothing. Cannot panic.
     #[inline(always)]
-    pub fn advance_in_value(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<(Piece, u64)> {
-        let (SelfLoop { piece, .. }, mask) = self.optional.get()?.calls.self_loop?;
-        let piece = piece.filter(|piece| *piece != Piece::Text)?;
-        if !loops(compiled.automaton.loop_sets(), mask, chunk) {
-            return None;
-        }
-        self.ledger.end_in_table(chunk.len())?;
-        Some((piece, self.ledger.report(chunk.len())))
-    }
-
-    /// Feeds any short chunk that changes nothing inside of a value, of framing, of text, or of a word that is held. Returns which,
-    /// its offset, and its length, which is 0 for what is held. In all other cases it returns none and feeds nothing. Cannot
-    /// panic.
-    pub fn advance_in_piece(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<(Piece, u64, usize)> {
+    pub fn advance_in_value(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
         let (SelfLoop { piece, .. }, mask) = self.optional.get()?.calls.self_loop?;
         let end = self.ledger.end_in_table(chunk.len())?;
-        if piece.is_none() {
+        let loops = loops(compiled.automaton.loop_sets(), mask, chunk);
+        let Some(piece) = piece else {
             // An escape may be open, so that any byte might decide that may end a word.
-            let is_held = loops(compiled.automaton.loop_sets(), mask, chunk) && self.hold_more(chunk);
-            return is_held.then(|| (Piece::Text, self.ledger.offset(), 0));
-        }
-        if !self.pass_in_body(compiled, mask, chunk) {
+            let is_held = loops && self.hold_more(chunk);
+            let part = Part::whole(Piece::Text, self.ledger.offset(), chunk);
+            return is_held.then_some(Part { len: 0, is_held, ..part });
+        };
+        if !loops && !self.pass_in_body(compiled, mask, chunk) {
             return None;
         }
-        let offset = match piece? {
-            Piece::Text => {
-                self.ledger.add_continuations(self.spans.channel(), chunk);
-                self.ledger.report_plain(end)
-            }
-            _ => self.ledger.report(chunk.len()),
+        let offset = if piece == Piece::Text {
+            self.ledger.add_continuations(self.spans.channel(), chunk);
+            self.ledger.report_plain(end)
+        } else {
+            self.ledger.report(chunk.len())
         };
-        Some((piece?, offset, chunk.len()))
+        Some(Part::whole(piece, offset, chunk))
     }
 
+    #[inline(never)]
     fn pass_in_body(&mut self, compiled: &Compiled, mask: u32, chunk: &[u8]) -> bool {
         let Some(tables) = compiled.calls(self.spans.region()) else { return false };
         let Some(body) = self.optional.get_mut().and_then(|optional| optional.calls.body.as_mut()) else {
@@ -102,33 +76,31 @@ impl Engine {
         is_done
     }
 
-    /// Holds a short chunk after an opener, where only more bytes can tell whether it counts. Returns false, and changes nothing,
+    /// Holds a short chunk after an opener, where only more bytes can tell whether it counts. Returns none, and changes nothing,
     /// where it is decided.
-    pub fn advance_after_opener(&mut self, compiled: &Compiled, chunk: &[u8]) -> bool {
-        let Pending::Opener { pattern, len, .. } = self.pending else { return false };
+    fn hold_after_opener(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
+        let Pending::Opener { pattern, len, .. } = self.pending else { return None };
         let region = compiled.grammar.region(self.spans.region());
-        let Action::Open { rule, tag, .. } = region.patterns[usize::from(pattern)].action else { return false };
+        let Action::Open { rule, tag, .. } = region.patterns[usize::from(pattern)].action else { return None };
         let inside = compiled.inside(rule);
-        let Some(tables) = compiled.calls(inside) else { return false };
+        let tables = compiled.calls(inside)?;
         let may_advance = self.text == 0 && !self.hold.has_marks() && (1..=SHORT).contains(&chunk.len());
         let held = self.hold.unreported().len();
-        let end = self.ledger.end_in_table(held + chunk.len());
-        if !may_advance || end.is_none() || !self.hold.append_few(chunk) {
-            return false;
-        }
+        self.ledger.end_in_table(held + chunk.len()).filter(|_| may_advance && self.hold.append_few(chunk))?;
         let lookahead = Lookahead { text: self.hold.unreported(), is_end: false, marks: None, from: 0 };
         let is_waiting = counts(compiled, tables, inside, tag, &lookahead.after(len as usize)).is_none();
-        if is_waiting {
-            self.pending = Pending::Opener { pattern, len, seen: held + chunk.len() };
-        } else {
+        if !is_waiting {
             self.hold.take_back(chunk.len());
+            return None;
         }
-        is_waiting
+        self.pending = Pending::Opener { pattern, len, seen: held + chunk.len() };
+        Some(Part { len: 0, is_held: true, ..Part::whole(Piece::Text, self.ledger.offset(), chunk) })
     }
 
     /// Feeds what comes next of a chunk inside a body. If only a `Pull` can tell, it returns none and feeds nothing.
+    #[inline(never)]
     pub fn advance_in_body(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
-        let body = *self.body()?;
+        let Some(&body) = self.body() else { return self.hold_after_opener(compiled, chunk) };
         let held = self.hold.unreported().len();
         let may_advance = self.text == 0 && self.framing == 0 && !self.hold.has_marks();
         self.ledger.end_in_table(held + chunk.len()).filter(|_| may_advance)?;
@@ -152,36 +124,39 @@ impl Engine {
         if is_waiting && held == 0 && rest > 0 && !self.hold.keep_few(chunk) {
             return None;
         }
-        let (place, fed) = match held {
-            0 => (Place::Chunk(0), if is_waiting { rest } else { len }),
+        let fed = match held {
+            0 if is_waiting => rest,
+            0 => len,
             _ => {
                 // What of the chunk is in no event is reported where it stands.
                 let back = if is_waiting { 0 } else { rest.min(few) };
                 self.hold.take_back(back);
-                (Place::Held(self.hold.report(len)), few - back)
+                self.hold.report(len);
+                few - back
             }
         };
+        let bytes = if held > 0 { self.hold.last_reported(len) } else { &chunk[..len] };
         let left = self.hold.unreported().len();
         self.pending = if left > 0 { Pending::Held(left) } else { Pending::Unread };
         let channel = self.spans.channel();
         let offset = if piece == Piece::Text {
-            self.ledger.add_continuations(channel, place.bytes(&self.hold, chunk, len));
+            self.ledger.add_continuations(channel, bytes);
             self.ledger.report_plain(self.ledger.offset() + len as u64)
         } else {
             self.ledger.report_other(channel, len)
         };
         if len > 0 && self.is_first_in_body(compiled) {
-            let are_blank = place.bytes(&self.hold, chunk, len).iter().all(|&byte| is_blank(byte));
+            let are_blank = bytes.iter().all(|&byte| is_blank(byte));
             self.pass_first_in_body(compiled, are_blank);
         }
-        let index = self.optional.get_mut()?.calls.pass(piece, next);
+        self.optional.get_mut()?.calls.pass(piece, next);
         let is_last = fed == chunk.len() && (is_waiting || left == 0 && !next.has_empty_piece());
         // The host may stop after this piece.
         self.state = StateInfo::FALLBACK;
         if is_last {
             self.settle_body(compiled);
         }
-        Some(Part { piece, offset, place, len, index, fed, is_last })
+        Some(Part { piece, offset, is_held: held > 0, len, fed, is_last })
     }
 
     /// Returns the next piece of a text, its length, and where the body stands after it: text without bytes where only more

@@ -10,14 +10,14 @@ use super::borrowed::{Borrowed, append, clear};
 use super::event::{FIRST_FIELDS, aside_event, check_event_size, record, text_record};
 use super::feed::feed;
 use super::handle::{Stream, aside_scanner, enter};
-use super::sink::{Input, Sink};
+use super::sink::{Input, Sink, kind};
 use super::token::{aside_token, feed_of_tokens};
 use crate::ffi::bytes::aside_bytes;
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::is_ready;
 use crate::ffi::memory::{Versioned, layout, read_sized};
 use crate::ffi::status::{fail_null, fail_with, failed};
-use crate::scanner::Text;
+use crate::scanner::{Part, Take};
 use crate::{Events, Kind};
 
 /// The array that a call fills with events, and what it reports next to them. Set all of it to zero, then `size`, `events`,
@@ -194,7 +194,7 @@ impl Slots {
 
 impl Sink for Array {
     // What was held when the call began must stay as it was for whoever reads the events.
-    const IN_PARTS: bool = false;
+    const TAKE: Take = Take::Whole;
 
     #[inline(always)]
     unsafe fn is_sound(self) -> bool {
@@ -214,18 +214,18 @@ impl Sink for Array {
     }
 
     #[inline(always)]
-    unsafe fn text(self, scanner: *mut aside_scanner, kind: aside_kind, chunk: &[u8], text: Text) -> aside_status {
+    unsafe fn part(self, scanner: *mut aside_scanner, chunk: &[u8], part: Part) -> aside_status {
         // SAFETY: the caller's promise: the scanner is there, and so is the array with room for an event.
         unsafe {
             let scanner = &(*(*scanner).guard.inner.get()).scanner;
-            let held = if text.is_held { scanner.before() } else { &[] };
-            if text.len > 0 {
-                let record = text_record(scanner.channel(), text.offset, text.len, scanner.first_token());
+            let held = if part.is_held { scanner.before() } else { &[] };
+            if part.len > 0 {
+                let record = text_record(scanner.channel(), part.offset, part.len, scanner.first_token());
                 let events = (&raw const (*self.0).events).read_unaligned();
-                events.write_unaligned(aside_event { kind, ..record });
+                events.write_unaligned(aside_event { kind: kind(part.piece), ..record });
             }
-            let offset = text.offset + held.len() as u64;
-            self.report(Report::without_attributes(usize::from(text.len > 0), chunk.len(), offset, held));
+            let offset = part.offset + held.len() as u64;
+            self.report(Report::without_attributes(usize::from(part.len > 0), chunk.len(), offset, held));
         }
         ASIDE_OK
     }
@@ -238,7 +238,9 @@ impl Sink for Array {
             Err(status) => return status,
         };
         let body = |stream: &mut Stream| {
-            if let Some(event) = input.advance(&mut stream.scanner) {
+            if let Input::FeedTokens(chunk, tokens) = input
+                && let Some(event) = stream.scanner.feed_whole_tokens(chunk, tokens)
+            {
                 let len = event.bytes.len();
                 stream.consumed = len;
                 // SAFETY: the capacity is at least 1, and the array has all fields.

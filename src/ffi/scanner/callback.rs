@@ -9,13 +9,13 @@ use super::borrowed::{Borrowed, append, clear};
 use super::event::{aside_event, aside_event_fn, record, text_record};
 use super::feed::feed;
 use super::handle::{Stream, aside_scanner, enter};
-use super::sink::{Input, Sink};
+use super::sink::{Input, Sink, kind};
 use super::token::{aside_token, feed_of_tokens};
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::{BUSY, READY, is_ready};
 use crate::ffi::memory::as_c_ptr;
 use crate::ffi::status::{fail_null, failed};
-use crate::scanner::Text;
+use crate::scanner::{Part, Take};
 use crate::{Event, Kind};
 
 /// A function that each event is handed to.
@@ -26,7 +26,7 @@ struct Callback {
 }
 
 impl Sink for Callback {
-    const IN_PARTS: bool = true;
+    const TAKE: Take = Take::Parts;
 
     #[inline(always)]
     unsafe fn is_sound(self) -> bool {
@@ -34,15 +34,15 @@ impl Sink for Callback {
     }
 
     #[inline(always)]
-    unsafe fn text(self, scanner: *mut aside_scanner, kind: aside_kind, chunk: &[u8], text: Text) -> aside_status {
-        let Some(function) = self.function.filter(|_| text.len > 0) else { return ASIDE_OK };
+    unsafe fn part(self, scanner: *mut aside_scanner, chunk: &[u8], part: Part) -> aside_status {
+        let Some(function) = self.function.filter(|_| part.len > 0) else { return ASIDE_OK };
         // SAFETY: the caller's promise: the record and the text outlive the call, and the state is BUSY while it runs.
         unsafe {
             let scanner_inside = &(*(*scanner).guard.inner.get()).scanner;
-            let Text { offset, len, .. } = text;
+            let Part { piece, offset, len, .. } = part;
             let record = text_record(scanner_inside.channel(), offset, len, scanner_inside.first_token());
-            let record = aside_event { kind, ..record };
-            let bytes = scanner_inside.bytes(&text, chunk).as_ptr();
+            let record = aside_event { kind: kind(piece), ..record };
+            let bytes = scanner_inside.bytes(&part, chunk).as_ptr();
             (*scanner).guard.state.store(BUSY, Relaxed);
             let verdict = function(self.user, &record, bytes.cast());
             (*scanner).guard.state.store(READY, Relaxed);
@@ -56,49 +56,32 @@ impl Sink for Callback {
             return fail_null("callback");
         };
         let body = |stream: &mut Stream| {
-            if let Some(event) = input.advance(&mut stream.scanner) {
-                stream.consumed = event.bytes.len();
-                // SAFETY: the caller's promise.
-                return unsafe { hand_over(function, self.user, &mut stream.borrowed, &event) };
-            }
             let Stream { scanner, borrowed, consumed } = stream;
-            // SAFETY: the caller's promise.
-            let mut hand_over = |event: &Event<'_>| unsafe { hand_over(function, self.user, borrowed, event) };
-            let (mut input, mut fed) = (input, fed);
-            if let Input::Feed(chunk) = input {
-                let mut status = ASIDE_OK;
-                let (more, is_done) = scanner.feed_pieces(chunk, &mut |event| {
-                    status = hand_over(&event);
-                    status == ASIDE_OK
-                });
-                fed += more;
-                if is_done {
-                    *consumed = fed;
-                    return status;
+            let mut status = ASIDE_OK;
+            let mut hear = |event: Event<'_>| {
+                // SAFETY: the caller's promise.
+                status = unsafe { hand_over(function, self.user, borrowed, &event) };
+                status == ASIDE_OK
+            };
+            let (done, result) = if let Input::Feed(chunk) = input {
+                scanner.push(chunk, hear)
+            } else if let Input::FeedTokens(chunk, tokens) = input
+                && let Some(event) = scanner.feed_whole_tokens(chunk, tokens)
+            {
+                let len = event.bytes.len();
+                hear(event);
+                (len, Ok(()))
+            } else {
+                match input.start(scanner) {
+                    Ok(mut events) => events.until(hear),
+                    Err(error) => return failed(error),
                 }
-                if status != ASIDE_OK {
-                    // What must be held where a call is stopped.
-                    *consumed = fed + scanner.events(&chunk[more..]).consumed();
-                    return status;
-                }
-                input = Input::Feed(&chunk[more..]);
+            };
+            *consumed = fed + done;
+            match result {
+                Ok(()) => status,
+                Err(error) => failed(error),
             }
-            let mut events = match input.start(scanner) {
-                Ok(events) => events,
-                Err(error) => return failed(error),
-            };
-            let status = loop {
-                let status = match events.next() {
-                    Ok(Some(event)) => hand_over(&event),
-                    Ok(None) => break ASIDE_OK,
-                    Err(error) => failed(error),
-                };
-                if status != ASIDE_OK {
-                    break status;
-                }
-            };
-            *consumed = fed + events.consumed();
-            status
         };
         // SAFETY: the caller's promise.
         unsafe { enter(scanner, is_ready, body) }

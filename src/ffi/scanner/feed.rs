@@ -1,12 +1,16 @@
-//! The one way to feed, whatever the sink: short and long chunks go apart, because most are short and must not pay for the
-//! rest.
+//! The one way to feed, whatever the sink: what the scanner's ladder takes at once goes straight to the sink, and all else is
+//! done by the sink, inside of the scanner's guard.
+
+use std::hint::assert_unchecked;
 
 use libc::{c_char, size_t};
 
 use super::handle::{aside_scanner, inside, ready};
-use super::sink::Sink;
+use super::sink::{Input, Sink};
+use crate::calls::body::Piece;
 use crate::ffi::constants::*;
-use crate::scanner::{SHORT, Text};
+use crate::ffi::memory::bytes;
+use crate::scanner::{Part, SHORT, Take};
 
 /// Feeds a chunk. Most are short, and loop in a state of the automaton: their text goes straight to the sink.
 ///
@@ -25,120 +29,94 @@ pub(super) unsafe fn feed<S: Sink>(
         if sink.is_sound()
             && let Some((stream, chunk)) = ready(scanner, buf, len, SHORT)
         {
-            if let Some((_, offset)) = stream.scanner.feed_loop(chunk) {
+            if let Some(part) = stream.scanner.advance_in_loop(chunk) {
                 stream.consumed = len;
-                return sink.text(scanner, ASIDE_KIND_TEXT, chunk, Text { offset, is_held: false, len });
+                return sink.part(scanner, chunk, part);
             }
-            return match stream.scanner.is_outside_table() {
-                true => feed_value(scanner, buf, len, sink),
-                false => feed_short(scanner, buf, len, sink),
+            return feed_at_once::<S, true>(scanner, buf, len, sink);
+        }
+        if sink.is_sound() && ready(scanner, buf, len, isize::MAX as usize).is_some() {
+            return feed_at_once::<S, false>(scanner, buf, len, sink);
+        }
+        feed_guarded(scanner, buf, len, sink, 0)
+    }
+}
+
+/// Feeds a whole chunk, as most are fed. Short ones must not pay for long ones.
+///
+/// # Safety
+/// As of `feed`; `ready` returns the stream and the chunk, which is short or long as `IS_SHORT` says.
+#[inline(never)]
+unsafe fn feed_at_once<S: Sink, const IS_SHORT: bool>(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    sink: S,
+) -> aside_status {
+    // SAFETY: the caller's promise. `stream` is not used after the sink has the part.
+    unsafe {
+        let (stream, chunk) = inside(scanner, buf, len);
+        assert_unchecked((chunk.len() <= SHORT) == IS_SHORT);
+        let Some(part) = stream.scanner.advance(chunk, S::TAKE.min(Take::Whole)) else {
+            return match S::TAKE {
+                Take::Parts if !IS_SHORT => feed_parts(scanner, buf, len, sink),
+                _ => feed_guarded(scanner, buf, len, sink, 0),
             };
+        };
+        stream.consumed = len;
+        match part.piece {
+            // So that its kind need not be asked for.
+            Piece::Text => sink.part(scanner, chunk, Part { piece: Piece::Text, ..part }),
+            _ => sink.part(scanner, chunk, part),
         }
-        feed_long(scanner, buf, len, sink)
     }
 }
 
-/// Feeds short chunks that go from state to state, and those that only a `Call` can take apart.
+/// Feeds a chunk part by part.
 ///
 /// # Safety
-/// As of `feed`; `ready` returns the stream and the chunk.
+/// As of `feed_at_once`.
 #[inline(never)]
-unsafe fn feed_short<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
-    // SAFETY: the caller's promise. `stream` is not used after the sink has the text.
+unsafe fn feed_parts<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
+    // SAFETY: the caller's promise. `stream` is not used after the sink has a part: the next one asks for it again.
     unsafe {
-        let (stream, chunk) = inside(scanner, buf, len);
-        if let Some(text) = S::advance_short(&mut stream.scanner, chunk) {
-            stream.consumed = len;
-            return sink.text(scanner, ASIDE_KIND_TEXT, chunk, text);
+        let mut fed = 0;
+        loop {
+            let (stream, chunk) = inside(scanner, buf.add(fed), len - fed);
+            let Some(part) = stream.scanner.advance(chunk, S::TAKE) else { break };
+            let is_last = part.is_last;
+            fed += part.fed;
+            stream.consumed = fed;
+            let status = sink.part(scanner, chunk, part);
+            if is_last || status != ASIDE_OK {
+                return status;
+            }
         }
-        sink.rest(scanner, buf, len, 0)
+        feed_guarded(scanner, buf, len, sink, fed)
     }
 }
 
-/// Feeds short chunks where the automaton has no state: inside of a value, and others.
-///
-/// # Safety
-/// As of `feed`; `ready` returns the stream and the chunk.
-#[inline(never)]
-unsafe fn feed_value<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
-    // SAFETY: the caller's promise. `stream` is not used after the sink has the value.
-    unsafe {
-        let (stream, chunk) = inside(scanner, buf, len);
-        if let Some((kind, offset)) = S::advance_in_value(&mut stream.scanner, chunk) {
-            stream.consumed = len;
-            return sink.text(scanner, kind, chunk, Text { offset, is_held: false, len });
-        }
-        feed_piece(scanner, buf, len, sink)
-    }
-}
-
-/// Feeds short chunks that are one piece inside the body of a tool span, and those that only a `Call` can take apart.
-///
-/// # Safety
-/// As of `feed`; `ready` returns the stream and the chunk.
-#[inline(never)]
-unsafe fn feed_piece<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
-    // SAFETY: the caller's promise. `stream` is not used after the sink has the piece.
-    unsafe {
-        let (stream, chunk) = inside(scanner, buf, len);
-        if let Some((kind, text)) = S::advance_in_piece(&mut stream.scanner, chunk) {
-            stream.consumed = len;
-            return sink.text(scanner, kind, chunk, text);
-        }
-        sink.rest(scanner, buf, len, 0)
-    }
-}
-
-/// Feeds longer chunks, and reports what is wrong.
+/// Feeds chunks that give several events, and reports what is wrong. The first `fed` bytes were fed before.
 ///
 /// # Safety
 /// As of `feed`.
 #[inline(never)]
-unsafe fn feed_long<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
-    // SAFETY: the caller's promise. `stream` is not used after the sink has a text: each part asks for it again.
-    unsafe {
-        if sink.is_sound()
-            && let Some((stream, chunk)) = ready(scanner, buf, len, isize::MAX as usize)
-        {
-            if let Some(text) = S::advance_long(&mut stream.scanner, chunk) {
-                stream.consumed = len;
-                return sink.text(scanner, ASIDE_KIND_TEXT, chunk, text);
-            }
-            if S::IN_PARTS && stream.scanner.is_holding() {
-                return feed_parts(scanner, buf, len, sink);
-            }
-        }
-        sink.rest(scanner, buf, len, 0)
+unsafe fn feed_guarded<S: Sink>(
+    scanner: *mut aside_scanner,
+    buf: *const c_char,
+    len: size_t,
+    sink: S,
+    fed: usize,
+) -> aside_status {
+    if S::TAKE == Take::WholeText {
+        // The other ways to feed say what is wrong.
+        return ASIDE_NOT_TEXT;
     }
-}
-
-/// Feeds a long chunk where something is held: what decides that is fed first, and the rest by itself.
-///
-/// # Safety
-/// As of `feed`; `ready` returns the stream and the chunk.
-#[inline(never)]
-unsafe fn feed_parts<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
-    // SAFETY: the caller's promise. `stream` is not used after the sink has a text: each part asks for it again.
+    // SAFETY: the caller's promise.
     unsafe {
-        let mut fed = 0;
-        let (mut stream, mut rest) = inside(scanner, buf, len);
-        loop {
-            let part = stream.scanner.first_part(rest);
-            let Some((part, after)) = rest.split_at_checked(part.unwrap_or(rest.len())) else { break };
-            let text = match part.len() <= SHORT {
-                true => S::advance_short(&mut stream.scanner, part),
-                false => S::advance_long(&mut stream.scanner, part),
-            };
-            let Some(text) = text else { break };
-            fed += part.len();
-            stream.consumed = fed;
-            let status = sink.text(scanner, ASIDE_KIND_TEXT, part, text);
-            if after.is_empty() || status != ASIDE_OK {
-                return status;
-            }
-            rest = after;
-            (stream, _) = inside(scanner, buf, len);
+        match bytes(buf.wrapping_add(fed), len - fed, "buf") {
+            Ok(chunk) => sink.events(scanner, Input::Feed(chunk), fed),
+            Err(status) => status,
         }
-        sink.rest(scanner, buf, len, fed)
     }
 }

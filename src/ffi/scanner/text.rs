@@ -9,11 +9,10 @@ use safer_ffi::prelude::*;
 use super::feed::feed;
 use super::handle::{aside_scanner, enter};
 use super::sink::{Input, Sink};
-use crate::Scanner;
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::{READY, is_ready};
 use crate::ffi::status::fail_with;
-use crate::scanner::Text;
+use crate::scanner::{Part, Take};
 
 /// Feeds `buf` if all of it is text of one channel and nothing else happens, as with most tokens: the cheapest way to
 /// feed, for hosts where even an event array is expensive. Otherwise nothing is fed, and the same `buf` goes to
@@ -35,7 +34,7 @@ pub unsafe extern "C" fn aside_scanner_feed_text(scanner: *mut aside_scanner, bu
 struct WholeText;
 
 impl Sink for WholeText {
-    const IN_PARTS: bool = false;
+    const TAKE: Take = Take::WholeText;
 
     #[inline(always)]
     unsafe fn is_sound(self) -> bool {
@@ -43,37 +42,12 @@ impl Sink for WholeText {
     }
 
     #[inline(always)]
-    fn advance_short(scanner: &mut Scanner, chunk: &[u8]) -> Option<Text> {
-        let (_, offset) = scanner.feed_whole_text(chunk)?;
-        Some(Text { offset, is_held: false, len: chunk.len() })
-    }
-
-    #[inline(always)]
-    fn advance_long(scanner: &mut Scanner, chunk: &[u8]) -> Option<Text> {
-        WholeText::advance_short(scanner, chunk)
-    }
-
-    #[inline(always)]
-    fn advance_in_value(_: &mut Scanner, _: &[u8]) -> Option<(aside_kind, u64)> {
-        None
-    }
-
-    #[inline(always)]
-    fn advance_in_piece(_: &mut Scanner, _: &[u8]) -> Option<(aside_kind, Text)> {
-        None
-    }
-
-    #[inline(always)]
-    unsafe fn text(self, scanner: *mut aside_scanner, _: aside_kind, _: &[u8], _: Text) -> aside_status {
+    unsafe fn part(self, scanner: *mut aside_scanner, _: &[u8], _: Part) -> aside_status {
         // SAFETY: the caller's promise: the scanner is there.
         unsafe { (*(*scanner).guard.inner.get()).scanner.channel() as i32 }
     }
 
     unsafe fn events(self, _: *mut aside_scanner, _: Input<'_>, _: usize) -> aside_status {
-        ASIDE_NOT_TEXT
-    }
-
-    unsafe fn rest(self, _: *mut aside_scanner, _: *const c_char, _: size_t, _: usize) -> aside_status {
         ASIDE_NOT_TEXT
     }
 }

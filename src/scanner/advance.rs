@@ -1,0 +1,229 @@
+//! The ladder: the ways to feed the front of a chunk without a `Pull`, the cheapest first. Nearly all chunks complete no marker,
+//! so nothing here may allocate, and all is measured in instructions. The order of the ways is written here alone; a host that
+//! can only take some of what they lead to says so (`Take`).
+
+use super::{
+    engine::{Engine, SHORT},
+    stream::Scanner,
+};
+use crate::{
+    calls::body::Piece,
+    dialect::compiled::Compiled,
+    matcher::automaton::{StateId, StateInfo},
+    utf8::{incomplete_tail, is_continuation},
+};
+
+/// Chunks up to this length are looked at as a whole. To stop at the first byte that matters would cost more than it saves.
+const LONGEST_PASSED: usize = 256;
+/// What of a chunk may be fed at once.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(not(feature = "c-api"), allow(dead_code))]
+pub enum Take {
+    /// The whole chunk, if it is text to its end and nothing is held before it.
+    WholeText,
+    /// The whole chunk, if it gives one event at most.
+    Whole,
+    /// The whole chunk, or the front of it that decides what is held. To here, nothing can panic.
+    Parts,
+    /// The same, or the next piece of a body of calls.
+    Pieces,
+}
+
+/// The front of a chunk that was fed, and its event.
+pub struct Part {
+    /// What the event's bytes are, in the innermost channel.
+    pub piece: Piece,
+    pub offset: u64,
+    /// Whether its bytes are the last ones reported of what is held. Otherwise they are the front of the chunk.
+    pub is_held: bool,
+    /// The number of its bytes. There is no event if it is text without bytes: all that was fed is held then.
+    pub len: usize,
+    /// How many bytes of the chunk were fed.
+    pub fed: usize,
+    /// Whether nothing more of the chunk is to be fed or reported.
+    pub is_last: bool,
+}
+
+impl Part {
+    /// Returns a whole chunk that is one event.
+    #[inline(always)]
+    pub fn whole(piece: Piece, offset: u64, chunk: &[u8]) -> Part {
+        Part { piece, offset, is_held: false, len: chunk.len(), fed: chunk.len(), is_last: true }
+    }
+
+    #[inline(always)]
+    pub fn has_event(&self) -> bool {
+        self.len > 0 || self.piece != Piece::Text
+    }
+}
+
+impl Scanner {
+    /// Feeds a short chunk of ASCII that loops in the automaton's state, as most tokens do. In all other cases it returns none
+    /// and feeds nothing. It is a short cut of `advance`. Cannot panic.
+    #[inline(always)]
+    pub(crate) fn advance_in_loop(&mut self, chunk: &[u8]) -> Option<Part> {
+        let Scanner { dialect, engine } = self;
+        // This is checked first: the other order keeps more registers in use.
+        if !loops(dialect.compiled.automaton.loop_sets(), engine.state.loop_mask(), chunk) {
+            return None;
+        }
+        let end = engine.ledger.end_in_table(chunk.len())?;
+        Some(Part::whole(Piece::Text, engine.ledger.report_plain(end), chunk))
+    }
+
+    /// Feeds the front of a chunk. Returns none, and feeds nothing, if only a `Pull` can take it apart.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, chunk: &[u8], take: Take) -> Option<Part> {
+        let Scanner { dialect, engine } = self;
+        let compiled = &*dialect.compiled;
+        if !engine.state.is_fallback() {
+            return match () {
+                () if chunk.is_empty() => None,
+                () if chunk.len() <= SHORT => engine.advance_short(compiled, chunk, take),
+                () if !engine.is_holding() => engine.advance_long(compiled, chunk, take),
+                // The bytes that decide what is held are fed first, and the rest then by itself.
+                () if take >= Take::Parts => engine.advance_first_part(compiled, chunk),
+                () => None,
+            };
+        }
+        let value = if take >= Take::Whole { engine.advance_in_value(compiled, chunk) } else { None };
+        match value {
+            None if take == Take::Pieces => engine.advance_in_body(compiled, chunk),
+            value => value,
+        }
+    }
+}
+
+impl Engine {
+    /// Feeds a short chunk that leads from state to state of the automaton. Its text has what was held before it; the rest of the
+    /// chunk is held. If a marker is complete, or if the automaton cannot decide, it returns none and feeds nothing. Cannot
+    /// panic.
+    #[inline(always)]
+    fn advance_short(&mut self, compiled: &Compiled, chunk: &[u8], take: Take) -> Option<Part> {
+        let from = self.state;
+        let before = from.held() + self.text;
+        self.ledger.end_in_table(before + chunk.len())?;
+        let (to, is_ascii) = compiled.automaton.walk(from.state(), chunk)?;
+        let to = compiled.automaton.info(to);
+        if before == 0 {
+            return self.take_chunk(chunk, to, is_ascii, take);
+        }
+        // The whole chunk is appended to what is held, so that its text is one stretch.
+        if take == Take::WholeText || self.hold.has_marks() || !self.hold.append_few(chunk) {
+            return None;
+        }
+        let mut len = before + chunk.len() - to.held();
+        self.state = to;
+        if from.is_wide() || self.text > 0 || !is_ascii {
+            len -= self.hold_character(to);
+            self.ledger.add_continuations(self.spans.channel(), self.hold.all().get(..len)?);
+        }
+        self.hold.report(len);
+        let offset = self.ledger.report_plain(self.ledger.offset() + len as u64);
+        Some(Part { len, is_held: true, ..Part::whole(Piece::Text, offset, chunk) })
+    }
+
+    /// Feeds a long chunk in the same way, where nothing is held.
+    #[inline(always)]
+    fn advance_long(&mut self, compiled: &Compiled, chunk: &[u8], take: Take) -> Option<Part> {
+        self.ledger.end_in_table(chunk.len())?;
+        let (to, is_ascii) = self.lead(compiled, chunk)?;
+        self.take_chunk(chunk, compiled.automaton.info(to), is_ascii, take)
+    }
+
+    /// Returns whether something is held, while the matcher is in the table.
+    #[inline(always)]
+    pub fn is_holding(&self) -> bool {
+        self.state.held() + self.text > 0
+    }
+
+    /// Takes a chunk that leads to a state, where nothing is held.
+    #[inline(always)]
+    fn take_chunk(&mut self, chunk: &[u8], mut to: StateInfo, is_ascii: bool, take: Take) -> Option<Part> {
+        let mut len = chunk.len();
+        if !is_ascii || to.held() > 0 {
+            // No event cuts a character.
+            let tail = if is_ascii || to.held() > 0 { 0 } else { incomplete_tail(chunk) };
+            let (text, rest) = chunk.split_at_checked(len.checked_sub(to.held() + tail)?)?;
+            let may_hold = take != Take::WholeText && !self.hold.has_marks();
+            let is_kept = rest.is_empty() || may_hold && self.hold.keep_few(rest);
+            if !is_kept {
+                return None;
+            }
+            if tail > 0 {
+                (self.text, to) = (tail, to.without_loop());
+            }
+            if !is_ascii {
+                self.ledger.add_continuations(self.spans.channel(), text);
+            }
+            len = text.len();
+        }
+        self.state = to;
+        let offset = self.ledger.report_plain(self.ledger.offset() + len as u64);
+        Some(Part { len, ..Part::whole(Piece::Text, offset, chunk) })
+    }
+
+    /// Keeps the beginning of a character at the end of what is held. Returns how many bytes it has.
+    #[inline(never)]
+    fn hold_character(&mut self, to: StateInfo) -> usize {
+        self.text = if to.held() == 0 { incomplete_tail(self.hold.all()) } else { 0 };
+        if self.text > 0 {
+            self.state = to.without_loop();
+        }
+        self.text
+    }
+
+    /// Returns the state that a long chunk leads to, if it leads from state to state, and whether it is ASCII.
+    #[inline(always)]
+    fn lead(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(StateId, bool)> {
+        if chunk.len() <= LONGEST_PASSED
+            && let Some(passed) = compiled.automaton.pass(self.state.state(), chunk)
+        {
+            return Some(passed);
+        }
+        self.run_long(compiled, chunk)
+    }
+
+    #[inline(never)]
+    fn run_long(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(StateId, bool)> {
+        let run = compiled.automaton.run(self.state.state(), chunk);
+        run.exit.is_none().then_some((run.state, chunk.is_ascii()))
+    }
+
+    /// Feeds of a long chunk the few bytes that decide what is held, so that nothing is held after them.
+    #[inline(never)]
+    fn advance_first_part(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
+        let len = if self.text > 0 {
+            // At most three bytes of a character are missing.
+            chunk.iter().take(3).take_while(|&&byte| is_continuation(byte)).count()
+        } else {
+            compiled.automaton.first_free(self.state.state(), chunk)?
+        };
+        let part = chunk.get(..len).filter(|part| (1..=SHORT).contains(&part.len()))?;
+        if self.text == 0 && incomplete_tail(part) > 0 {
+            return None;
+        }
+        self.advance_short(compiled, part, Take::Parts).map(|part| Part { is_last: false, ..part })
+    }
+}
+
+/// Returns whether a short chunk loops in a state.
+///
+/// It looks at four or eight bytes from each end, some of them twice. Each four are looked at by themselves, so that hardly any
+/// register has to be saved for them. Of fewer than four bytes it looks at the first, the middle and the last one.
+#[inline(always)]
+pub(super) fn loops(sets: &[u32; 256], mask: u32, chunk: &[u8]) -> bool {
+    let set = |byte: u8| sets[usize::from(byte)];
+    let loops = |four: &[u8; 4]| four.iter().fold(0, |all, &byte| all | set(byte)) & mask == 0;
+    if let (Some(first), Some(last)) = (chunk.first_chunk(), chunk.last_chunk()) {
+        if chunk.len() > SHORT || !loops(first) || !loops(last) {
+            return false;
+        }
+        return match (chunk.first_chunk::<8>(), chunk.last_chunk::<8>()) {
+            (Some([_, _, _, _, first @ ..]), Some([last @ .., _, _, _, _])) => loops(first) && loops(last),
+            _ => true,
+        };
+    }
+    let (Some(first), Some(last)) = (chunk.first(), chunk.last()) else { return false };
+    (set(*first) | set(chunk[chunk.len() / 2]) | set(*last)) & mask == 0
+}

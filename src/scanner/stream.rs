@@ -1,0 +1,386 @@
+//! The scanner's public methods, all but those that feed bytes at once (`feed`).
+
+use std::fmt;
+
+use super::{
+    chunk::{Chunk, Token, check_lengths},
+    counts::Counts,
+    engine::Engine,
+    error::Error,
+    event::Event,
+    events::{Events, Method},
+    options::ScannerOptions,
+    pull,
+    thoughts::Thought,
+};
+use crate::{
+    channel::{Channel, Start},
+    dialect::Dialect,
+};
+
+/// Splits one stream at a time by the rules of a dialect.
+///
+/// A scanner can be sent to another thread. Scanners share nothing that changes, so threads need no locks for them. `Clone` and
+/// `try_clone` copy one in the middle of a stream.
+///
+/// ```
+/// use aside::{Channel, Dialect, Kind, Scanner};
+///
+/// let mut scanner = Scanner::new(&Dialect::find("qwen3")?);
+/// let mut answer = Vec::new();
+/// for chunk in ["<thi", "nk>\nhm", "\n</think>\n", "\nYes."] {
+///     scanner.feed(chunk, |event| {
+///         if event.kind == Kind::Text && event.channel == Channel::Content {
+///             answer.extend_from_slice(event.bytes);
+///         }
+///     })?;
+/// }
+/// scanner.finish(|_| ())?;
+/// assert_eq!(answer, b"Yes.");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[repr(C)]
+pub struct Scanner {
+    pub(super) dialect: Dialect,
+    pub(super) engine: Engine,
+}
+
+impl Scanner {
+    /// Makes a scanner with the default options.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no memory for it. `with_options` returns an error instead.
+    #[doc(alias = "aside_scanner_new")]
+    #[must_use]
+    pub fn new(dialect: &Dialect) -> Scanner {
+        match Scanner::with_options(dialect, &ScannerOptions::default()) {
+            Ok(scanner) => scanner,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Makes a scanner with these options.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchStart`] if the dialect has no such start, and [`Error::OutOfMemory`].
+    #[doc(alias = "aside_scanner_new")]
+    pub fn with_options(dialect: &Dialect, options: &ScannerOptions) -> Result<Scanner, Error> {
+        let engine = Engine::new(&dialect.compiled, options.start.unwrap_or(dialect.start()), options)?;
+        Ok(Scanner { dialect: dialect.clone(), engine })
+    }
+
+    /// Returns how many tokens begin before the next byte to be reported.
+    #[inline(always)]
+    pub(crate) fn first_token(&self) -> u64 {
+        self.engine.ledger.tokens()
+    }
+
+    /// Returns the innermost channel.
+    #[inline(always)]
+    pub(crate) fn channel(&self) -> Channel {
+        self.engine.spans.channel()
+    }
+
+    /// Returns the configuration in which the stream stands.
+    #[cfg(test)]
+    pub(crate) fn config(&self) -> crate::matcher::automaton::Config {
+        let mut scanner = self.clone();
+        scanner.engine.leave(&self.dialect.compiled);
+        scanner.engine.spans.config(&self.dialect.compiled.grammar)
+    }
+
+    /// Returns whether the stream stands in a body that is read by tables of calls.
+    #[cfg(test)]
+    pub(crate) fn is_in_body(&self) -> bool {
+        self.engine.body().is_some()
+    }
+
+    /// Returns what `aside_scanner_quiet` returns. Cannot panic.
+    #[cfg(feature = "c-api")]
+    #[inline]
+    pub(crate) fn quiet(&self) -> Option<(Channel, [u64; 4])> {
+        self.engine.quiet(&self.dialect.compiled)
+    }
+
+    /// Does what `aside_scanner_skip` does. Cannot panic.
+    #[cfg(feature = "c-api")]
+    pub(crate) fn skip(&mut self, len: u64) -> bool {
+        self.engine.skip(len)
+    }
+
+    /// Ends the stream: resolves what is held and closes what is open. The next feed begins a new stream.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    #[doc(alias = "aside_scanner_finish")]
+    pub fn finish(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        self.finish_events().for_each(on_event)
+    }
+
+    /// Releases what is held as text of its channel. The stream goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`], and [`Error::FinishPending`] if the events of a finish were not all pulled.
+    #[doc(alias = "aside_scanner_flush")]
+    pub fn flush(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        self.flush_events().for_each(on_event)
+    }
+
+    /// Closes the thinking that is open: releases what is held as text, and ends the span with the cause
+    /// [`Forced`](Cause::Forced). A tool span whose calls the dialect describes is closed too, and so is the call in it.
+    ///
+    /// It does nothing if the innermost span is neither of these, nor before the first byte of a stream whose prompt has
+    /// opened one. A closer that comes next, with only blanks before it, is removed. The closer of a fence is not: it is text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`], and [`Error::FinishPending`] if the events of a finish were not all pulled.
+    #[doc(alias = "aside_scanner_force_close")]
+    pub fn force_close(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        self.force_close_events().for_each(on_event)
+    }
+
+    /// Reports what is held before a tool call that is not in the text. Like a call in the text, it ends the thinking if the
+    /// dialect says so (`ends` of its tool spans). A closer that comes next, with only blanks before it, is removed.
+    pub(crate) fn pass_call(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
+        if self.engine.is_ended_by_calls(&self.dialect.compiled) {
+            self.force_close(on_event)?;
+        } else {
+            self.flush(on_event)?;
+        }
+        self.engine.expect_closer(&self.dialect.compiled);
+        Ok(())
+    }
+
+    /// Feeds as [`feed`](Scanner::feed) does, one event at a time: the caller may stop after each.
+    #[doc(alias = "aside_scanner_feed_into")]
+    pub fn events<'a>(&'a mut self, chunk: &'a (impl AsRef<[u8]> + ?Sized)) -> Events<'a> {
+        self.pull(Chunk::plain(chunk.as_ref()), Method::Feed)
+    }
+
+    /// Feeds as [`feed_tokens`](Scanner::feed_tokens) does, one event at a time. After a stop inside a token, the first token
+    /// of the next call is the rest of that one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TokenLengths`], [`Error::FinishPending`] and [`Error::OutOfMemory`]; nothing was fed then.
+    #[doc(alias = "aside_scanner_feed_tokens_into")]
+    pub fn token_events<'a>(
+        &'a mut self,
+        chunk: &'a (impl AsRef<[u8]> + ?Sized),
+        tokens: &'a [Token],
+    ) -> Result<Events<'a>, Error> {
+        let chunk = chunk.as_ref();
+        check_lengths(chunk, tokens)?;
+        self.summed_token_events(chunk, tokens)
+    }
+
+    /// Does what `token_events` does, for tokens whose lengths add up.
+    pub(crate) fn summed_token_events<'a>(
+        &'a mut self,
+        chunk: &'a [u8],
+        tokens: &'a [Token],
+    ) -> Result<Events<'a>, Error> {
+        if self.engine.is_finishing {
+            return Err(Error::FinishPending);
+        }
+        self.engine.begin_tokens()?;
+        let chunk = Chunk::of_tokens(chunk, tokens, self.engine.in_token());
+        Ok(self.pull(chunk, Method::Feed))
+    }
+
+    /// Ends the stream as [`finish`](Scanner::finish) does, one event at a time. The stream has ended once `next` has returned
+    /// `None`.
+    #[doc(alias = "aside_scanner_finish_into")]
+    pub fn finish_events(&mut self) -> Events<'_> {
+        self.pull(Chunk::EMPTY, Method::Finish)
+    }
+
+    /// Releases what is held as [`flush`](Scanner::flush) does, one event at a time.
+    #[doc(alias = "aside_scanner_flush_into")]
+    pub fn flush_events(&mut self) -> Events<'_> {
+        self.pull(Chunk::EMPTY, Method::Flush)
+    }
+
+    /// Closes the thinking as [`force_close`](Scanner::force_close) does, one event at a time. The span is closed once its
+    /// `Close` was returned.
+    #[doc(alias = "aside_scanner_force_close_into")]
+    pub fn force_close_events(&mut self) -> Events<'_> {
+        self.pull(Chunk::EMPTY, Method::ForceClose)
+    }
+
+    fn pull<'a>(&'a mut self, chunk: Chunk<'a>, method: Method) -> Events<'a> {
+        Events::new(&self.dialect.compiled, &mut self.engine, chunk, method)
+    }
+
+    /// Forgets the stream, its counts, the thoughts that were not taken, and every error. The next feed begins a new stream.
+    #[doc(alias = "aside_scanner_reset")]
+    pub fn reset(&mut self) {
+        self.engine.reset(&self.dialect.compiled);
+    }
+
+    /// Returns a copy in the same state, in the middle of a stream too: for beams, and to try again from here. What is fed to
+    /// one does not change the other. Thoughts that were not taken are in both.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    #[doc(alias = "aside_scanner_clone")]
+    pub fn try_clone(&self) -> Result<Scanner, Error> {
+        Ok(Scanner { dialect: self.dialect.clone(), engine: self.engine.try_clone()? })
+    }
+
+    /// Returns how much text of a channel was reported since the stream began. After a finish, these are the counts of the
+    /// stream that has ended, until another begins. What is held is counted when it is reported.
+    ///
+    /// After `finish`, they show whether an answer was thinking to its end: `Thinking` has bytes, `Content` and `Tool` have
+    /// none. Either the model broke off, or the stream was started in the thinking although that was off. A host that knows it
+    /// was off can show the text as the answer.
+    ///
+    /// ```
+    /// use aside::{Channel, Dialect, Scanner};
+    ///
+    /// let mut scanner = Scanner::new(&Dialect::find("qwen3-thinking")?); // but the request has turned it off
+    /// scanner.feed("The answer is 42.", |_| ())?;
+    /// scanner.finish(|_| ())?;
+    /// let bytes = |channel| scanner.counts(channel).bytes;
+    /// assert_eq!((bytes(Channel::Thinking), bytes(Channel::Content), bytes(Channel::Tool)), (17, 0, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "aside_scanner_counts")]
+    #[must_use]
+    pub fn counts(&self, channel: Channel) -> Counts {
+        self.engine.counts(channel)
+    }
+
+    /// Says where the next stream starts, before its first byte: after a rendered prompt that ends with `tail`. Returns where
+    /// that is.
+    ///
+    /// Of the tail, only what comes after the last turn marker of the dialect counts (`turns` in its file), or all of it if
+    /// there is none. It is read as if the model had written it: the stream may start inside a span or inside a header, and a
+    /// marker or framing that the prompt begins goes on in the stream.
+    ///
+    /// What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a tool call that counts only if
+    /// a call comes after it. The start is then what is open around it. If the stream decides that the opener counts, the first
+    /// event opens its span.
+    ///
+    /// Spans that the prompt has opened are reported with the first byte, at offset 0 and without bytes. No other event and no
+    /// offset has anything of the prompt. `finish`, `reset` and an empty `tail` go back to the scanner's own start.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StreamBegun`] if the stream has begun, [`Error::FinishPending`] if the events of a finish were not all pulled,
+    /// and [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use aside::{Channel, Dialect, Kind, Scanner, Start};
+    ///
+    /// let mut scanner = Scanner::new(&Dialect::find("qwen3")?);
+    /// let start = scanner.start_from_prompt("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")?;
+    /// assert_eq!(start, Start::Channel(Channel::Thinking));
+    /// let mut thinking = Vec::new();
+    /// scanner.feed("Greet.\n</think>\n\nHello.", |event| {
+    ///     if event.kind == Kind::Text && event.channel == Channel::Thinking {
+    ///         thinking.extend_from_slice(event.bytes);
+    ///     }
+    /// })?;
+    /// assert_eq!(thinking, b"Greet.");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "aside_scanner_start_from_prompt")]
+    #[inline]
+    pub fn start_from_prompt(&mut self, tail: impl AsRef<[u8]>) -> Result<Start, Error> {
+        self.start_after(tail.as_ref())
+    }
+
+    fn start_after(&mut self, tail: &[u8]) -> Result<Start, Error> {
+        if self.engine.is_finishing {
+            return Err(Error::FinishPending);
+        }
+        if self.engine.has_begun {
+            return Err(Error::StreamBegun);
+        }
+        let compiled = &*self.dialect.compiled;
+        if tail.is_empty() {
+            self.engine.begin_stream(compiled);
+            return Ok(self.engine.start);
+        }
+        pull::begin_after(&mut self.engine, compiled, compiled.own_turn(tail))
+    }
+
+    /// Returns the bytes that are held back now. They stand directly before the next chunk.
+    #[doc(alias = "aside_scanner_held")]
+    #[must_use]
+    pub fn held(&self) -> &[u8] {
+        self.engine.held_of_stream()
+    }
+
+    /// Returns the bytes that were held back when the last chunk came whose events are pulled one at a time. They stood directly
+    /// before that chunk.
+    #[doc(hidden)] // For the C interface and the tests.
+    #[must_use]
+    pub fn before(&self) -> &[u8] {
+        self.engine.hold.before()
+    }
+
+    /// Returns the most bytes that are held back for what may come. Between two events of a chunk, a marker or a word of a
+    /// tool call whose events are still due is held too.
+    #[doc(alias = "aside_scanner_max_hold")]
+    #[must_use]
+    pub fn max_hold(&self) -> usize {
+        self.dialect.max_hold()
+    }
+
+    /// Returns the offset of the next chunk: how many bytes were fed since the stream began.
+    #[doc(alias = "aside_scanner_offset")]
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.engine.fed()
+    }
+
+    /// Takes the oldest whole thought that was not taken yet. None if there is none, or if
+    /// [`ScannerOptions::collect`] was not set.
+    #[doc(alias = "aside_scanner_take_thought")]
+    pub fn take_thought(&mut self) -> Option<Thought> {
+        self.engine.thoughts_mut()?.take()
+    }
+
+    /// Returns how many whole thoughts were lost because 1,024 others had not been taken.
+    #[must_use]
+    pub fn lost_thoughts(&self) -> u64 {
+        self.engine.thoughts().map_or(0, |thoughts| thoughts.lost())
+    }
+
+    /// Returns the dialect that the scanner was made with.
+    #[must_use]
+    pub fn dialect(&self) -> &Dialect {
+        &self.dialect
+    }
+}
+
+impl Clone for Scanner {
+    /// # Panics
+    ///
+    /// Panics if there is no memory for it. `try_clone` returns an error instead.
+    fn clone(&self) -> Scanner {
+        match self.try_clone() {
+            Ok(scanner) => scanner,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+impl fmt::Debug for Scanner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scanner")
+            .field("dialect", &self.dialect.name())
+            .field("channel", &self.channel())
+            .field("offset", &self.offset())
+            .field("held", &format_args!("\"{}\"", self.held().escape_ascii()))
+            .finish_non_exhaustive()
+    }
+}
