@@ -64,6 +64,13 @@ impl Engine {
         }
     }
 
+    /// Returns the closers that count now, and end the body.
+    pub(super) fn closers<'a>(&self, compiled: &'a Compiled) -> Option<Closers<'a>> {
+        let (region, active) = (self.spans.region(), self.spans.active());
+        let tables = compiled.calls(region)?;
+        Some(Closers { grammar: &compiled.grammar, tables, region: compiled.grammar.region(region), active })
+    }
+
     /// Returns whether the body may stand where it began, or only blanks have come: some markers count there alone.
     pub fn is_first_in_body(&self, compiled: &Compiled) -> bool {
         let cleared = compiled.grammar.region(self.spans.region()).cleared;
@@ -177,15 +184,14 @@ impl Pull<'_> {
 
     /// Reads the body of a tool span on, to the next piece that is not text, or to its closer.
     #[inline(never)] // See `report_text`.
-    pub(super) fn read_body(&mut self, tables: &CallTables, at_end: bool) -> Result<ReadOutcome, Error> {
+    pub(super) fn read_body(&mut self, at_end: bool) -> Result<ReadOutcome, Error> {
         let compiled = self.compiled;
         self.engine.pending = Pending::Unread;
         let wants = self.engine.wants_calls();
         loop {
             let Some(&body) = self.engine.body() else { return Ok(ReadOutcome::Part) };
             let has_held = !self.engine.hold.unreported().is_empty();
-            let region = compiled.grammar.region(self.engine.spans.region());
-            let closers = Closers { grammar: &compiled.grammar, tables, region, active: self.engine.spans.active() };
+            let Some(closers) = self.engine.closers(compiled) else { return Ok(ReadOutcome::Part) };
             let step = self.look(at_end, |lookahead| closers.next(&body, lookahead))?;
             match step {
                 None => return Ok(self.wait()),
@@ -337,11 +343,11 @@ impl<'a> Lookahead<'a> {
 
 /// The closers that count in the region of a body, and end it.
 pub(super) struct Closers<'a> {
-    pub(super) grammar: &'a Grammar,
-    pub(super) tables: &'a CallTables,
-    pub(super) region: &'a Region,
+    grammar: &'a Grammar,
+    tables: &'a CallTables,
+    region: &'a Region,
     /// The patterns of the region that count now.
-    pub(super) active: PatternSet,
+    active: PatternSet,
 }
 
 impl<'a> Closers<'a> {

@@ -4,7 +4,7 @@
 
 use super::{
     advance::{Part, loops},
-    calls::{Closers, Lookahead, counts},
+    calls::{Lookahead, counts},
     engine::{Engine, SHORT},
     pending::Pending,
 };
@@ -104,13 +104,12 @@ impl Engine {
         let held = self.hold.unreported().len();
         let may_advance = self.text == 0 && self.framing == 0 && !self.hold.has_marks();
         self.ledger.end_in_table(held + chunk.len()).filter(|_| may_advance)?;
-        let wants = self.wants_calls();
         let few = if held > 0 { chunk.len().min(SHORT) } else { 0 };
         if few > 0 && !self.hold.append_few(&chunk[..few]) {
             return None;
         }
         let text = if held > 0 { self.hold.unreported() } else { chunk };
-        let found = self.next_piece(compiled, body, text, wants);
+        let found = self.next_piece(compiled, body, text);
         let Some((piece, len, next)) = found else {
             self.hold.take_back(few);
             return None;
@@ -161,17 +160,9 @@ impl Engine {
 
     /// Returns the next piece of a text, its length, and where the body stands after it: text without bytes where only more
     /// bytes can tell, and none before a closer.
-    fn next_piece(
-        &self,
-        compiled: &Compiled,
-        mut body: Body,
-        text: &[u8],
-        wants: bool,
-    ) -> Option<(Piece, usize, Body)> {
-        let region = self.spans.region();
-        let tables = compiled.calls(region)?;
-        let region = compiled.grammar.region(region);
-        let closers = Closers { grammar: &compiled.grammar, tables, region, active: self.spans.active() };
+    fn next_piece(&self, compiled: &Compiled, mut body: Body, text: &[u8]) -> Option<(Piece, usize, Body)> {
+        let closers = self.closers(compiled)?;
+        let wants = self.wants_calls();
         // After the first bytes other closers may count.
         let is_first = self.is_first_in_body(compiled);
         let mut len = 0;

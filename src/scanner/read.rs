@@ -30,13 +30,11 @@ impl Pull<'_> {
     pub(super) fn read(&mut self, at_end: bool, left: Option<usize>) -> Result<ReadOutcome, Error> {
         self.give_back();
         let compiled = self.compiled;
-        if self.engine.body().is_some()
-            && let Some(tables) = compiled.calls(self.engine.spans.region())
-        {
+        if self.engine.body().is_some() {
             if let Some(read) = self.read_framing_of_body(at_end)? {
                 return Ok(read);
             }
-            return self.read_body(tables, at_end);
+            return self.read_body(at_end);
         }
         if let Pending::Held(_) = self.engine.pending {
             self.engine.pending = Pending::Unread;
