@@ -174,6 +174,59 @@ fn a_rewriter_gives_the_room_of_a_large_event_back() {
     }
 }
 
+/// The most bytes that a rewriter takes: new, and after three events with text of which nothing is held. Thousands of them wait
+/// for their next event at the same time.
+#[test]
+fn rewriters_take_few_bytes() {
+    let chat = |token: &str| {
+        format!(
+            "data: {{\"id\":\"chatcmpl-5b3f0c7e4a9d4d6f\",\"object\":\"chat.completion.chunk\",\"created\":1764000000,\
+             \"model\":\"Qwen/Qwen3-8B\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{token}\"}},\"logprobs\":null,\
+             \"finish_reason\":null,\"token_ids\":[4711]}}]}}\n\n"
+        )
+    };
+    let named = |kind: &str, rest: &str| format!("event: {kind}\ndata: {{\"type\":\"{kind}\",{rest}}}\n\n");
+    let blocks = |token: &str| {
+        let delta = format!("\"index\":0,\"delta\":{{\"type\":\"text_delta\",\"text\":\"{token}\"}}");
+        named("content_block_delta", &delta)
+    };
+    let place = "\"item_id\":\"msg_68f0c7e4a9d4d6f\",\"output_index\":0,\"content_index\":0";
+    let items = |token: &str| {
+        named(
+            "response.output_text.delta",
+            &format!("\"sequence_number\":4,{place},\"delta\":\"{token}\",\"logprobs\":[]"),
+        )
+    };
+    let message = "\"message\":{\"id\":\"msg_01\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[]}";
+    let block = "\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}";
+    let item = "\"sequence_number\":2,\"output_index\":0,\"item\":{\"id\":\"msg_68f0c7e4a9d4d6f\",\"type\":\"message\",\
+                \"status\":\"in_progress\",\"content\":[],\"role\":\"assistant\"}";
+    let part = format!("\"sequence_number\":3,{place},\"part\":{{\"type\":\"output_text\",\"text\":\"\"}}");
+    let streams: [(&str, String, &dyn Fn(&str) -> String, [isize; 2]); 3] = [
+        ("chat", String::new(), &chat, [5_869, 7_735]),
+        ("Messages", named("message_start", message) + &named("content_block_start", block), &blocks, [5_869, 9_212]),
+        (
+            "Responses",
+            named("response.output_item.added", item) + &named("response.content_part.added", &part),
+            &items,
+            [5_869, 12_278],
+        ),
+    ];
+    let qwen3 = Dialect::find("qwen3").unwrap();
+    for (name, start, event, limits) in streams {
+        let texts = ["So", " the", " list"].map(event);
+        let mut out = Vec::with_capacity(1 << 12);
+        let before = LIVE.get();
+        let mut rewriter = Box::new(Rewriter::new(&qwen3, &sse::Options::new()).unwrap());
+        let new = LIVE.get() - before;
+        rewriter.feed(&start, &mut out).unwrap();
+        texts.iter().for_each(|event| rewriter.feed(event, &mut out).unwrap());
+        let fed = LIVE.get() - before;
+        assert_eq!((out.capacity(), rewriter.stats().held), (1 << 12, 0), "{name}");
+        assert!([new, fed].iter().zip(limits).all(|(bytes, limit)| *bytes <= limit), "{name}: {new} and {fed} bytes");
+    }
+}
+
 #[test]
 fn point_4_nothing_is_allocated_after_new() {
     let mut random = Random::announced("point_4_nothing_is_allocated_after_new");
