@@ -58,12 +58,20 @@ pub fn lossy(bytes: &[u8]) -> Result<Cow<'_, str>> {
     Ok(Cow::Owned(text))
 }
 
-/// Adds one entry to a list.
+/// Adds one entry to a list. The first entry gets no more room than it takes, because many lists never get another.
 #[inline]
 pub fn push<T>(list: &mut Vec<T>, entry: T) -> Result<()> {
-    list.try_reserve(1)?;
+    if list.len() == list.capacity() {
+        grow(list)?;
+    }
     list.push(entry);
     Ok(())
+}
+
+#[cold]
+fn grow<T>(list: &mut Vec<T>) -> Result<()> {
+    let grown = if list.is_empty() { list.try_reserve_exact(1) } else { list.try_reserve(1) };
+    Ok(grown?)
 }
 
 /// The most bytes of room that a list keeps when it is emptied for the next event of a stream. Larger events are rare.
