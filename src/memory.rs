@@ -137,14 +137,28 @@ impl<T> TryBox<T> {
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.0.as_deref_mut().map(|[value]| value)
     }
+
+    /// Takes the value out of its box.
+    pub fn take(&mut self) -> Option<T> {
+        self.0.take().map(|boxed| {
+            let [value] = *boxed;
+            value
+        })
+    }
+
+    /// Returns the value, made by `make` if it was not there.
+    #[inline]
+    pub fn made_by(&mut self, make: impl FnOnce() -> T) -> Result<&mut T> {
+        if self.0.is_none() {
+            *self = TryBox::new(make())?;
+        }
+        self.get_mut().ok_or(OutOfMemory)
+    }
 }
 
 impl<T: Default> TryBox<T> {
     /// Returns the value, made by its default if it was not there.
     pub fn made(&mut self) -> Result<&mut T> {
-        if self.0.is_none() {
-            *self = TryBox::new(T::default())?;
-        }
-        self.get_mut().ok_or(OutOfMemory)
+        self.made_by(T::default)
     }
 }

@@ -9,7 +9,7 @@ use super::messages::{self, Messages};
 use super::protocol::Protocol;
 use super::responses::{self, Responses};
 use crate::json::{self, Reader, Span};
-use crate::memory::{self, append, push};
+use crate::memory::{self, TryBox, append, push};
 
 /// The longest event that is kept, and the most values of it. Others are parsed.
 const MOST_BYTES: usize = 4096;
@@ -40,8 +40,8 @@ enum Known {
 /// The code of the formats, which gets what an event says.
 pub struct Readers<'a> {
     pub choices: &'a mut Choices,
-    pub messages: &'a mut Messages,
-    pub responses: &'a mut Responses,
+    pub messages: &'a mut TryBox<Messages>,
+    pub responses: &'a mut TryBox<Responses>,
 }
 
 /// The envelope of a stream's events.
@@ -98,10 +98,14 @@ impl Envelope {
                 readers.choices.begin_event();
                 readers.choices.take(layout, choice.moved(in_data))?;
             }
-            Known::Messages(fields) => readers.messages.take(fields.moved(in_data)),
+            Known::Messages(fields) => {
+                let Some(messages) = readers.messages.get_mut() else { return Ok(None) };
+                messages.take(fields.moved(in_data));
+            }
             Known::Responses(fields) => {
-                readers.responses.begin_event();
-                readers.responses.take(fields.moved(in_data));
+                let Some(responses) = readers.responses.get_mut() else { return Ok(None) };
+                responses.begin_event();
+                responses.take(fields.moved(in_data));
             }
         }
         Ok(Some(self.format))
@@ -140,11 +144,11 @@ impl Envelope {
         let Some(data) = event.single() else { return Ok(()) };
         let (known, text, is_read): (_, _, fn(&[u8]) -> bool) = match (format, Layout::of(format)) {
             (Format::Messages, _) => {
-                let Some((fields, text)) = readers.messages.only() else { return Ok(()) };
+                let Some((fields, text)) = readers.messages.get().and_then(Messages::only) else { return Ok(()) };
                 (Known::Messages(fields.clone()), text, messages::is_read)
             }
             (Format::Responses, _) => {
-                let Some((fields, text)) = readers.responses.only() else { return Ok(()) };
+                let Some((fields, text)) = readers.responses.get().and_then(Responses::only) else { return Ok(()) };
                 (Known::Responses(fields.clone()), text, responses::is_read)
             }
             (_, Some(layout)) => {

@@ -43,7 +43,7 @@ impl Rewriter {
         match rest[0] {
             b'\n' | b'\r' if self.repairs() && self.held.len() < self.max_event() => {
                 // They are not part of an event, but may be one of a body.
-                if self.options.body == Body::Events {
+                if self.rewrite.options.body == Body::Events {
                     self.held.clear();
                 } else {
                     append(&mut self.held, &rest[..1])?;
@@ -61,7 +61,7 @@ impl Rewriter {
                 Ok(1)
             }
             byte => {
-                self.mode = match self.options.body {
+                self.mode = match self.rewrite.options.body {
                     Body::Lines if byte == b'{' => Mode::Lines,
                     Body::Unknown | Body::Json if byte == b'{' => Mode::Json,
                     _ => Mode::Begun(0),
@@ -79,7 +79,7 @@ impl Rewriter {
     pub(super) fn repairs(&self) -> bool {
         let is_of_events = match self.mode {
             Mode::Events | Mode::LongEvent => true,
-            Mode::Unknown | Mode::Begun(_) => matches!(self.options.body, Body::Unknown | Body::Events),
+            Mode::Unknown | Mode::Begun(_) => matches!(self.rewrite.options.body, Body::Unknown | Body::Events),
             Mode::Lines | Mode::LongLine | Mode::Json | Mode::Rest => false,
         };
         is_of_events && self.repairer.get().is_some()
@@ -89,7 +89,7 @@ impl Rewriter {
     #[inline(never)]
     fn feed_begun(&mut self, len: usize, byte: u8, out: &mut Vec<u8>) -> Result<usize, Error> {
         if len == FIRST || matches!(byte, b':' | b'\n' | b'\r') {
-            match self.options.body {
+            match self.rewrite.options.body {
                 Body::Json => self.pass_rest(out)?,
                 Body::Lines => self.mode = Mode::Lines,
                 Body::Unknown | Body::Events => {
@@ -208,7 +208,7 @@ impl Rewriter {
             self.pass(&rest[..used], out)?;
         } else {
             append(&mut self.held, &rest[..used])?;
-            if end.is_some() && self.options.body == Body::Unknown && self.rewrite.is_line(&self.held) {
+            if end.is_some() && self.rewrite.options.body == Body::Unknown && self.rewrite.is_line(&self.held) {
                 // More lines may come. A whole answer ends with its line too.
                 self.mode = Mode::Lines;
             } else if end.is_some() {
@@ -229,7 +229,7 @@ impl Rewriter {
     }
 
     fn max_event(&self) -> usize {
-        self.options.max_event.unwrap_or(Options::MAX_EVENT)
+        self.rewrite.options.max_event.unwrap_or(Options::MAX_EVENT)
     }
 }
 

@@ -14,7 +14,7 @@ use super::responses::Responses;
 use super::text::{Input, Setup};
 use crate::call_writer::Tools;
 use crate::json::{self, Span};
-use crate::memory::{self, append};
+use crate::memory::{self, TryBox, append};
 use crate::{Dialect, Error, Start};
 
 /// The most bytes that extra chunks add to an event that has the data of many.
@@ -22,12 +22,13 @@ const MOST_ADDED: usize = 1 << 20;
 
 /// Rewrites whole events and bodies.
 pub struct Rewrite {
+    pub options: Options,
     pub setup: Setup,
     choices: Choices,
-    messages: Messages,
-    responses: Responses,
+    /// These are made when the first event of their format comes.
+    messages: TryBox<Messages>,
+    responses: TryBox<Responses>,
     scratch: Scratch,
-    formats: Formats,
     /// No event has been seen.
     fresh: bool,
     event: Event,
@@ -37,14 +38,15 @@ pub struct Rewrite {
 impl Rewrite {
     pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewrite, Error> {
         let setup = Setup::new(dialect, options);
-        let choices = Choices::new(options, setup.scanner()?)?;
+        // It says whether the dialect has this start.
+        setup.scanner()?;
         Ok(Rewrite {
+            options: options.clone(),
             setup,
-            choices,
-            messages: Messages::new(options),
-            responses: Responses::new(options),
+            choices: Choices::new(options),
+            messages: TryBox::NONE,
+            responses: TryBox::NONE,
             scratch: Scratch::new(),
-            formats: options.formats,
             fresh: true,
             event: Event::new(),
             envelope: Envelope::new(),
@@ -53,12 +55,16 @@ impl Rewrite {
 
     /// Sets the dialect of the next stream, the rewriter's own if it is `None`, and its start, the dialect's own if it is `None`.
     pub fn use_dialect(&mut self, dialect: Option<&Dialect>, start: Option<Start>) -> Result<(), Error> {
-        self.setup.use_dialect(dialect, start, self.choices.first())
+        self.setup.use_dialect(dialect, start)?;
+        self.choices.forget_start();
+        Ok(())
     }
 
     /// Starts the next stream after this prompt.
     pub fn start_from_prompt(&mut self, tail: &[u8]) -> Result<Start, Error> {
-        self.setup.start_from_prompt(tail, self.choices.first())
+        let start = self.setup.start_from_prompt(tail)?;
+        self.choices.forget_start();
+        Ok(start)
     }
 
     /// Sets the tools of the next stream's request, if calls are wanted.
@@ -67,27 +73,26 @@ impl Rewrite {
     }
 
     pub fn begin_stream(&mut self) {
-        let own = self.setup.begin_stream();
-        self.choices.begin_stream(own);
-        self.messages.begin();
-        self.responses.begin();
+        if self.setup.begin_stream() {
+            self.choices.forget_start();
+        }
+        self.choices.begin_stream();
+        if let Some(messages) = self.messages.get_mut() {
+            messages.begin();
+        }
+        if let Some(responses) = self.responses.get_mut() {
+            responses.begin();
+        }
         self.fresh = true;
         self.event = Event::new();
         self.envelope.clear();
         self.scratch.begin_event();
     }
 
-    fn protocols(&self) -> [&dyn Protocol; 3] {
-        [&self.messages, &self.responses, &self.choices]
-    }
-
-    fn protocols_mut(&mut self) -> [&mut dyn Protocol; 3] {
-        [&mut self.messages, &mut self.responses, &mut self.choices]
-    }
-
     /// Returns how many bytes of text are held back.
     pub fn held(&self) -> usize {
-        self.protocols().iter().map(|protocol| protocol.held()).sum()
+        let Rewrite { choices, messages, responses, .. } = self;
+        messages.get().map_or(0, Protocol::held) + responses.get().map_or(0, Protocol::held) + choices.held()
     }
 
     /// Writes what is held back as text. The streams go on.
@@ -103,16 +108,23 @@ impl Rewrite {
     }
 
     fn begin_event(&mut self) {
-        self.scratch.begin_event();
-        self.protocols_mut().into_iter().for_each(|protocol| protocol.begin_event());
+        let Rewrite { scratch, choices, messages, responses, .. } = self;
+        scratch.begin_event();
+        for protocol in [made(messages), made(responses), Some(choices)].into_iter().flatten() {
+            protocol.begin_event();
+        }
     }
 
     fn release(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        let Rewrite { setup, scratch, choices, messages, responses, .. } = self;
+        let Rewrite { options, setup, scratch, choices, messages, responses, .. } = self;
+        if options.promote_empty && matches!(input, Input::Flush) {
+            // They must know that what comes now is not read.
+            messages.made_by(|| Messages::new(options))?;
+            responses.made_by(|| Responses::new(options))?;
+        }
         let context = &mut Context { setup, scratch, out };
-        messages.release(context, input)?;
-        responses.release(context, input)?;
-        choices.release(context, input)
+        let protocols: [Option<&mut dyn Protocol>; 3] = [made(messages), made(responses), Some(choices)];
+        protocols.into_iter().flatten().try_for_each(|protocol| protocol.release(context, input))
     }
 
     /// Writes the byte order mark of a stream that begins with this. Returns what comes after it, and whether the stream begins.
@@ -129,7 +141,7 @@ impl Rewrite {
 
     /// Returns whether an object is a line of Ollama's.
     pub fn is_line(&self, data: &[u8]) -> bool {
-        self.formats.contains(Formats::OLLAMA) && is_ollama(Format::of(data, self.formats))
+        self.options.formats.contains(Formats::OLLAMA) && is_ollama(Format::of(data, self.options.formats))
     }
 
     /// Writes a line that is an object of its own, with its changes. With `last`, the streams are over after it.
@@ -142,7 +154,7 @@ impl Rewrite {
         }
         self.event.read_data(raw)?;
         self.begin_event();
-        let format = Format::of(self.event.data(raw), self.formats);
+        let format = Format::of(self.event.data(raw), self.options.formats);
         let layout = format.filter(|&format| is_ollama(Some(format))).and_then(Layout::of);
         if let Some(layout) = layout {
             self.choices.read(layout, self.event.data(raw))?;
@@ -161,7 +173,7 @@ impl Rewrite {
     /// Writes a whole event with its changes. With `last`, the streams are over after it.
     pub fn event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, _) = self.pass_mark(raw, out)?;
-        if raw == b"\n" && (self.messages.takes_line_feed()? || self.responses.takes_line_feed()?) {
+        if raw == b"\n" && self.takes_line_feed()? {
             return Ok(());
         }
         if let Some(format) = self.known(raw)? {
@@ -181,6 +193,12 @@ impl Rewrite {
         self.learn(format, raw)?;
         self.data(format, raw, 0..raw.len(), last, out)?;
         Ok(())
+    }
+
+    /// Takes the `\n` of a line end whose `\r` ended an event. Returns whether it does not go out.
+    fn takes_line_feed(&mut self) -> Result<bool, Error> {
+        let protocols = [made(&mut self.messages), made(&mut self.responses)];
+        protocols.into_iter().flatten().try_fold(false, |taken, protocol| Ok(taken || protocol.takes_line_feed()?))
     }
 
     /// Reads an event that has the envelope of the one before. Returns its format.
@@ -232,8 +250,8 @@ impl Rewrite {
         let format = self.format(data).map(|format| if is_ollama(Some(format)) { Format::Unknown } else { format });
         let Some(layout) = format.and_then(Layout::of) else {
             match format {
-                Some(Format::Messages) => self.messages.read(data),
-                Some(Format::Responses) => self.responses.read(data),
+                Some(Format::Messages) => self.messages.made_by(|| Messages::new(&self.options))?.read(data),
+                Some(Format::Responses) => self.responses.made_by(|| Responses::new(&self.options))?.read(data),
                 Some(Format::Unknown) => self.setup.stats.unread += 1,
                 _ => {}
             }
@@ -246,7 +264,7 @@ impl Rewrite {
 
     /// Returns the format of an object, or `None` if this is not one.
     fn format(&self, data: &[u8]) -> Option<Format> {
-        match self.formats {
+        match self.options.formats {
             // The rest of it does not matter.
             Formats::CHAT => Some(Format::Chat),
             formats => Format::of(data, formats),
@@ -255,7 +273,7 @@ impl Rewrite {
 
     /// Returns whether what was read as an object with choices is of another format.
     fn is_unread(&self, data: &[u8]) -> bool {
-        self.choices.is_empty() && Format::of(data, self.formats) == Some(Format::Unknown)
+        self.choices.is_empty() && Format::of(data, self.options.formats) == Some(Format::Unknown)
     }
 
     /// Writes data that was read, in a part of an event, with its changes. Returns whether there are any.
@@ -267,30 +285,36 @@ impl Rewrite {
         last: bool,
         out: &mut Vec<u8>,
     ) -> Result<bool, Error> {
-        let Rewrite { setup, scratch, event, choices, messages, responses, .. } = self;
+        let Rewrite { options, setup, scratch, event, choices, messages, responses, .. } = self;
         let event = EventPart { raw, part, event };
         let ended = format == Some(Format::Error) || event.name() == b"error" || is_done(event.data());
         let start = out.len();
         let is_last = last || ended;
-        let own = match format {
-            Some(Format::Messages) if !ended => 0,
-            Some(Format::Responses) => 1,
-            // An error is counted like the events before it.
-            Some(Format::Error) if responses.is_active() => 1,
-            _ => 2,
+        // An error is counted like the events before it.
+        let owner = match format {
+            Some(Format::Error) if responses.get().is_some_and(Responses::is_active) => Some(Format::Responses),
+            Some(Format::Messages) if ended => None,
+            _ => format,
         };
-        let protocols: [&mut dyn Protocol; 3] = [messages, responses, choices];
+        let (own, mut others): (&mut dyn Protocol, [Option<&mut dyn Protocol>; 2]) = match owner {
+            Some(Format::Messages) => (messages.made_by(|| Messages::new(options))?, [made(responses), Some(choices)]),
+            Some(Format::Responses) => {
+                (responses.made_by(|| Responses::new(options))?, [made(messages), Some(choices)])
+            }
+            _ => (choices, [made(messages), made(responses)]),
+        };
         let context = &mut Context { setup, scratch, out };
-        for other in (0..protocols.len()).filter(|&other| other != own) {
-            protocols[other].make_way(context, is_last, &event)?;
+        for other in others.iter_mut().flatten() {
+            other.make_way(context, is_last, &event)?;
         }
         let has_released = context.out.len() > start;
-        let changes = protocols[own].event(context, is_last, &event)? | has_released;
+        let changes = own.event(context, is_last, &event)? | has_released;
         setup.stats.events += u64::from(!event.data().is_empty());
         setup.stats.changed += u64::from(changes);
         if ended {
             setup.restart();
-            protocols.into_iter().try_for_each(|protocol| protocol.restart(setup))?;
+            own.restart(setup)?;
+            others.into_iter().flatten().try_for_each(|other| other.restart(setup))?;
         }
         Ok(changes)
     }
@@ -298,12 +322,12 @@ impl Rewrite {
     /// Writes a whole body, of an answer that is not a stream, with its changes.
     pub fn body(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let format = self.format(raw);
-        let Rewrite { setup, scratch, choices, messages, responses, .. } = self;
+        let Rewrite { options, setup, scratch, choices, messages, responses, .. } = self;
         setup.stats.events += 1;
         let layout = format.and_then(Layout::of);
         let protocol: &mut dyn Protocol = match (format, layout) {
-            (Some(Format::Messages), _) => messages,
-            (Some(Format::Responses), _) => responses,
+            (Some(Format::Messages), _) => messages.made_by(|| Messages::new(options))?,
+            (Some(Format::Responses), _) => responses.made_by(|| Responses::new(options))?,
             (_, Some(layout)) => {
                 choices.use_layout(layout);
                 choices
@@ -320,6 +344,11 @@ impl Rewrite {
         }
         Ok(())
     }
+}
+
+/// Returns the code of a format, if an event of it has come.
+fn made<T: Protocol>(protocol: &mut TryBox<T>) -> Option<&mut dyn Protocol> {
+    protocol.get_mut().map(|protocol| protocol as &mut dyn Protocol)
 }
 
 fn is_ollama(format: Option<Format>) -> bool {

@@ -69,7 +69,6 @@ impl Mode {
 /// ```
 pub struct Rewriter {
     pub(super) rewrite: Rewrite,
-    pub(super) options: Options,
     pub(super) mode: Mode,
     pub(super) framer: EventFramer,
     /// Mends the events, if that is asked for.
@@ -92,7 +91,6 @@ impl Rewriter {
     pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewriter, Error> {
         Ok(Rewriter {
             rewrite: Rewrite::new(dialect, options)?,
-            options: options.clone(),
             mode: Mode::first(options),
             framer: EventFramer::START,
             repairer: if options.repair { TryBox::new(Repairer::new())? } else { TryBox::NONE },
@@ -258,7 +256,7 @@ impl Rewriter {
             repairer.begin_stream();
         }
         self.has_begun = false;
-        self.mode = Mode::first(&self.options);
+        self.mode = Mode::first(&self.rewrite.options);
         self.framer = EventFramer::START;
         self.braces = Braces::START;
         // One large event must not cost memory in every stream after it.
@@ -269,7 +267,7 @@ impl Rewriter {
 impl fmt::Debug for Rewriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rewriter")
-            .field("options", &self.options)
+            .field("options", &self.rewrite.options)
             .field("mode", &self.mode)
             .field("held", &self.held.len())
             .finish_non_exhaustive()

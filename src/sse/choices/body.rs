@@ -26,7 +26,7 @@ impl Choices {
         let is_read = !choice.is_split || has_calls;
         let Some(content) = choice.content.as_ref().filter(|_| is_read) else { return Ok(()) };
         let said = decode(&raw[content.value.clone()], decoded)?;
-        let stream = &mut self.all[0];
+        let stream = self.first(setup)?;
         let text = &mut stream.text;
         text.begin();
         if choice.is_split {

@@ -95,32 +95,24 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// Makes the streams of no choice yet but the first, which nearly every answer has.
-    pub fn new(options: &Options, first: Scanner) -> Result<Choices, Error> {
-        let mut all = Vec::new();
+    /// Makes the stream of no choice yet.
+    pub fn new(options: &Options) -> Choices {
         let max_event = options.max_event.unwrap_or(Options::MAX_EVENT);
-        let promotes = options.promote_empty.then_some(max_event);
-        push(&mut all, ChoiceStream::new(0, Layout::CHAT, first, promotes))?;
-        Ok(Choices {
+        Choices {
             field: options.field,
             merges: options.merge,
-            promotes,
+            promotes: options.promote_empty.then_some(max_event),
             layout: Layout::CHAT,
             read: Vec::new(),
-            all,
+            all: Vec::new(),
             deferred: Vec::new(),
             head: Vec::new(),
-        })
+        }
     }
 
     /// Sets the layout of the body that comes.
     pub fn use_layout(&mut self, layout: &'static Layout) {
         self.layout = layout;
-    }
-
-    /// Returns the scanner of the first choice.
-    pub fn first(&mut self) -> &mut Scanner {
-        &mut self.all[0].text.scanner
     }
 
     /// Takes the only choice of a chunk, whose places are known without reading it.
@@ -147,22 +139,35 @@ impl Choices {
         self.read.first().is_some_and(|choice| choice.finishes)
     }
 
-    /// Begins a new stream. `own` is the scanner of the first choice, if that is another one now.
-    pub fn begin_stream(&mut self, own: Option<Scanner>) {
+    /// Begins a new stream, whose first choice begins as that of the last stream did.
+    pub fn begin_stream(&mut self) {
         self.all.truncate(1);
-        let ChoiceStream { text, promotion, .. } = &mut self.all[0];
-        if let Some(own) = own {
-            text.scanner = own;
+        if let Some(ChoiceStream { text, promotion, .. }) = self.all.first_mut() {
+            text.scanner.reset();
+            text.begin();
+            *promotion = Promotion::new(self.promotes);
         }
-        text.scanner.reset();
-        text.begin();
-        *promotion = Promotion::new(self.promotes);
         // A body, or the last event, may have been large.
         self.begin_event();
     }
 
+    /// Forgets how the first choice begins, because the next stream is read in another way.
+    pub fn forget_start(&mut self) {
+        self.all.clear();
+    }
+
+    /// Returns the stream of the first choice, which nearly every answer has.
+    fn first(&mut self, setup: &Setup) -> Result<&mut ChoiceStream, Error> {
+        if self.all.is_empty() {
+            push(&mut self.all, ChoiceStream::new(0, self.layout, setup.scanner()?, self.promotes))?;
+        }
+        Ok(&mut self.all[0])
+    }
+
     /// Returns the index of a choice's stream, or `None` if there are too many.
     fn find(&mut self, setup: &Setup, index: u64) -> Result<Option<usize>, Error> {
+        // What is held of several goes out in this order.
+        self.first(setup)?;
         if let Some(known) = self.all.iter().position(|stream| stream.index == index) {
             return Ok(Some(known));
         }
@@ -384,10 +389,11 @@ impl Protocol for Choices {
 
     fn restart(&mut self, setup: &Setup) -> Result<(), Error> {
         self.all.truncate(1);
-        let ChoiceStream { text, promotion, .. } = &mut self.all[0];
-        setup.rewind(&mut text.scanner)?;
-        text.begin();
-        *promotion = Promotion::new(self.promotes);
+        if let Some(ChoiceStream { text, promotion, .. }) = self.all.first_mut() {
+            setup.rewind(&mut text.scanner)?;
+            text.begin();
+            *promotion = Promotion::new(self.promotes);
+        }
         Ok(())
     }
 }

@@ -13,9 +13,9 @@ use crate::sse::options::Options;
 use crate::sse::stats::Stats;
 use crate::{Channel, Dialect, Error, Scanner, Start};
 
-/// The scanner and options that a rewriter goes back to after a stream.
+/// The dialect and options that a rewriter goes back to after a stream.
 struct Defaults {
-    scanner: Scanner,
+    dialect: Dialect,
     options: crate::ScannerOptions,
 }
 
@@ -24,9 +24,9 @@ pub struct Setup {
     dialect: Dialect,
     options: crate::ScannerOptions,
     /// The defaults of the rewriter, while this stream has another dialect or start.
-    defaults: Option<Defaults>,
+    defaults: TryBox<Defaults>,
     /// The scanner of which each text's is a copy, if a prompt has said where this stream starts.
-    prompted: Option<Scanner>,
+    prompted: TryBox<Scanner>,
     /// What the host says of calls, if it wants them.
     calls: Option<Settings>,
     /// How many bytes of calls wait in all texts.
@@ -44,8 +44,8 @@ impl Setup {
         Setup {
             dialect: dialect.clone(),
             options: scanner,
-            defaults: None,
-            prompted: None,
+            defaults: TryBox::NONE,
+            prompted: TryBox::NONE,
             calls: options.calls.then(|| Settings::new(options)),
             waiting: 0,
             stats: Stats::default(),
@@ -59,7 +59,7 @@ impl Setup {
 
     /// Returns the scanner of a text that begins as the stream does.
     pub fn scanner(&self) -> Result<Scanner, Error> {
-        match &self.prompted {
+        match self.prompted.get() {
             Some(prompted) => prompted.try_clone(),
             None => Scanner::with_options(&self.dialect, &self.options),
         }
@@ -67,7 +67,7 @@ impl Setup {
 
     /// Puts a scanner of this stream back to where its texts begin.
     pub fn rewind(&self, scanner: &mut Scanner) -> Result<(), Error> {
-        match &self.prompted {
+        match self.prompted.get() {
             Some(prompted) => *scanner = prompted.try_clone()?,
             None => scanner.reset(),
         }
@@ -156,55 +156,45 @@ impl Setup {
         self.waiting = 0;
     }
 
-    /// Goes back to the rewriter's own dialect and start. No text goes on. Returns the rewriter's own scanner, if it was put away.
-    pub fn begin_stream(&mut self) -> Option<Scanner> {
+    /// Goes back to the rewriter's own dialect and start. No text goes on. Returns whether that is another start than before.
+    pub fn begin_stream(&mut self) -> bool {
         self.waiting = 0;
-        self.prompted = None;
+        self.prompted = TryBox::NONE;
         if let Some(calls) = &mut self.calls {
             calls.tools.clone_from(&calls.default_tools);
         }
-        let Defaults { scanner, options } = self.defaults.take()?;
-        self.dialect = scanner.dialect().clone();
-        self.options = options;
-        Some(scanner)
+        let Some(Defaults { dialect, options }) = self.defaults.take() else { return false };
+        (self.dialect, self.options) = (dialect, options);
+        true
     }
 
     /// Sets the dialect of the next stream, the rewriter's own if it is `None`, and its start, the dialect's own if it is `None`.
-    /// `first` is the scanner of the stream's first text.
-    pub fn use_dialect(
-        &mut self,
-        dialect: Option<&Dialect>,
-        start: Option<Start>,
-        first: &mut Scanner,
-    ) -> Result<(), Error> {
+    pub fn use_dialect(&mut self, dialect: Option<&Dialect>, start: Option<Start>) -> Result<(), Error> {
         let options = self.options.start(start);
-        let default = self.defaults.as_ref().map_or(&self.dialect, |defaults| defaults.scanner.dialect());
-        let scanner = Scanner::with_options(dialect.unwrap_or(default), &options)?;
-        self.set_start(options, scanner, None, first);
+        let default = self.defaults.get().map_or(&self.dialect, |defaults| &defaults.dialect);
+        let dialect = dialect.unwrap_or(default).clone();
+        // It says whether the dialect has this start.
+        Scanner::with_options(&dialect, &options)?;
+        self.keep_defaults()?;
+        (self.dialect, self.options, self.prompted) = (dialect, options, TryBox::NONE);
         Ok(())
     }
 
-    /// Starts the next stream after this prompt. `first` is the scanner of the stream's first text.
-    pub fn start_from_prompt(&mut self, tail: &[u8], first: &mut Scanner) -> Result<Start, Error> {
+    /// Starts the next stream after this prompt.
+    pub fn start_from_prompt(&mut self, tail: &[u8]) -> Result<Start, Error> {
         let mut prompted = Scanner::with_options(&self.dialect, &self.options)?;
         let start = prompted.start_from_prompt(tail)?;
-        let scanner = prompted.try_clone()?;
-        self.set_start(self.options, scanner, Some(prompted), first);
+        let prompted = TryBox::new(prompted)?;
+        self.keep_defaults()?;
+        self.prompted = prompted;
         Ok(start)
     }
 
-    fn set_start(
-        &mut self,
-        options: crate::ScannerOptions,
-        scanner: Scanner,
-        prompted: Option<Scanner>,
-        first: &mut Scanner,
-    ) {
-        self.dialect = scanner.dialect().clone();
-        let scanner = mem::replace(first, scanner);
-        let options = mem::replace(&mut self.options, options);
-        self.defaults.get_or_insert(Defaults { scanner, options });
-        self.prompted = prompted;
+    /// Keeps what the rewriter goes back to.
+    fn keep_defaults(&mut self) -> Result<(), Error> {
+        let Setup { dialect, options, .. } = self;
+        self.defaults.made_by(|| Defaults { dialect: dialect.clone(), options: *options })?;
+        Ok(())
     }
 
     /// Sets the tools of the next stream's request, if calls are wanted.
