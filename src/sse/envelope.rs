@@ -19,10 +19,29 @@ const MOST_VALUES: usize = 64;
 /// time.
 const MOST_VAIN: u32 = 8;
 
+/// Where something stands in the known event, which has at most `MOST_BYTES`.
+#[derive(Clone, Copy)]
+struct Place {
+    start: u16,
+    end: u16,
+}
+
+impl Place {
+    const NONE: Place = Place { start: 0, end: 0 };
+
+    fn of(span: &Span) -> Place {
+        Place { start: span.start as u16, end: span.end as u16 }
+    }
+
+    fn span(self) -> Span {
+        self.start.into()..self.end.into()
+    }
+}
+
 /// A value of the event that may be another in the next one.
 struct Value {
     /// Where it stands in the event.
-    span: Span,
+    place: Place,
     /// It is the text.
     is_text: bool,
     /// It was another one in an event before.
@@ -32,9 +51,9 @@ struct Value {
 /// What was read of the event.
 enum Known {
     Nothing,
-    Choice(&'static Layout, Choice),
-    Messages(messages::Fields),
-    Responses(responses::Fields),
+    Choice(&'static Layout, Choice<Place>),
+    Messages(messages::Fields<Place>),
+    Responses(responses::Fields<Place>),
 }
 
 /// The code of the formats, which gets what an event says.
@@ -51,8 +70,8 @@ pub struct Envelope {
     values: Vec<Value>,
     format: Format,
     known: Known,
-    name: Span,
-    data: Span,
+    name: Place,
+    data: Place,
     line_end: &'static [u8],
     /// Where the values that may differ end: in the known event, and in the one that is held against it.
     ends: Vec<(usize, usize)>,
@@ -67,8 +86,8 @@ impl Envelope {
             values: Vec::new(),
             format: Format::Chat,
             known: Known::Nothing,
-            name: 0..0,
-            data: 0..0,
+            name: Place::NONE,
+            data: Place::NONE,
             line_end: b"\n",
             ends: Vec::new(),
             vain: 0,
@@ -88,9 +107,12 @@ impl Envelope {
             return Ok(None);
         }
         self.vain = self.vain.saturating_sub(1);
-        let start = self.data.start;
-        let in_event = |span: &Span| self.moved(span.start)..self.moved(span.end);
-        let in_data = |span: &Span| self.moved(span.start + start) - start..self.moved(span.end + start) - start;
+        let start = usize::from(self.data.start);
+        let in_event = |place: &Place| self.moved(place.start.into())..self.moved(place.end.into());
+        let in_data = |place: &Place| {
+            let Span { start: from, end: to } = place.span();
+            self.moved(from + start) - start..self.moved(to + start) - start
+        };
         event.set(in_event(&self.name), in_event(&self.data), self.line_end)?;
         match &self.known {
             Known::Nothing => return Ok(None),
@@ -116,7 +138,8 @@ impl Envelope {
         self.ends.clear();
         let (mut from, mut at) = (0, 0);
         for value in self.values.iter().filter(|value| value.is_text || value.varies) {
-            let fixed = &self.raw[from..value.span.start];
+            let span = value.place.span();
+            let fixed = &self.raw[from..span.start];
             let Some(rest) = raw[at..].strip_prefix(fixed) else { return Ok(false) };
             at += fixed.len();
             let is_string = rest.first() == Some(&b'"');
@@ -127,7 +150,7 @@ impl Envelope {
             if !is_string && (value.is_text || raw[at..end].iter().any(|byte| matches!(byte, b'\r' | b'\n'))) {
                 return Ok(false);
             }
-            (from, at) = (value.span.end, end);
+            (from, at) = (span.end, end);
             push(&mut self.ends, (from, at))?;
         }
         Ok(raw[at..] == self.raw[from..])
@@ -142,26 +165,26 @@ impl Envelope {
     /// Learns the envelope of an event that was parsed, if it has text of one kind in one place.
     pub fn learn(&mut self, raw: &[u8], event: &Event, format: Format, readers: Readers<'_>) -> memory::Result<()> {
         let Some(data) = event.single() else { return Ok(()) };
-        let (known, text, is_read): (_, _, fn(&[u8]) -> bool) = match (format, Layout::of(format)) {
-            (Format::Messages, _) => {
-                let Some((fields, text)) = readers.messages.get().and_then(Messages::only) else { return Ok(()) };
-                (Known::Messages(fields.clone()), text, messages::is_read)
-            }
-            (Format::Responses, _) => {
-                let Some((fields, text)) = readers.responses.get().and_then(Responses::only) else { return Ok(()) };
-                (Known::Responses(fields.clone()), text, responses::is_read)
-            }
-            (_, Some(layout)) => {
-                let Some(choice) = readers.choices.only() else { return Ok(()) };
-                let Some(content) = &choice.content else { return Ok(()) };
-                (Known::Choice(layout, choice.clone()), content.value.clone(), choices::is_read)
-            }
-            _ => return Ok(()),
-        };
         if raw.len() > MOST_BYTES || self.vain > MOST_VAIN {
             self.raw.clear();
             return Ok(());
         }
+        let (known, text, is_read): (_, _, fn(&[u8]) -> bool) = match (format, Layout::of(format)) {
+            (Format::Messages, _) => {
+                let Some((fields, text)) = readers.messages.get().and_then(Messages::only) else { return Ok(()) };
+                (Known::Messages(fields.moved(Place::of)), text, messages::is_read)
+            }
+            (Format::Responses, _) => {
+                let Some((fields, text)) = readers.responses.get().and_then(Responses::only) else { return Ok(()) };
+                (Known::Responses(fields.moved(Place::of)), text, responses::is_read)
+            }
+            (_, Some(layout)) => {
+                let Some(choice) = readers.choices.only() else { return Ok(()) };
+                let Some(content) = &choice.content else { return Ok(()) };
+                (Known::Choice(layout, choice.moved(Place::of)), content.value.clone(), choices::is_read)
+            }
+            _ => return Ok(()),
+        };
         self.vain += 1;
         let mut values = Vec::new();
         let text = text.start + data.start..text.end + data.start;
@@ -170,7 +193,7 @@ impl Envelope {
         // It was parsed before: it is an object.
         let _ = find(raw, &mut reader, 0, &text, is_read, &mut |span| {
             let is_text = span == text;
-            memory = push(&mut values, Value { span, is_text, varies: false });
+            memory = push(&mut values, Value { place: Place::of(&span), is_text, varies: false });
             (memory.is_ok() && values.len() <= MOST_VALUES).then_some(())
         });
         memory?;
@@ -180,22 +203,22 @@ impl Envelope {
         }
         if self.is_alike(raw, &values) {
             for (value, known) in values.iter_mut().zip(&self.values) {
-                value.varies = known.varies || raw[value.span.clone()] != self.raw[known.span.clone()];
+                value.varies = known.varies || raw[value.place.span()] != self.raw[known.place.span()];
             }
         }
         self.raw.clear();
         append(&mut self.raw, raw)?;
         self.values = values;
         (self.format, self.known) = (format, known);
-        (self.name, self.data, self.line_end) = (event.name.clone(), data, event.line_end);
+        (self.name, self.data, self.line_end) = (Place::of(&event.name), Place::of(&data), event.line_end);
         Ok(())
     }
 
     /// Returns whether an event with these values differs from the known one in them alone.
     fn is_alike(&self, raw: &[u8], values: &[Value]) -> bool {
         let fixed = |raw: &[u8], values: &[Value], number: usize| {
-            let start = number.checked_sub(1).map_or(0, |before| values[before].span.end);
-            start..values.get(number).map_or(raw.len(), |value| value.span.start)
+            let start = number.checked_sub(1).map_or(0, |before| values[before].place.span().end);
+            start..values.get(number).map_or(raw.len(), |value| value.place.span().start)
         };
         !self.raw.is_empty()
             && values.len() == self.values.len()

@@ -11,17 +11,9 @@ use super::text::{Parts, Target};
 use crate::memory::{self, append};
 
 /// What an answer has said so far.
-pub struct Promotion {
-    /// The most bytes that are kept.
-    most: usize,
-    state: State,
-    thinking: Vec<u8>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum State {
-    /// Nothing but thinking, all of which is kept.
-    Open,
+pub enum Promotion {
+    /// Nothing but thinking, all of which is kept: at most this many bytes.
+    Open { most: usize, thinking: Vec<u8> },
     /// Nothing but thinking, and more than is kept.
     Long,
     /// Content or a call as well, it is over, or the host does not want this.
@@ -31,17 +23,16 @@ enum State {
 impl Promotion {
     /// Returns that of an answer that has not begun. `most` is `None` if the host does not want this.
     pub fn new(most: Option<usize>) -> Promotion {
-        let state = if most.is_some() { State::Open } else { State::Closed };
-        Promotion { most: most.unwrap_or(0), state, thinking: Vec::new() }
+        most.map_or(Promotion::Closed, |most| Promotion::Open { most, thinking: Vec::new() })
     }
 
     pub fn is_closed(&self) -> bool {
-        self.state == State::Closed
+        matches!(self, Promotion::Closed)
     }
 
     /// Notes that the answer has something else to show, or is over.
     pub fn close(&mut self) {
-        (self.state, self.thinking) = (State::Closed, Vec::new());
+        *self = Promotion::Closed;
     }
 
     /// Takes what a text has become.
@@ -59,28 +50,31 @@ impl Promotion {
     }
 
     pub fn take_thinking(&mut self, text: &[u8]) -> memory::Result<()> {
-        match self.state {
-            State::Open if text.len() <= self.most.saturating_sub(self.thinking.len()) => {
-                append(&mut self.thinking, text)
+        match self {
+            Promotion::Open { most, thinking } if text.len() <= most.saturating_sub(thinking.len()) => {
+                append(thinking, text)
             }
-            State::Open => {
+            _ => {
                 self.give_up();
                 Ok(())
             }
-            State::Long | State::Closed => Ok(()),
         }
     }
 
     /// Keeps no more thinking, because there is too much.
     pub fn give_up(&mut self) {
-        if self.state == State::Open {
-            (self.state, self.thinking) = (State::Long, Vec::new());
+        if let Promotion::Open { .. } = self {
+            *self = Promotion::Long;
         }
     }
 
     /// Returns what is to be the content of an answer that has ended by itself: nothing, most of the time. `None` says that it was
     /// too long.
     pub fn content(&self) -> Option<&[u8]> {
-        (self.state != State::Long).then_some(&self.thinking)
+        match self {
+            Promotion::Open { thinking, .. } => Some(thinking),
+            Promotion::Long => None,
+            Promotion::Closed => Some(&[]),
+        }
     }
 }

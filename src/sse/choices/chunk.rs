@@ -34,9 +34,9 @@ pub fn is_read(name: &[u8]) -> bool {
 
 /// A key and its value, from the key's first quote on.
 #[derive(Clone)]
-pub struct Member {
-    pub key: Span,
-    pub value: Span,
+pub struct Member<At = Span> {
+    pub key: At,
+    pub value: At,
 }
 
 impl Member {
@@ -47,54 +47,59 @@ impl Member {
 
 /// A choice with the fields of its `delta` or `message`.
 #[derive(Clone, Default)]
-pub struct Choice {
+pub struct Choice<At = Span> {
     /// `None` if it is not a number that can be an index.
     pub index: Option<u64>,
     /// Whether `finish_reason` says something.
     pub finishes: bool,
     /// The value of `finish_reason`, if that is `"stop"`.
-    pub stop: Option<Span>,
+    pub stop: Option<At>,
     /// The `content`, if it is a string.
-    pub content: Option<Member>,
+    pub content: Option<Member<At>>,
     /// Whether the text says something, whatever it is.
     pub answers: bool,
     /// The value of `content`, if it is not a string.
-    pub no_content: Option<Span>,
+    pub no_content: Option<At>,
     /// The first reasoning of the server's own that is a string.
-    pub reasoning: Option<Span>,
+    pub reasoning: Option<At>,
     /// Whether there was another `content` before.
     pub is_doubled: bool,
     /// Whether the server has split the text: `content` is a list, or there is reasoning already.
     pub is_split: bool,
     /// The value of the field for reasoning, if it is there and empty.
-    pub field: Option<Span>,
+    pub field: Option<At>,
     /// The value of `tool_calls`, if they are there and empty.
-    pub calls: Option<Span>,
+    pub calls: Option<At>,
     /// The `role`, if it is a string and the only one.
-    pub role: Option<Member>,
+    pub role: Option<Member<At>>,
     /// A field other than the text that clients show as a part of its own.
     pub part: Option<Part>,
 }
 
-impl Choice {
-    /// Returns the choice with its values at other places, where its text is another one.
-    pub fn moved(&self, place: impl Fn(&Span) -> Span) -> Choice {
-        let moved = |span: &Option<Span>| span.as_ref().map(&place);
-        let member = |member: &Member| Member { key: place(&member.key), value: place(&member.value) };
-        let content = self.content.as_ref().map(member);
+impl<At> Choice<At> {
+    /// Returns the choice with its values at other places.
+    pub fn moved<To>(&self, place: impl Fn(&At) -> To) -> Choice<To> {
+        let moved = |at: &Option<At>| at.as_ref().map(&place);
+        let member = |member: &Member<At>| Member { key: place(&member.key), value: place(&member.value) };
         Choice {
+            index: self.index,
+            finishes: self.finishes,
             stop: moved(&self.stop),
-            answers: content.as_ref().is_some_and(|content| content.value.len() > 2),
-            content,
+            content: self.content.as_ref().map(member),
+            answers: self.answers,
             no_content: moved(&self.no_content),
             reasoning: moved(&self.reasoning),
+            is_doubled: self.is_doubled,
+            is_split: self.is_split,
             field: moved(&self.field),
             calls: moved(&self.calls),
             role: self.role.as_ref().map(member),
-            ..*self
+            part: self.part,
         }
     }
+}
 
+impl Choice {
     /// Returns the value of the field for such text, if it is there and empty. The content never is.
     pub fn empty(&self, target: Target) -> Option<&Span> {
         match target {

@@ -49,18 +49,13 @@ struct ChoiceStream {
     index: u64,
     text: TextStream,
     promotion: Promotion,
-    /// How an extra chunk for held text begins.
-    head: Head,
+    /// How an extra chunk for held text begins, once some was held.
+    head: TryBox<Head>,
 }
 
 impl ChoiceStream {
-    fn new(index: u64, layout: &'static Layout, scanner: Scanner, promotes: Option<usize>) -> ChoiceStream {
-        ChoiceStream {
-            index,
-            text: TextStream::new(scanner),
-            promotion: Promotion::new(promotes),
-            head: Head::new(layout),
-        }
+    fn new(index: u64, scanner: Scanner, promotes: Option<usize>) -> ChoiceStream {
+        ChoiceStream { index, text: TextStream::new(scanner), promotion: Promotion::new(promotes), head: TryBox::NONE }
     }
 
     /// Returns where the reason to finish stands, if a call that was emitted is one.
@@ -116,8 +111,10 @@ impl Choices {
     }
 
     /// Takes the only choice of a chunk, whose places are known without reading it.
-    pub fn take(&mut self, layout: &'static Layout, choice: Choice) -> memory::Result<()> {
+    pub fn take(&mut self, layout: &'static Layout, mut choice: Choice) -> memory::Result<()> {
         self.layout = layout;
+        // Its text is another one.
+        choice.answers = choice.content.as_ref().is_some_and(|content| content.value.len() > 2);
         push(&mut self.read, choice)
     }
 
@@ -159,7 +156,7 @@ impl Choices {
     /// Returns the stream of the first choice, which nearly every answer has.
     fn first(&mut self, setup: &Setup) -> Result<&mut ChoiceStream, Error> {
         if self.all.is_empty() {
-            push(&mut self.all, ChoiceStream::new(0, self.layout, setup.scanner()?, self.promotes))?;
+            push(&mut self.all, ChoiceStream::new(0, setup.scanner()?, self.promotes))?;
         }
         Ok(&mut self.all[0])
     }
@@ -175,7 +172,7 @@ impl Choices {
             return Ok(None);
         }
         let scanner = setup.scanner()?;
-        push(&mut self.all, ChoiceStream::new(index, self.layout, scanner, self.promotes))?;
+        push(&mut self.all, ChoiceStream::new(index, scanner, self.promotes))?;
         Ok(Some(self.all.len() - 1))
     }
 
@@ -198,9 +195,11 @@ impl Choices {
             if parts.runs().is_empty() {
                 continue;
             }
-            let ChoiceStream { index, head: Head { layout, line_end, .. }, .. } = *stream;
+            let index = stream.index;
+            let kept = stream.head.made_by(|| Head::new(self.layout))?;
+            let (layout, line_end) = (kept.layout, kept.line_end);
             let head = &mut Vec::new();
-            stream.head.write(head)?;
+            kept.write(head)?;
             let field = layout.field.unwrap_or(self.field);
             let extra = ExtraChunk { layout, head, index, field, line_end };
             setup.stats.added += extra.write(parts, parts.runs(), None, merges, alone, out)?;
@@ -291,7 +290,7 @@ impl Choices {
         };
         let (before, inside) = runs.split_at(runs.len() - inside);
         if text.holds() {
-            stream.head.keep(event, layout, choice)?;
+            stream.head.made_by(|| Head::new(layout))?.keep(event, layout, choice)?;
         }
         if !before.is_empty() && self.head.is_empty() {
             head::write(event, layout, choice, &mut self.head)?;

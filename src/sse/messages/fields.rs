@@ -33,27 +33,27 @@ impl Kind {
 
 /// The fields of an event. Of two members of one name, the last counts.
 #[derive(Clone, Debug, Default)]
-pub struct Fields {
+pub struct Fields<At = Span> {
     pub kind: Kind,
     /// The `index`, if it is a number that can be one, and where it stands.
-    pub index: Option<(u64, Span)>,
+    pub index: Option<(u64, At)>,
     /// The `content_block` or `delta`, if it is an object.
-    pub part: Part,
+    pub part: Part<At>,
     /// The `id` of the `message`, with its quotes.
-    pub id: Option<Span>,
+    pub id: Option<At>,
 }
 
 /// What a block is or gets.
 #[derive(Clone, Debug, Default)]
-pub struct Part {
+pub struct Part<At = Span> {
     /// The value of `type`.
-    pub kind: Option<Span>,
+    pub kind: Option<At>,
     /// The key and the value of `text`, if that is a string.
-    pub text: Option<(Span, Span)>,
+    pub text: Option<(At, At)>,
     /// The value of `thinking`, if that is a string.
-    pub thinking: Option<Span>,
+    pub thinking: Option<At>,
     /// The value of `stop_reason`.
-    pub stop_reason: Option<Span>,
+    pub stop_reason: Option<At>,
     /// Whether it has a member that text of another channel would have, or one of its own twice, so that no key of it can be
     /// renamed.
     pub is_crowded: bool,
@@ -113,10 +113,10 @@ pub fn is_read(name: &[u8]) -> bool {
     read.contains(&name)
 }
 
-impl Fields {
+impl<At> Fields<At> {
     /// Returns the fields with their values at other places, where the text is another one.
-    pub fn moved(&self, place: impl Fn(&Span) -> Span) -> Fields {
-        let moved = |span: &Option<Span>| span.as_ref().map(&place);
+    pub fn moved<To>(&self, place: impl Fn(&At) -> To) -> Fields<To> {
+        let moved = |at: &Option<At>| at.as_ref().map(&place);
         let Part { kind, text, thinking, stop_reason, is_crowded } = &self.part;
         Fields {
             kind: self.kind,
@@ -131,7 +131,9 @@ impl Fields {
             id: moved(&self.id),
         }
     }
+}
 
+impl Fields {
     /// Returns the fields of an event that is known to be a JSON object.
     pub fn read(data: &[u8]) -> Fields {
         let mut fields = Fields::default();

@@ -5,9 +5,9 @@ use crate::json::{Reader, Span, name};
 
 /// A key and its value, from the key's first quote on.
 #[derive(Clone)]
-pub struct Member {
-    pub key: Span,
-    pub value: Span,
+pub struct Member<At = Span> {
+    pub key: At,
+    pub value: At,
 }
 
 impl Member {
@@ -56,21 +56,21 @@ impl Kind {
 
 /// The members of an event.
 #[derive(Clone, Default)]
-pub struct Fields {
+pub struct Fields<At = Span> {
     pub kind: Kind,
-    pub name: Option<Span>,
-    pub sequence: Option<Member>,
-    pub output_index: Option<Member>,
-    pub content_index: Option<Member>,
-    pub item_id: Option<Span>,
-    pub delta: Option<Span>,
-    pub text: Option<Span>,
-    pub logprobs: Option<Member>,
-    pub item: Option<Span>,
-    pub part: Option<Span>,
-    pub annotation: Option<Span>,
-    pub annotation_index: Option<Member>,
-    pub response: Option<Span>,
+    pub name: Option<At>,
+    pub sequence: Option<Member<At>>,
+    pub output_index: Option<Member<At>>,
+    pub content_index: Option<Member<At>>,
+    pub item_id: Option<At>,
+    pub delta: Option<At>,
+    pub text: Option<At>,
+    pub logprobs: Option<Member<At>>,
+    pub item: Option<At>,
+    pub part: Option<At>,
+    pub annotation: Option<At>,
+    pub annotation_index: Option<Member<At>>,
+    pub response: Option<At>,
 }
 
 /// Returns whether something is read from members with this name that must not vary. What is noted here is otherwise only where
@@ -92,11 +92,11 @@ pub fn is_read(name: &[u8]) -> bool {
     read.contains(&name)
 }
 
-impl Fields {
+impl<At> Fields<At> {
     /// Returns the fields with their values at other places, where the text is another one.
-    pub fn moved(&self, place: impl Fn(&Span) -> Span) -> Fields {
-        let moved = |span: &Option<Span>| span.as_ref().map(&place);
-        let member = |member: &Option<Member>| {
+    pub fn moved<To>(&self, place: impl Fn(&At) -> To) -> Fields<To> {
+        let moved = |at: &Option<At>| at.as_ref().map(&place);
+        let member = |member: &Option<Member<At>>| {
             member.as_ref().map(|member| Member { key: place(&member.key), value: place(&member.value) })
         };
         Fields {
@@ -116,7 +116,9 @@ impl Fields {
             response: moved(&self.response),
         }
     }
+}
 
+impl Fields {
     /// Reads an event whose data is a JSON object.
     pub fn read(data: &[u8]) -> Fields {
         let mut fields = Fields::default();
