@@ -61,11 +61,15 @@ pub fn lossy(bytes: &[u8]) -> Result<Cow<'_, str>> {
 /// Adds one entry to a list. The first entry gets no more room than it takes, because many lists never get another.
 #[inline]
 pub fn push<T>(list: &mut Vec<T>, entry: T) -> Result<()> {
-    if list.len() == list.capacity() {
-        grow(list)?;
-    }
+    reserve_one(list)?;
     list.push(entry);
     Ok(())
+}
+
+/// Makes room for one more entry of a list, as `push` does.
+#[inline]
+pub fn reserve_one<T>(list: &mut Vec<T>) -> Result<()> {
+    if list.len() == list.capacity() { grow(list) } else { Ok(()) }
 }
 
 #[cold]

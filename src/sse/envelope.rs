@@ -5,11 +5,10 @@
 use super::choices::{self, Choice, Choices, Layout};
 use super::event::Event;
 use super::format::{self, Format};
-use super::messages::{self, Messages};
 use super::protocol::Protocol;
-use super::responses::{self, Responses};
+use super::{messages, responses};
 use crate::json::{self, Reader, Span};
-use crate::memory::{self, TryBox, append, push};
+use crate::memory::{self, append, push};
 
 /// The longest event that is kept, and the most values of it. Others are parsed.
 const MOST_BYTES: usize = 4096;
@@ -56,11 +55,22 @@ enum Known {
     Responses(responses::Fields<Place>),
 }
 
-/// The code of the formats, which gets what an event says.
-pub struct Readers<'a> {
-    pub choices: &'a mut Choices,
-    pub messages: &'a mut TryBox<Messages>,
-    pub responses: &'a mut TryBox<Responses>,
+/// What was read of an event, unless it is kept with the choices.
+#[allow(clippy::large_enum_variant)] // It lives on the stack, for as long as its event is written.
+pub enum Read {
+    Nothing,
+    Messages(messages::Fields),
+    Responses(responses::Fields),
+}
+
+impl Read {
+    pub fn messages(self) -> Option<messages::Fields> {
+        if let Read::Messages(fields) = self { Some(fields) } else { None }
+    }
+
+    pub fn responses(self) -> Option<responses::Fields> {
+        if let Read::Responses(fields) = self { Some(fields) } else { None }
+    }
 }
 
 /// The envelope of a stream's events.
@@ -102,7 +112,13 @@ impl Envelope {
 
     /// Reads an event that has the envelope of the one before, for the code of its format. Returns the format, or `None` if the
     /// event must be parsed.
-    pub fn read(&mut self, raw: &[u8], event: &mut Event, readers: Readers<'_>) -> memory::Result<Option<Format>> {
+    pub fn read(
+        &mut self,
+        raw: &[u8],
+        event: &mut Event,
+        choices: &mut Choices,
+        read: &mut Read,
+    ) -> memory::Result<Option<Format>> {
         if self.raw.is_empty() || !self.fits(raw)? {
             return Ok(None);
         }
@@ -117,18 +133,11 @@ impl Envelope {
         match &self.known {
             Known::Nothing => return Ok(None),
             Known::Choice(layout, choice) => {
-                readers.choices.begin_event();
-                readers.choices.take(layout, choice.moved(in_data))?;
+                choices.begin_event();
+                choices.take(layout, choice.moved(in_data))?;
             }
-            Known::Messages(fields) => {
-                let Some(messages) = readers.messages.get_mut() else { return Ok(None) };
-                messages.take(fields.moved(in_data));
-            }
-            Known::Responses(fields) => {
-                let Some(responses) = readers.responses.get_mut() else { return Ok(None) };
-                responses.begin_event();
-                responses.take(fields.moved(in_data));
-            }
+            Known::Messages(fields) => *read = Read::Messages(fields.moved(in_data)),
+            Known::Responses(fields) => *read = Read::Responses(fields.moved(in_data)),
         }
         Ok(Some(self.format))
     }
@@ -163,23 +172,30 @@ impl Envelope {
     }
 
     /// Learns the envelope of an event that was parsed, if it has text of one kind in one place.
-    pub fn learn(&mut self, raw: &[u8], event: &Event, format: Format, readers: Readers<'_>) -> memory::Result<()> {
+    pub fn learn(
+        &mut self,
+        raw: &[u8],
+        event: &Event,
+        format: Format,
+        choices: &Choices,
+        read: &Read,
+    ) -> memory::Result<()> {
         let Some(data) = event.single() else { return Ok(()) };
         if raw.len() > MOST_BYTES || self.vain > MOST_VAIN {
             self.raw.clear();
             return Ok(());
         }
-        let (known, text, is_read): (_, _, fn(&[u8]) -> bool) = match (format, Layout::of(format)) {
-            (Format::Messages, _) => {
-                let Some((fields, text)) = readers.messages.get().and_then(Messages::only) else { return Ok(()) };
+        let (known, text, is_read): (_, _, fn(&[u8]) -> bool) = match (read, Layout::of(format)) {
+            (Read::Messages(fields), _) => {
+                let Some(text) = fields.added() else { return Ok(()) };
                 (Known::Messages(fields.moved(Place::of)), text, messages::is_read)
             }
-            (Format::Responses, _) => {
-                let Some((fields, text)) = readers.responses.get().and_then(Responses::only) else { return Ok(()) };
+            (Read::Responses(fields), _) => {
+                let Some(text) = fields.added() else { return Ok(()) };
                 (Known::Responses(fields.moved(Place::of)), text, responses::is_read)
             }
             (_, Some(layout)) => {
-                let Some(choice) = readers.choices.only() else { return Ok(()) };
+                let Some(choice) = choices.only() else { return Ok(()) };
                 let Some(content) = &choice.content else { return Ok(()) };
                 (Known::Choice(layout, choice.moved(Place::of)), content.value.clone(), choices::is_read)
             }

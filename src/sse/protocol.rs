@@ -11,13 +11,14 @@ use crate::memory;
 /// could become many times as many bytes of events.
 pub const ALONE: usize = 32;
 
-/// A family of formats that are rewritten alike: its streams are read, and its events written, by the same code.
+/// A family of formats that are rewritten alike: its streams are read, and its events written, by the same code. Each writes an
+/// event of its own by a function `event`, which gets what was read of it.
 pub trait Protocol {
     /// Returns how many bytes are held back.
     fn held(&self) -> usize;
 
     /// Begins the next event of the stream, whichever format that is of.
-    fn begin_event(&mut self);
+    fn begin_event(&mut self) {}
 
     /// Takes a `\n` that comes alone after an event that ended with `\r`. Returns whether it does not go out either, because that
     /// event did not.
@@ -30,9 +31,6 @@ pub trait Protocol {
 
     /// Lets go of what an event of another format must not pass. With `is_last`, no text goes on after that.
     fn make_way(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<(), Error>;
-
-    /// Writes an event with its changes. With `is_last`, no text goes on after it. Returns whether there are changes.
-    fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error>;
 
     /// Writes a whole body, of an answer that is not a stream, with its changes. Returns whether there are any.
     fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error>;

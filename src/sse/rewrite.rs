@@ -4,13 +4,13 @@ use std::mem;
 use std::sync::Arc;
 
 use super::choices::{Choices, Layout};
-use super::envelope::{Envelope, Readers};
+use super::envelope::{Envelope, Read};
 use super::event::{BYTE_ORDER_MARK, Event, EventPart};
 use super::format::Format;
-use super::messages::Messages;
+use super::messages::{self, Messages};
 use super::options::{Formats, Options};
 use super::protocol::{Context, Protocol, Scratch};
-use super::responses::Responses;
+use super::responses::{self, Responses};
 use super::text::{Input, Setup};
 use crate::call_writer::Tools;
 use crate::json::{self, Span};
@@ -147,9 +147,10 @@ impl Rewrite {
     /// Writes a line that is an object of its own, with its changes. With `last`, the streams are over after it.
     pub fn line(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, is_first) = self.pass_mark(raw, out)?;
-        if let Some(format) = self.known(raw)? {
+        let mut read = Read::Nothing;
+        if let Some(format) = self.known(raw, &mut read)? {
             self.scratch.begin_event();
-            self.data(Some(format), raw, 0..raw.len(), last, out)?;
+            self.data(Some(format), read, raw, 0..raw.len(), last, out)?;
             return Ok(());
         }
         self.event.read_data(raw)?;
@@ -162,11 +163,11 @@ impl Rewrite {
                 // The whole answer, of a request that asks for no stream.
                 return self.body(raw, out);
             }
-            self.learn(format, raw)?;
+            self.learn(format, &read, raw)?;
         } else {
             self.setup.stats.unread += u64::from(!matches!(format, None | Some(Format::Error)));
         }
-        self.data(format, raw, 0..raw.len(), last, out)?;
+        self.data(format, read, raw, 0..raw.len(), last, out)?;
         Ok(())
     }
 
@@ -176,22 +177,23 @@ impl Rewrite {
         if raw == b"\n" && self.takes_line_feed()? {
             return Ok(());
         }
-        if let Some(format) = self.known(raw)? {
+        let mut read = Read::Nothing;
+        if let Some(format) = self.known(raw, &mut read)? {
             self.scratch.begin_event();
-            self.data(Some(format), raw, 0..raw.len(), last, out)?;
+            self.data(Some(format), read, raw, 0..raw.len(), last, out)?;
             return Ok(());
         }
         self.event.read(raw)?;
         self.begin_event();
-        let format = self.read(raw)?;
+        let format = self.read(raw, &mut read)?;
         if format.is_none() {
             let values = self.event.values(raw)?;
             if values.len() > 1 && values.iter().all(|(_, value)| is_data(&raw[value.clone()])) {
                 return self.each_line(&values, raw, last, out);
             }
         }
-        self.learn(format, raw)?;
-        self.data(format, raw, 0..raw.len(), last, out)?;
+        self.learn(format, &read, raw)?;
+        self.data(format, read, raw, 0..raw.len(), last, out)?;
         Ok(())
     }
 
@@ -202,14 +204,18 @@ impl Rewrite {
     }
 
     /// Reads an event that has the envelope of the one before. Returns its format.
-    fn known(&mut self, raw: &[u8]) -> memory::Result<Option<Format>> {
-        let Rewrite { choices, messages, responses, event, envelope, .. } = self;
-        envelope.read(raw, event, Readers { choices, messages, responses })
+    fn known(&mut self, raw: &[u8], read: &mut Read) -> memory::Result<Option<Format>> {
+        let Rewrite { choices, responses, event, envelope, .. } = self;
+        let format = envelope.read(raw, event, choices, read)?;
+        if let (Read::Responses(_), Some(responses)) = (read, responses.get_mut()) {
+            responses.begin_event();
+        }
+        Ok(format)
     }
 
-    fn learn(&mut self, format: Option<Format>, raw: &[u8]) -> memory::Result<()> {
-        let Rewrite { choices, messages, responses, event, envelope, .. } = self;
-        format.map_or(Ok(()), |format| envelope.learn(raw, event, format, Readers { choices, messages, responses }))
+    fn learn(&mut self, format: Option<Format>, read: &Read, raw: &[u8]) -> memory::Result<()> {
+        let Rewrite { choices, event, envelope, .. } = self;
+        format.map_or(Ok(()), |format| envelope.learn(raw, event, format, choices, read))
     }
 
     /// Writes an event that has the data of several, one on each line. If something changes, each becomes an event.
@@ -233,8 +239,9 @@ impl Rewrite {
             self.event.select(value.clone());
             self.scratch.begin_data();
             self.choices.begin_event();
-            let format = self.read(raw)?;
-            changes |= self.data(format, raw, line..end, last && end == raw.len(), out)?;
+            let mut read = Read::Nothing;
+            let format = self.read(raw, &mut read)?;
+            changes |= self.data(format, read, raw, line..end, last && end == raw.len(), out)?;
         }
         if !changes {
             out.truncate(start);
@@ -244,14 +251,14 @@ impl Rewrite {
     }
 
     /// Reads the data of the event, or what is selected of it. `None` says that it is not a JSON object.
-    fn read(&mut self, raw: &[u8]) -> Result<Option<Format>, Error> {
+    fn read(&mut self, raw: &[u8], read: &mut Read) -> Result<Option<Format>, Error> {
         let data = self.event.data(raw);
         // Ollama sends no events: its lines could not stand between them.
         let format = self.format(data).map(|format| if is_ollama(Some(format)) { Format::Unknown } else { format });
         let Some(layout) = format.and_then(Layout::of) else {
             match format {
-                Some(Format::Messages) => self.messages.made_by(|| Messages::new(&self.options))?.read(data),
-                Some(Format::Responses) => self.responses.made_by(|| Responses::new(&self.options))?.read(data),
+                Some(Format::Messages) => *read = Read::Messages(messages::Fields::read(data)),
+                Some(Format::Responses) => *read = Read::Responses(responses::Fields::read(data)),
                 Some(Format::Unknown) => self.setup.stats.unread += 1,
                 _ => {}
             }
@@ -280,6 +287,7 @@ impl Rewrite {
     fn data(
         &mut self,
         format: Option<Format>,
+        read: Read,
         raw: &[u8],
         part: Span,
         last: bool,
@@ -296,25 +304,34 @@ impl Rewrite {
             Some(Format::Messages) if ended => None,
             _ => format,
         };
-        let (own, mut others): (&mut dyn Protocol, [Option<&mut dyn Protocol>; 2]) = match owner {
-            Some(Format::Messages) => (messages.made_by(|| Messages::new(options))?, [made(responses), Some(choices)]),
-            Some(Format::Responses) => {
-                (responses.made_by(|| Responses::new(options))?, [made(messages), Some(choices)])
-            }
-            _ => (choices, [made(messages), made(responses)]),
-        };
+        let is_of_messages = owner == Some(Format::Messages);
+        let is_of_responses = owner == Some(Format::Responses);
         let context = &mut Context { setup, scratch, out };
-        for other in others.iter_mut().flatten() {
+        let others: [Option<&mut dyn Protocol>; 3] = [
+            made(messages).filter(|_| !is_of_messages),
+            made(responses).filter(|_| !is_of_responses),
+            if is_of_messages || is_of_responses { Some(choices) } else { None },
+        ];
+        for other in others.into_iter().flatten() {
             other.make_way(context, is_last, &event)?;
         }
         let has_released = context.out.len() > start;
-        let changes = own.event(context, is_last, &event)? | has_released;
+        let changes = if is_of_messages {
+            let fields = read.messages().unwrap_or_else(|| messages::Fields::read(event.data()));
+            messages.made_by(|| Messages::new(options))?.event(context, is_last, &event, &fields)?
+        } else if is_of_responses {
+            let fields = read.responses().unwrap_or_else(|| responses::Fields::read(event.data()));
+            responses.made_by(|| Responses::new(options))?.event(context, is_last, &event, &fields)?
+        } else {
+            choices.event(context, is_last, &event)?
+        };
+        let changes = changes | has_released;
         setup.stats.events += u64::from(!event.data().is_empty());
         setup.stats.changed += u64::from(changes);
         if ended {
             setup.restart();
-            own.restart(setup)?;
-            others.into_iter().flatten().try_for_each(|other| other.restart(setup))?;
+            let all: [Option<&mut dyn Protocol>; 3] = [made(messages), made(responses), Some(choices)];
+            all.into_iter().flatten().try_for_each(|protocol| protocol.restart(setup))?;
         }
         Ok(changes)
     }

@@ -4,7 +4,7 @@
 use super::layout::Layout;
 use crate::Error;
 use crate::json::{Reader, Span, name, unescape};
-use crate::memory::{self, push};
+use crate::memory::{self, push, reserve_one};
 use crate::sse::options::Field;
 use crate::sse::text::Target;
 
@@ -147,7 +147,7 @@ pub fn read(
     choices: &mut Vec<Choice>,
 ) -> Result<Option<bool>, Error> {
     choices.clear();
-    choices.try_reserve(1)?;
+    reserve_one(choices)?;
     let mut memory = Ok(());
     let mut error = false;
     let mut reader = Reader::new(text);
@@ -166,7 +166,7 @@ pub fn read(
         if name == LIST && reader.peek() == Some(b'[') {
             return reader.array(|reader| {
                 (choices.len() < CHOICES).then_some(())?;
-                memory = choices.try_reserve(1);
+                memory = reserve_one(choices);
                 memory.is_ok().then_some(())?;
                 // It is read in its place, because it is large.
                 choices.push(Choice { index: Some(choices.len() as u64), ..Choice::default() });

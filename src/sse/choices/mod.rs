@@ -334,6 +334,25 @@ impl Choices {
         }
         Ok(())
     }
+
+    /// Writes a chunk that was read, with its changes. With `is_last`, no text goes on after it. Returns whether there are changes.
+    pub fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error> {
+        let start = context.out.len();
+        let read = mem::take(&mut self.read);
+        if is_last {
+            let here = |index| read.iter().any(|choice| choice.index == Some(index));
+            self.release_some(context, Input::Finish, |index| !here(index))?;
+        }
+        for (at, choice) in read.iter().enumerate() {
+            let again = read[at + 1..].iter().any(|later| later.index == choice.index);
+            self.delta(context, choice, is_last && !again, again, event)?;
+        }
+        self.read = read;
+        let Context { scratch: Scratch { edits, .. }, out, .. } = context;
+        let changes = out.len() > start || !edits.list.is_empty();
+        event.write(edits, out)?;
+        Ok(changes)
+    }
 }
 
 impl Protocol for Choices {
@@ -353,25 +372,6 @@ impl Protocol for Choices {
 
     fn make_way(&mut self, context: &mut Context<'_>, is_last: bool, _: &EventPart<'_>) -> Result<(), Error> {
         if is_last { self.release(context, Input::Finish) } else { Ok(()) }
-    }
-
-    /// Writes a chunk that was read.
-    fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error> {
-        let start = context.out.len();
-        let read = mem::take(&mut self.read);
-        if is_last {
-            let here = |index| read.iter().any(|choice| choice.index == Some(index));
-            self.release_some(context, Input::Finish, |index| !here(index))?;
-        }
-        for (at, choice) in read.iter().enumerate() {
-            let again = read[at + 1..].iter().any(|later| later.index == choice.index);
-            self.delta(context, choice, is_last && !again, again, event)?;
-        }
-        self.read = read;
-        let Context { scratch: Scratch { edits, .. }, out, .. } = context;
-        let changes = out.len() > start || !edits.list.is_empty();
-        event.write(edits, out)?;
-        Ok(changes)
     }
 
     /// Writes a body whose layout is known.

@@ -134,6 +134,12 @@ impl<At> Fields<At> {
 }
 
 impl Fields {
+    /// Returns where the text is, if the event adds text to a block.
+    pub fn added(&self) -> Option<Span> {
+        let text = self.part.text.as_ref().filter(|_| self.kind == Kind::BlockDelta);
+        text.map(|(_, text)| text.clone())
+    }
+
     /// Returns the fields of an event that is known to be a JSON object.
     pub fn read(data: &[u8]) -> Fields {
         let mut fields = Fields::default();

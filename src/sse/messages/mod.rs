@@ -48,8 +48,6 @@ pub struct Messages {
     outgoing: Outgoing,
     /// The last event is held or left out, and its blank line lacks a line feed, which comes next.
     owes_line_feed: bool,
-    /// What was read of the event that comes.
-    read: Option<Fields>,
     /// How much thinking may be kept, if it may have to be the answer.
     most_promoted: Option<usize>,
 }
@@ -62,7 +60,6 @@ impl Messages {
             message: Message::new(Promotion::new(most_promoted)),
             outgoing: Outgoing::START,
             owes_line_feed: false,
-            read: None,
             most_promoted,
         }
     }
@@ -90,22 +87,6 @@ impl Messages {
         }
         setup.stats.added += mem::take(&mut outgoing.added);
         Ok(())
-    }
-
-    /// Reads an event whose data is a JSON object.
-    pub fn read(&mut self, data: &[u8]) {
-        self.read = Some(Fields::read(data));
-    }
-
-    /// Takes what an event says, whose places are known without reading it.
-    pub fn take(&mut self, fields: Fields) {
-        self.read = Some(fields);
-    }
-
-    /// Returns the fields of the event that was read last, and where its text is, if it adds text to a block.
-    pub fn only(&self) -> Option<(&Fields, Span)> {
-        let fields = self.read.as_ref().filter(|fields| fields.kind == Kind::BlockDelta)?;
-        fields.part.text.as_ref().map(|(_, text)| (fields, text.clone()))
     }
 
     /// Begins again, for a new stream too.
@@ -401,16 +382,68 @@ impl Messages {
         }
         Ok(())
     }
+
+    /// Writes an event with its changes. With `is_last`, no text goes on after it. Returns whether there are changes.
+    pub fn event(
+        &mut self,
+        context: &mut Context<'_>,
+        is_last: bool,
+        event: &EventPart<'_>,
+        fields: &Fields,
+    ) -> Result<bool, Error> {
+        let data = event.data();
+        let start = context.out.len();
+        self.owes_line_feed = false;
+        self.outgoing.is_named = !event.name().is_empty();
+        self.outgoing.line_end = event.event.line_end;
+        let index = fields.index.as_ref().map(|(index, _)| *index);
+        if is_last {
+            self.release_some(context, Input::Finish, index)?;
+        }
+        let passes = match (fields.kind, index) {
+            (Kind::Ping, _) => true,
+            (Kind::BlockStart, Some(index)) => self.block_start(context, is_last, index, fields, event)?,
+            (Kind::BlockDelta, Some(index)) => self.block_delta(context, is_last, index, fields, event)?,
+            (Kind::BlockStop, Some(index)) => self.block_stop(context, index, fields)?,
+            (Kind::MessageStart, _) => {
+                self.release_some(context, Input::Finish, None)?;
+                self.begin_message(context.setup);
+                if let Some(id) = &fields.id {
+                    self.message.set_id(&data[id.clone()])?;
+                }
+                true
+            }
+            (Kind::MessageDelta, _) => {
+                self.release_some(context, Input::Flush, None)?;
+                self.message_delta(context, fields, data)?;
+                true
+            }
+            (Kind::MessageStop, _) => {
+                self.release_some(context, Input::Finish, None)?;
+                self.begin_message(context.setup);
+                true
+            }
+            _ => {
+                self.write_starts(context.out)?;
+                true
+            }
+        };
+        let Context { setup, scratch: Scratch { edits, .. }, out } = context;
+        setup.stats.added += mem::take(&mut self.outgoing.added);
+        if !passes {
+            self.owes_line_feed = event.raw.ends_with(b"\r\n\r");
+            return Ok(true);
+        }
+        let changes = out.len() > start || !edits.list.is_empty();
+        event.write(edits, out)?;
+        Ok(changes)
+    }
 }
 
 impl Protocol for Messages {
     /// Returns how many bytes are held back: text, and starts of blocks.
     fn held(&self) -> usize {
         self.message.texts.iter().map(TextBlock::held).sum()
-    }
-
-    fn begin_event(&mut self) {
-        self.read = None;
     }
 
     fn takes_line_feed(&mut self) -> Result<bool, Error> {
@@ -434,56 +467,6 @@ impl Protocol for Messages {
         // Nothing need go before an event that only keeps the connection alive.
         let is_quiet = event.name() == b"ping" || matches!(event.data().trim_ascii(), b"" | b"{}");
         if is_quiet { Ok(()) } else { self.write_starts(context.out) }
-    }
-
-    fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error> {
-        let data = event.data();
-        let fields = self.read.take().unwrap_or_else(|| Fields::read(data));
-        let start = context.out.len();
-        self.owes_line_feed = false;
-        self.outgoing.is_named = !event.name().is_empty();
-        self.outgoing.line_end = event.event.line_end;
-        let index = fields.index.as_ref().map(|(index, _)| *index);
-        if is_last {
-            self.release_some(context, Input::Finish, index)?;
-        }
-        let passes = match (fields.kind, index) {
-            (Kind::Ping, _) => true,
-            (Kind::BlockStart, Some(index)) => self.block_start(context, is_last, index, &fields, event)?,
-            (Kind::BlockDelta, Some(index)) => self.block_delta(context, is_last, index, &fields, event)?,
-            (Kind::BlockStop, Some(index)) => self.block_stop(context, index, &fields)?,
-            (Kind::MessageStart, _) => {
-                self.release_some(context, Input::Finish, None)?;
-                self.begin_message(context.setup);
-                if let Some(id) = &fields.id {
-                    self.message.set_id(&data[id.clone()])?;
-                }
-                true
-            }
-            (Kind::MessageDelta, _) => {
-                self.release_some(context, Input::Flush, None)?;
-                self.message_delta(context, &fields, data)?;
-                true
-            }
-            (Kind::MessageStop, _) => {
-                self.release_some(context, Input::Finish, None)?;
-                self.begin_message(context.setup);
-                true
-            }
-            _ => {
-                self.write_starts(context.out)?;
-                true
-            }
-        };
-        let Context { setup, scratch: Scratch { edits, .. }, out } = context;
-        setup.stats.added += mem::take(&mut self.outgoing.added);
-        if !passes {
-            self.owes_line_feed = event.raw.ends_with(b"\r\n\r");
-            return Ok(true);
-        }
-        let changes = out.len() > start || !edits.list.is_empty();
-        event.write(edits, out)?;
-        Ok(changes)
     }
 
     fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {

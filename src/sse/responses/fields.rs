@@ -119,6 +119,11 @@ impl<At> Fields<At> {
 }
 
 impl Fields {
+    /// Returns where the text is, if the event adds some to a part.
+    pub fn added(&self) -> Option<Span> {
+        self.delta.clone().filter(|_| self.kind == Kind::TextDelta)
+    }
+
     /// Reads an event whose data is a JSON object.
     pub fn read(data: &[u8]) -> Fields {
         let mut fields = Fields::default();

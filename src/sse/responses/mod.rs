@@ -39,7 +39,6 @@ use super::promotion::Promotion;
 use super::protocol::{Context, Protocol, ServerDoes};
 use super::text::{Input, Setup};
 use crate::Error;
-use crate::json::Span;
 use crate::memory::push;
 use changes::put_number;
 pub use fields::{Fields, is_read};
@@ -90,8 +89,6 @@ pub struct Responses {
     server: ServerDoes,
     /// What was done with the last event, if it ends with `\r`.
     last_outcome: Outcome,
-    /// What was read of the event that comes.
-    read: Option<Fields>,
 }
 
 impl Responses {
@@ -105,7 +102,6 @@ impl Responses {
             is_active: false,
             server: ServerDoes::default(),
             last_outcome: Outcome::Written,
-            read: None,
         }
     }
 
@@ -114,22 +110,6 @@ impl Responses {
         self.outgoing = self.outgoing.fresh();
         self.end_response();
         self.is_active = false;
-    }
-
-    /// Reads an event whose data is a JSON object.
-    pub fn read(&mut self, data: &[u8]) {
-        self.read = Some(Fields::read(data));
-    }
-
-    /// Takes what an event says, whose places are known without reading it.
-    pub fn take(&mut self, fields: Fields) {
-        self.read = Some(fields);
-    }
-
-    /// Returns the fields of the event that was read last, and where its text is, if it adds some to a part.
-    pub fn only(&self) -> Option<(&Fields, Span)> {
-        let fields = self.read.as_ref().filter(|fields| fields.kind == Kind::TextDelta)?;
-        fields.delta.clone().map(|text| (fields, text))
     }
 
     /// Returns whether events of a response have come.
@@ -336,6 +316,45 @@ impl Responses {
         }
         Ok(())
     }
+
+    /// Writes an event with its changes, or holds it. With `is_last`, nothing comes after it. Returns whether there are changes.
+    pub fn event(
+        &mut self,
+        context: &mut Context<'_>,
+        is_last: bool,
+        event: &EventPart<'_>,
+        fields: &Fields,
+    ) -> Result<bool, Error> {
+        let start = context.out.len();
+        let data = event.data();
+        if fields.kind == Kind::Created {
+            self.release_but(context, Input::Finish, None)?;
+            self.count(context.setup);
+            self.begin();
+        }
+        self.is_active = true;
+        self.outgoing.see(event, fields);
+        let message = self.find(data, fields);
+        if is_last {
+            let but = message.filter(|_| fields.kind == Kind::TextDelta);
+            let but = but.and_then(|message| Some((message, self.part(message, data, fields)?)));
+            self.release_but(context, Input::Finish, but)?;
+        }
+        if fields.output_index.is_some() {
+            self.give_way(context, message)?;
+        }
+        let incoming = Incoming { event, fields, is_last };
+        let outcome = self.one(context, incoming, message)?;
+        if event.raw[..event.part.end].ends_with(b"\r") {
+            self.last_outcome = outcome;
+        }
+        if is_last {
+            // What this event has begun must not stay away.
+            self.release_but(context, Input::Finish, None)?;
+        }
+        self.count(context.setup);
+        Ok(context.out[start..] != event.raw[event.part.clone()])
+    }
 }
 
 impl Protocol for Responses {
@@ -346,7 +365,6 @@ impl Protocol for Responses {
 
     fn begin_event(&mut self) {
         self.last_outcome = Outcome::Written;
-        self.read = None;
     }
 
     /// Takes the `\n` of a line end whose `\r` ended an event that was not written.
@@ -371,40 +389,6 @@ impl Protocol for Responses {
 
     fn make_way(&mut self, context: &mut Context<'_>, is_last: bool, _: &EventPart<'_>) -> Result<(), Error> {
         if self.is_active && is_last { self.release(context, Input::Finish) } else { Ok(()) }
-    }
-
-    /// Writes an event with its changes, or holds it. With `is_last`, nothing comes after it. Returns whether there are changes.
-    fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error> {
-        let start = context.out.len();
-        let data = event.data();
-        let fields = self.read.take().unwrap_or_else(|| Fields::read(data));
-        if fields.kind == Kind::Created {
-            self.release_but(context, Input::Finish, None)?;
-            self.count(context.setup);
-            self.begin();
-        }
-        self.is_active = true;
-        self.outgoing.see(event, &fields);
-        let message = self.find(data, &fields);
-        if is_last {
-            let but = message.filter(|_| fields.kind == Kind::TextDelta);
-            let but = but.and_then(|message| Some((message, self.part(message, data, &fields)?)));
-            self.release_but(context, Input::Finish, but)?;
-        }
-        if fields.output_index.is_some() {
-            self.give_way(context, message)?;
-        }
-        let incoming = Incoming { event, fields: &fields, is_last };
-        let outcome = self.one(context, incoming, message)?;
-        if event.raw[..event.part.end].ends_with(b"\r") {
-            self.last_outcome = outcome;
-        }
-        if is_last {
-            // What this event has begun must not stay away.
-            self.release_but(context, Input::Finish, None)?;
-        }
-        self.count(context.setup);
-        Ok(context.out[start..] != event.raw[event.part.clone()])
     }
 
     fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
