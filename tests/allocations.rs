@@ -202,25 +202,30 @@ fn rewriters_take_few_bytes() {
     let item = "\"sequence_number\":2,\"output_index\":0,\"item\":{\"id\":\"msg_68f0c7e4a9d4d6f\",\"type\":\"message\",\
                 \"status\":\"in_progress\",\"content\":[],\"role\":\"assistant\"}";
     let part = format!("\"sequence_number\":3,{place},\"part\":{{\"type\":\"output_text\",\"text\":\"\"}}");
-    let streams: [(&str, String, &dyn Fn(&str) -> String, [isize; 2]); 3] = [
-        ("chat", String::new(), &chat, [5_869, 7_735]),
-        ("Messages", named("message_start", message) + &named("content_block_start", block), &blocks, [5_869, 9_212]),
+    let texts = ["So", " the", " list"];
+    let streams = [
+        ("chat", String::new(), texts.map(chat), [960, 2_560]),
+        (
+            "Messages",
+            named("message_start", message) + &named("content_block_start", block),
+            texts.map(blocks),
+            [960, 2_560],
+        ),
         (
             "Responses",
             named("response.output_item.added", item) + &named("response.content_part.added", &part),
-            &items,
-            [5_869, 12_278],
+            texts.map(items),
+            [960, 3_600],
         ),
     ];
     let qwen3 = Dialect::find("qwen3").unwrap();
-    for (name, start, event, limits) in streams {
-        let texts = ["So", " the", " list"].map(event);
+    for (name, start, events, limits) in streams {
         let mut out = Vec::with_capacity(1 << 12);
         let before = LIVE.get();
         let mut rewriter = Box::new(Rewriter::new(&qwen3, &sse::Options::new()).unwrap());
         let new = LIVE.get() - before;
         rewriter.feed(&start, &mut out).unwrap();
-        texts.iter().for_each(|event| rewriter.feed(event, &mut out).unwrap());
+        events.iter().for_each(|event| rewriter.feed(event, &mut out).unwrap());
         let fed = LIVE.get() - before;
         assert_eq!((out.capacity(), rewriter.stats().held), (1 << 12, 0), "{name}");
         assert!([new, fed].iter().zip(limits).all(|(bytes, limit)| *bytes <= limit), "{name}: {new} and {fed} bytes");

@@ -133,6 +133,8 @@ impl Rewriter {
         } else if end.is_none() {
             append(&mut self.held, rest)?;
         } else if self.held.is_empty() {
+            // Events come whole, so the one that decided what the stream is needs no room any more.
+            self.held = Vec::new();
             event(&mut self.rewrite, &mut self.repairer, &rest[..used], out)?;
         } else {
             append(&mut self.held, &rest[..used])?;
