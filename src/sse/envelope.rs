@@ -63,16 +63,6 @@ pub enum Read {
     Responses(responses::Fields),
 }
 
-impl Read {
-    pub fn messages(self) -> Option<messages::Fields> {
-        if let Read::Messages(fields) = self { Some(fields) } else { None }
-    }
-
-    pub fn responses(self) -> Option<responses::Fields> {
-        if let Read::Responses(fields) = self { Some(fields) } else { None }
-    }
-}
-
 /// The envelope of a stream's events.
 pub struct Envelope {
     /// The event; it is empty if none is known.

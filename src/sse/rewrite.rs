@@ -150,7 +150,7 @@ impl Rewrite {
         let mut read = Read::Nothing;
         if let Some(format) = self.known(raw, &mut read)? {
             self.scratch.begin_event();
-            self.data(Some(format), read, raw, 0..raw.len(), last, out)?;
+            self.data(Some(format), &read, raw, 0..raw.len(), last, out)?;
             return Ok(());
         }
         self.event.read_data(raw)?;
@@ -167,7 +167,7 @@ impl Rewrite {
         } else {
             self.setup.stats.unread += u64::from(!matches!(format, None | Some(Format::Error)));
         }
-        self.data(format, read, raw, 0..raw.len(), last, out)?;
+        self.data(format, &read, raw, 0..raw.len(), last, out)?;
         Ok(())
     }
 
@@ -180,7 +180,7 @@ impl Rewrite {
         let mut read = Read::Nothing;
         if let Some(format) = self.known(raw, &mut read)? {
             self.scratch.begin_event();
-            self.data(Some(format), read, raw, 0..raw.len(), last, out)?;
+            self.data(Some(format), &read, raw, 0..raw.len(), last, out)?;
             return Ok(());
         }
         self.event.read(raw)?;
@@ -193,7 +193,7 @@ impl Rewrite {
             }
         }
         self.learn(format, &read, raw)?;
-        self.data(format, read, raw, 0..raw.len(), last, out)?;
+        self.data(format, &read, raw, 0..raw.len(), last, out)?;
         Ok(())
     }
 
@@ -241,7 +241,7 @@ impl Rewrite {
             self.choices.begin_event();
             let mut read = Read::Nothing;
             let format = self.read(raw, &mut read)?;
-            changes |= self.data(format, read, raw, line..end, last && end == raw.len(), out)?;
+            changes |= self.data(format, &read, raw, line..end, last && end == raw.len(), out)?;
         }
         if !changes {
             out.truncate(start);
@@ -287,7 +287,7 @@ impl Rewrite {
     fn data(
         &mut self,
         format: Option<Format>,
-        read: Read,
+        read: &Read,
         raw: &[u8],
         part: Span,
         last: bool,
@@ -317,11 +317,17 @@ impl Rewrite {
         }
         let has_released = context.out.len() > start;
         let changes = if is_of_messages {
-            let fields = read.messages().unwrap_or_else(|| messages::Fields::read(event.data()));
-            messages.made_by(|| Messages::new(options))?.event(context, is_last, &event, &fields)?
+            let messages = messages.made_by(|| Messages::new(options))?;
+            match read {
+                Read::Messages(fields) => messages.event(context, is_last, &event, fields)?,
+                _ => messages.event(context, is_last, &event, &messages::Fields::read(event.data()))?,
+            }
         } else if is_of_responses {
-            let fields = read.responses().unwrap_or_else(|| responses::Fields::read(event.data()));
-            responses.made_by(|| Responses::new(options))?.event(context, is_last, &event, &fields)?
+            let responses = responses.made_by(|| Responses::new(options))?;
+            match read {
+                Read::Responses(fields) => responses.event(context, is_last, &event, fields)?,
+                _ => responses.event(context, is_last, &event, &responses::Fields::read(event.data()))?,
+            }
         } else {
             choices.event(context, is_last, &event)?
         };
