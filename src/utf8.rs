@@ -45,8 +45,9 @@ pub fn is_continuation(byte: u8) -> bool {
     byte.cast_signed() < -0x40
 }
 
-/// Returns how many bytes continue a character.
-#[inline]
+/// Returns how many bytes continue a character. Inlined in a loop, its constants would be loaded before the loop and after each
+/// call in it.
+#[inline(never)]
 pub fn continuations(bytes: &[u8]) -> u64 {
     // For fewer bytes, the call costs more than it saves.
     if bytes.len() <= 16 {

@@ -21,11 +21,11 @@ const LONGEST_PASSED: usize = 256;
 pub enum Take {
     /// The whole chunk, if it is text to its end and nothing is held before it.
     WholeText,
-    /// The whole chunk, if it gives one event at most.
+    /// The whole chunk, if it is one event at most.
     Whole,
-    /// The whole chunk, or the front of it that decides what is held. To here, nothing can panic.
+    /// Text: the whole chunk, or the front of it that decides what is held. To here, nothing can panic.
     Parts,
-    /// The same, or the next piece of a body of calls.
+    /// The same, or the next piece of a body of calls, for a host that has tried the whole chunk.
     Pieces,
 }
 
@@ -77,19 +77,23 @@ impl Scanner {
         let Scanner { dialect, engine } = self;
         let compiled = &*dialect.compiled;
         if !engine.state.is_fallback() {
-            return match () {
-                () if chunk.is_empty() => None,
-                () if chunk.len() <= SHORT => engine.advance_short(compiled, chunk, take),
-                () if !engine.is_holding() => engine.advance_long(compiled, chunk, take),
+            let front = match chunk.len() <= SHORT || !engine.is_holding() {
+                true => chunk,
                 // The bytes that decide what is held are fed first, and the rest then by itself.
-                () if take >= Take::Parts => engine.advance_first_part(compiled, chunk),
-                () => None,
+                false if take >= Take::Parts => engine.first_part(compiled, chunk)?,
+                false => return None,
             };
+            let part = match front.len() <= SHORT {
+                _ if front.is_empty() => return None,
+                true => engine.advance_short(compiled, front, take)?,
+                false => engine.advance_long(compiled, front, take)?,
+            };
+            return Some(Part { is_last: front.len() == chunk.len(), ..part });
         }
-        let value = if take >= Take::Whole { engine.advance_in_value(compiled, chunk) } else { None };
-        match value {
-            None if take == Take::Pieces => engine.advance_in_body(compiled, chunk),
-            value => value,
+        match take {
+            Take::Whole => engine.advance_in_value(compiled, chunk),
+            Take::Pieces => engine.advance_in_body(compiled, chunk),
+            Take::WholeText | Take::Parts => None,
         }
     }
 }
@@ -190,20 +194,16 @@ impl Engine {
         run.exit.is_none().then_some((run.state, chunk.is_ascii()))
     }
 
-    /// Feeds of a long chunk the few bytes that decide what is held, so that nothing is held after them.
+    /// Returns the few bytes of a long chunk that decide what is held, so that nothing is held after them.
     #[inline(never)]
-    fn advance_first_part(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
-        let len = if self.text > 0 {
+    fn first_part<'a>(&self, compiled: &Compiled, chunk: &'a [u8]) -> Option<&'a [u8]> {
+        if self.text > 0 {
             // At most three bytes of a character are missing.
-            chunk.iter().take(3).take_while(|&&byte| is_continuation(byte)).count()
-        } else {
-            compiled.automaton.first_free(self.state.state(), chunk)?
-        };
-        let part = chunk.get(..len).filter(|part| (1..=SHORT).contains(&part.len()))?;
-        if self.text == 0 && incomplete_tail(part) > 0 {
-            return None;
+            let len = chunk.iter().take(3).take_while(|&&byte| is_continuation(byte)).count();
+            return chunk.get(..len);
         }
-        self.advance_short(compiled, part, Take::Parts).map(|part| Part { is_last: false, ..part })
+        let part = chunk.get(..compiled.automaton.first_free(self.state.state(), chunk)?)?;
+        (part.len() <= SHORT && incomplete_tail(part) == 0).then_some(part)
     }
 }
 

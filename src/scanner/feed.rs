@@ -34,19 +34,20 @@ impl Scanner {
             on_event(event);
             true
         };
-        self.feed_at_once::<true>(chunk, hear)
+        match chunk.len() <= SHORT {
+            true => self.feed_at_once::<true>(chunk, hear),
+            false => self.feed_at_once::<false>(chunk, hear),
+        }
     }
 
-    /// Feeds a chunk for a host that never stops. Most chunks are fed at once, and short ones must not pay for long ones.
+    /// Feeds a chunk, which is short or long as `IS_SHORT` says, for a host that never stops. Most chunks are fed at once, and
+    /// short ones must not pay for long ones.
     #[inline(never)]
     fn feed_at_once<const IS_SHORT: bool>(
         &mut self,
         chunk: &[u8],
         mut on_event: impl FnMut(Event<'_>) -> bool,
     ) -> Result<(), Error> {
-        if IS_SHORT && chunk.len() > SHORT {
-            return self.feed_at_once::<false>(chunk, on_event);
-        }
         if (chunk.len() <= SHORT) == IS_SHORT
             && let Some(part) = self.advance(chunk, Take::Whole)
         {
@@ -55,17 +56,22 @@ impl Scanner {
             }
             return Ok(());
         }
-        self.push(chunk, on_event).1
+        self.push::<IS_SHORT>(chunk, 0, on_event).1
     }
 
-    /// Feeds a chunk until `on_event` returns false. Returns how many of its bytes are done.
-    pub(crate) fn push(
+    /// Feeds what is left of a chunk, from `fed` on, until `on_event` returns false. Returns how many bytes of the chunk are done.
+    ///
+    /// Text that comes in parts is fed by a loop that knows no pieces of a body (`HAS_PIECES`), so that it need not ask what a
+    /// part is.
+    #[inline(never)]
+    pub(crate) fn push<const HAS_PIECES: bool>(
         &mut self,
         chunk: &[u8],
+        mut fed: usize,
         mut on_event: impl FnMut(Event<'_>) -> bool,
     ) -> (usize, Result<(), Error>) {
-        let mut fed = 0;
-        while let Some(part) = self.advance(&chunk[fed..], Take::Pieces) {
+        let take = if HAS_PIECES { Take::Pieces } else { Take::Parts };
+        while let Some(part) = self.advance(&chunk[fed..], take) {
             let goes_on = !part.has_event() || on_event(self.event(&part, &chunk[fed..]));
             fed += part.fed;
             if part.is_last {
@@ -74,6 +80,9 @@ impl Scanner {
             if !goes_on {
                 return (fed + self.due(&chunk[fed..]), Ok(()));
             }
+        }
+        if !HAS_PIECES {
+            return self.push::<true>(chunk, fed, on_event);
         }
         let (done, result) = self.events(&chunk[fed..]).until(on_event);
         (fed + done, result)

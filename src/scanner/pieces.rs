@@ -19,6 +19,9 @@ impl Engine {
     /// cases it returns none and feeds nothing. Cannot panic.
     #[inline(always)]
     pub fn advance_in_value(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
+        if chunk.len() > SHORT {
+            return None;
+        }
         let (SelfLoop { piece, .. }, mask) = self.optional.get()?.calls.self_loop?;
         let end = self.ledger.end_in_table(chunk.len())?;
         let loops = loops(compiled.automaton.loop_sets(), mask, chunk);
@@ -50,7 +53,7 @@ impl Engine {
         let sets = compiled.automaton.loop_sets();
         let decides = |byte: u8| sets[usize::from(byte)] & mask != 0;
         let was_escaped = body.is_escaped();
-        if !(1..=SHORT).contains(&chunk.len()) || !body.pass(table, chunk, decides) {
+        if chunk.is_empty() || !body.pass(table, chunk, decides) {
             return false;
         }
         if body.is_escaped() != was_escaped {

@@ -64,7 +64,7 @@ impl Sink for Callback {
                 status == ASIDE_OK
             };
             let (done, result) = if let Input::Feed(chunk) = input {
-                scanner.push(chunk, hear)
+                scanner.push::<true>(chunk, 0, hear)
             } else if let Input::FeedTokens(chunk, tokens) = input
                 && let Some(event) = scanner.feed_whole_tokens(chunk, tokens)
             {

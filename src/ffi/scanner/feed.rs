@@ -35,17 +35,14 @@ pub(super) unsafe fn feed<S: Sink>(
             }
             return feed_at_once::<S, true>(scanner, buf, len, sink);
         }
-        if sink.is_sound() && ready(scanner, buf, len, isize::MAX as usize).is_some() {
-            return feed_at_once::<S, false>(scanner, buf, len, sink);
-        }
-        feed_guarded(scanner, buf, len, sink, 0)
+        feed_at_once::<S, false>(scanner, buf, len, sink)
     }
 }
 
 /// Feeds a whole chunk, as most are fed. Short ones must not pay for long ones.
 ///
 /// # Safety
-/// As of `feed`; `ready` returns the stream and the chunk, which is short or long as `IS_SHORT` says.
+/// As of `feed`; `ready` returns the stream and a short chunk if `IS_SHORT`, and does not otherwise.
 #[inline(never)]
 unsafe fn feed_at_once<S: Sink, const IS_SHORT: bool>(
     scanner: *mut aside_scanner,
@@ -55,8 +52,12 @@ unsafe fn feed_at_once<S: Sink, const IS_SHORT: bool>(
 ) -> aside_status {
     // SAFETY: the caller's promise. `stream` is not used after the sink has the part.
     unsafe {
+        let is_ready = IS_SHORT || sink.is_sound() && ready(scanner, buf, len, isize::MAX as usize).is_some();
+        if !is_ready {
+            return feed_guarded(scanner, buf, len, sink, 0);
+        }
         let (stream, chunk) = inside(scanner, buf, len);
-        assert_unchecked((chunk.len() <= SHORT) == IS_SHORT);
+        assert_unchecked(!chunk.is_empty() && (chunk.len() <= SHORT) == IS_SHORT);
         let Some(part) = stream.scanner.advance(chunk, S::TAKE.min(Take::Whole)) else {
             return match S::TAKE {
                 Take::Parts if !IS_SHORT => feed_parts(scanner, buf, len, sink),

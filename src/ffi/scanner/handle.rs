@@ -84,11 +84,12 @@ pub(super) unsafe fn ready<'a>(
     len: size_t,
     most: usize,
 ) -> Option<(&'a mut Stream, &'a [u8])> {
-    // SAFETY: a scanner that is not NULL is there.
-    if scanner.is_null() || unsafe { (*scanner).guard.state.load(Relaxed) } != READY {
+    // Of a long chunk, this is asked twice: the length first, so that the first time costs little.
+    if len.wrapping_sub(1) >= most || buf.is_null() {
         return None;
     }
-    if buf.is_null() || len.wrapping_sub(1) >= most {
+    // SAFETY: a scanner that is not NULL is there.
+    if scanner.is_null() || unsafe { (*scanner).guard.state.load(Relaxed) } != READY {
         return None;
     }
     // SAFETY: both are there, as was seen. The state is READY, so no call is inside.
