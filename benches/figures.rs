@@ -2,7 +2,8 @@
 //!
 //!     figures times             workloads through Rust, next to memchr for the same bytes and memcpy
 //!     figures memory            bytes of a scanner and of a dialect
-//!     figures many              100,000 scanners, in turn and in random order, on one thread and on two
+//!     figures many              100,000 scanners, in turn and in random order, on one thread and on two; then up to so many
+//!                               rewriters, in random order
 //!     figures cold PROGRAM      starts `benches/c/cold.c` up to the first event
 //!     figures finds             the first `find` of every dialect, each in a process of its own
 //!     figures find DIALECT      one of them, in nanoseconds
@@ -19,7 +20,8 @@ use std::time::Instant;
 use std::{fs, thread};
 
 use aside::{Dialect, Scanner};
-use aside_benches::many::{feed, in_random_order, in_turn, scanners};
+use aside_benches::frames::frames;
+use aside_benches::many::{feed, in_random_order, in_turn, rewrite, rewriters, scanners};
 use aside_benches::timing;
 use aside_benches::ways::{Handle, WAYS};
 use aside_benches::workloads::{DIALECTS, Markers, Workload};
@@ -149,12 +151,19 @@ fn memory() {
         drop(handle);
         println!("memory\t{name}\t{rust}\t{c}\t{allocations}\t{compiled}\t{}", dialect.max_hold());
     }
+    let frames = frames("vLLM", false, 1 << 10);
+    drop(rewriters(&frames, 1));
+    let live = LIVE.get();
+    let all = rewriters(&frames, 1);
+    println!("rewritermemory\t{}", LIVE.get() - live);
+    drop(all);
 }
 
 // ---- many ----
 
 const SCANNERS: usize = 100_000;
 const FEEDS: usize = 500_000;
+const ROUNDS_OF_REWRITERS: usize = 5;
 
 fn many() {
     for markers in &DIALECTS {
@@ -201,6 +210,17 @@ fn many() {
             (first + second) / both,
             2.0 * spin / spins
         );
+    }
+    many_rewriters();
+}
+
+fn many_rewriters() {
+    let frames = frames("vLLM", false, 1 << 14);
+    for count in [1, 1_000, 10_000, 100_000] {
+        let mut all = rewriters(&frames, count);
+        let order = in_random_order(count, FEEDS);
+        let seconds = timing::shortest(ROUNDS_OF_REWRITERS, &mut [|| rewrite(&mut all, &frames, &order)])[0];
+        println!("rewriters\t{count}\t{:.0}", seconds * 1e9 / FEEDS as f64);
     }
 }
 

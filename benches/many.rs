@@ -1,5 +1,8 @@
-//! Many live scanners, so that most of them have left the caches when their next token comes. So it is in a gateway that
-//! serves many streams at once.
+//! Many live scanners or rewriters, so that most of them have left the caches when their next token comes. So it is in a gateway
+//! that serves many streams at once.
+
+use aside::Dialect;
+use aside::sse::{Body, Options, Rewriter};
 
 use crate::ways::Handle;
 use crate::workloads::Markers;
@@ -43,4 +46,31 @@ pub fn in_random_order(count: usize, feeds: usize) -> Vec<u32> {
 pub fn feed(scanners: &mut [Handle], order: &[u32]) -> usize {
     let tokens = TOKENS.iter().cycle();
     order.iter().zip(tokens).map(|(&scanner, token)| scanners[scanner as usize].feed(token.as_bytes())).sum()
+}
+
+/// Rewriters that have each rewritten the first of these frames.
+pub fn rewriters(frames: &[String], count: usize) -> Vec<Rewriter> {
+    let dialect = Dialect::find("qwen3").expect("a name of the catalogue");
+    let options = Options::new().body(Body::Events);
+    let make = || {
+        let mut rewriter = Rewriter::new(&dialect, &options).expect("memory");
+        frames[..FIRST_FRAMES].iter().for_each(|frame| rewriter.feed(frame, &mut Vec::new()).expect("memory"));
+        rewriter
+    };
+    (0..count).map(|_| make()).collect()
+}
+
+/// After these frames, a rewriter knows the envelope.
+const FIRST_FRAMES: usize = 3;
+
+/// Returns how many bytes were written.
+pub fn rewrite(rewriters: &mut [Rewriter], frames: &[String], order: &[u32]) -> usize {
+    let mut out = Vec::with_capacity(1 << 12);
+    let frames = frames[FIRST_FRAMES..].iter().cycle();
+    let write = |(&rewriter, frame): (&u32, &String)| {
+        out.clear();
+        rewriters[rewriter as usize].feed(frame, &mut out).expect("memory");
+        out.len()
+    };
+    order.iter().zip(frames).map(write).sum()
 }

@@ -26,11 +26,13 @@ const TEXTS: [&str; 5] = ["prose", "near misses", "blank lead", "one line", "ope
 const PEERS: [&str; 4] = ["aside", "reasoning-parser", "clark-agent", "dynamo-parsers"];
 /// The least that a method of Ruby's can cost that calls the library.
 const METHOD: &str = "empty call in a method";
-const PARTS: [&str; 13] = [
+const PARTS: [&str; 15] = [
     "instructions",
     "openers",
     "calls",
     "rewriter",
+    "streams",
+    "lookups",
     "times",
     "c",
     "memory",
@@ -55,6 +57,7 @@ fn main() {
     report += &places(&figures);
     report += &calls(&figures);
     report += &rewriter(&figures);
+    report += &lookups(&figures);
     report += &growth(&figures);
     report += &memory(&figures);
     report += &cold(&figures);
@@ -753,7 +756,37 @@ fn rewriter(figures: &Figures) -> String {
             ]
         })
     });
-    text + &table(["frames of", "envelope", WAYS[0], WAYS[2], WAYS[3], "streams a core"], times)
+    text += &table(["frames of", "envelope", WAYS[0], WAYS[2], WAYS[3], "streams a core"], times);
+    text += "\nInstructions a frame of other formats, and of chat whose text is inside of tool calls, with and without the option \
+             `calls`.\n";
+    let streams = figures.all(&["stream"]).map(|line| [line[0].clone(), show(figures.each(&["stream", &line[0]]), 0)]);
+    text += &table(["stream", "instructions a frame"], streams);
+    text += "\nRewriters of vLLM's stable frames that are alive at once, and the nanoseconds of a frame for one of them, in random \
+             order: what differs is the time that memory takes.\n";
+    let many = figures.all(&["rewriters"]).map(|line| [line[0].clone(), line[1].clone()]);
+    text += &table(["rewriters", "ns a frame"], many);
+    let bytes = figures.text(&["rewritermemory"], 0).unwrap_or("–");
+    text + &format!("\nAfter three frames, such a rewriter has asked the allocator for {bytes} bytes.\n")
+}
+
+fn lookups(figures: &Figures) -> String {
+    let mut text = "\n## Finding a dialect\n\nInstructions of `aside_dialect_find_for_model` for each name of \
+                    `tests/field/names.tsv`, and of `aside_dialect_find_for_template` for the bytes of a template that was asked \
+                    for before.\n"
+        .to_owned();
+    let models = [("known", "a model that is known"), ("unknown", "one that is not")].map(|(kind, name)| {
+        let mut counts: Vec<f64> =
+            figures.all(&["lookup", kind]).filter_map(|line| line.last()?.parse().ok()).collect();
+        counts.sort_by(f64::total_cmp);
+        let median = counts.get(counts.len().saturating_sub(1) / 2).copied();
+        [name.to_owned(), counts.len().to_string(), show(median, 0), show(counts.last().copied(), 0)]
+    });
+    let templates = figures.all(&["lookup", "template"]).map(|line| {
+        let count = show(line.last().and_then(|count| count.parse().ok()), 0);
+        [format!("the template of {}", line[0]), "1".to_owned(), count.clone(), count]
+    });
+    text += &table(["what is looked up", "how many", "median", "the largest"], models.into_iter().chain(templates));
+    text
 }
 
 fn cold(figures: &Figures) -> String {
