@@ -85,7 +85,8 @@ pub fn find_for_model(model: &[u8]) -> Result<(usize, Option<Start>), UnknownMod
 /// Returns the start of a stream, which a name that says that its model does not think moves to the content.
 fn start_of_name(place: usize, start: Option<Start>, name: &[u8]) -> Option<Start> {
     let is_without = |model: Model<'_>| {
-        NAMES_WITHOUT.iter().any(|word| matches!(model_names::fit(word, &model), PatternMatch::Fits(_)))
+        let mut words = may_fit(NAMES_WITHOUT.iter().copied(), &model);
+        words.any(|word| matches!(model_names::fit(word, &model), PatternMatch::Fits(_)))
     };
     match start.unwrap_or_else(|| compiled(place).start) {
         Start::Channel(Channel::Thinking) if Model::new(name).is_some_and(is_without) => {
@@ -99,8 +100,16 @@ fn start_of_name(place: usize, start: Option<Start>, name: &[u8]) -> Option<Star
 #[cold]
 fn dialect_of_calls(name: &[u8]) -> Option<usize> {
     let model = Model::new(name)?;
-    let fitting = CALLS_ALONE.iter().filter(|(pattern, _)| model_names::begins(pattern, &model));
-    fitting.max_by_key(|(pattern, _)| model_names::said(pattern.as_bytes())).map(|(_, place)| *place)
+    let patterns = may_fit(CALLS_ALONE.iter().map(|(pattern, _)| *pattern), &model);
+    let fitting = patterns.filter(|pattern| model_names::begins(pattern, &model));
+    let best = fitting.max_by_key(|pattern| model_names::said(pattern.as_bytes()))?;
+    CALLS_ALONE.iter().find(|(pattern, _)| *pattern == best).map(|(_, place)| *place)
+}
+
+/// Leaves out patterns without a slash that begin as no word of the name does.
+fn may_fit<'a>(patterns: impl Iterator<Item = &'a str>, model: &Model<'_>) -> impl Iterator<Item = &'a str> {
+    let initials = model.initials();
+    patterns.filter(move |pattern| initials & model_names::initial(pattern.as_bytes()[0]) != 0)
 }
 
 /// Returns the place of the entry with the pattern that fits best, and the start that the pattern says.

@@ -12,6 +12,7 @@ use std::time::Instant;
 use aside::Dialect;
 use aside::sse::{Body, Formats, Options, Rewriter};
 
+#[allow(dead_code)] // Other benches read its other streams.
 #[path = "../../../frames.rs"]
 mod frames;
 #[path = "../../../workloads.rs"]
