@@ -65,16 +65,8 @@ fn embed_dialects() {
         .unwrap();
     }
     table.push_str("];\n");
-    let builder = Builder::new(patterns.iter().map(|patterns| patterns.iter().map(String::as_str)));
-    let Table { patterns, edges, stops, leaves, numbers, roots, slashed, tails } = builder.table();
-    writeln!(
-        table,
-        "const PATTERNS: usize = {};\nstatic MODELS: Table<'static> = Table {{ patterns: &{patterns:?}, edges: &{edges:?}, \
-         stops: &{stops:?}, leaves: &{leaves:?}, numbers: &{numbers:?}, roots: {roots:?}, slashed: {slashed:?}, \
-         tails: {tails:?} }};",
-        patterns.len()
-    )
-    .unwrap();
+    writeln!(table, "const PATTERNS: usize = {};", patterns.iter().map(Vec::len).sum::<usize>()).unwrap();
+    write_table(&mut table, "MODELS", &patterns);
     let file = "src/dialect/without_thinking.toml";
     println!("cargo::rerun-if-changed={file}");
     let keys: toml::Table = fs::read_to_string(file).unwrap().parse().unwrap_or_else(|error| panic!("{file}: {error}"));
@@ -82,14 +74,26 @@ fn embed_dialects() {
         values.as_array().unwrap().iter().map(|value| value.as_str().unwrap().to_ascii_lowercase()).collect()
     };
     writeln!(table, "static WITHOUT_THINKING: &[&str] = &{:?};", strings(&keys["models"])).unwrap();
-    writeln!(table, "static NAMES_WITHOUT: &[&str] = &{:?};", strings(&keys["names_without"])).unwrap();
-    let of_calls = keys["calls"].as_table().unwrap().iter().flat_map(|(name, patterns)| {
-        let place = names.iter().position(|known| known == name);
-        let place = place.unwrap_or_else(|| panic!("{file}: there is no dialect {name}"));
-        strings(patterns).into_iter().map(move |pattern| (pattern, place))
-    });
-    writeln!(table, "static CALLS_ALONE: &[(&str, usize)] = &{:?};", of_calls.collect::<Vec<_>>()).unwrap();
+    write_table(&mut table, "NAMES_WITHOUT", &[strings(&keys["names_without"])]);
+    let of_calls = keys["calls"].as_table().unwrap();
+    if let Some(unknown) = of_calls.keys().find(|name| !names.contains(name)) {
+        panic!("{file}: there is no dialect {unknown}");
+    }
+    let patterns: Vec<_> = names.iter().map(|name| of_calls.get(name).map(&strings).unwrap_or_default()).collect();
+    write_table(&mut table, "CALLS_ALONE", &patterns);
     fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join("dialects.rs"), table).unwrap();
+}
+
+/// Writes the table of the patterns that each dialect has.
+fn write_table(text: &mut String, name: &str, patterns: &[Vec<String>]) {
+    let builder = Builder::new(patterns.iter().map(|patterns| patterns.iter().map(String::as_str)));
+    let Table { patterns, edges, stops, leaves, numbers, roots, slashed, tails } = builder.table();
+    writeln!(
+        text,
+        "static {name}: Table<'static> = Table {{ patterns: &{patterns:?}, edges: &{edges:?}, stops: &{stops:?}, \
+         leaves: &{leaves:?}, numbers: &{numbers:?}, roots: {roots:?}, slashed: {slashed:?}, tails: {tails:?} }};"
+    )
+    .unwrap();
 }
 
 /// An entry of `models` in lower case: a text, or what a table has as `pattern`.

@@ -11,7 +11,7 @@ use std::{
 use super::{
     Channel, Start, compile,
     compiled::Compiled,
-    model_names::{self, FamilyDistance, Model, Pattern, PatternMatch},
+    model_names::{self, FamilyDistance, Model, Pattern},
     model_search::{self, Fitting, MOST_NAMED},
     model_table::{Edge, Known, Leaf, State, Stop, Table},
 };
@@ -52,9 +52,10 @@ pub fn c_name(index: usize) -> Option<&'static std::ffi::CStr> {
 #[cfg(feature = "c-api")]
 pub fn starts(index: usize) -> impl Iterator<Item = Start> {
     let models = ENTRIES.get(index).map_or(&[][..], |entry| entry.models);
-    // A name may say that its model does not think.
-    let without = (!models.is_empty()).then_some(Start::Channel(Channel::Content));
-    models.iter().filter_map(|pattern| pattern.start).chain(without)
+    let starts = models.iter().map(move |pattern| pattern.start.unwrap_or_else(|| compiled(index).start));
+    // The name of a model that thinks may say that this one does not.
+    let thinks = starts.clone().any(|start| start == Start::Channel(Channel::Thinking));
+    starts.chain(thinks.then_some(Start::Channel(Channel::Content)))
 }
 
 /// Returns the place of a dialect in `names`, by its name or an alias.
@@ -84,12 +85,8 @@ pub fn find_for_model(model: &[u8]) -> Result<(usize, Option<Start>), UnknownMod
 
 /// Returns the start of a stream, which a name that says that its model does not think moves to the content.
 fn start_of_name(place: usize, start: Option<Start>, name: &[u8]) -> Option<Start> {
-    let is_without = |model: Model<'_>| {
-        let mut words = may_fit(NAMES_WITHOUT.iter().copied(), &model);
-        words.any(|word| matches!(model_names::fit(word, &model), PatternMatch::Fits(_)))
-    };
     match start.unwrap_or_else(|| compiled(place).start) {
-        Start::Channel(Channel::Thinking) if Model::new(name).is_some_and(is_without) => {
+        Start::Channel(Channel::Thinking) if matches!(fitting(&NAMES_WITHOUT, name), Fitting::One(_)) => {
             Some(Start::Channel(Channel::Content))
         }
         _ => start,
@@ -99,26 +96,26 @@ fn start_of_name(place: usize, start: Option<Start>, name: &[u8]) -> Option<Star
 /// Returns the place of the dialect of a model that writes calls and no thinking.
 #[cold]
 fn dialect_of_calls(name: &[u8]) -> Option<usize> {
-    let model = Model::new(name)?;
-    let patterns = may_fit(CALLS_ALONE.iter().map(|(pattern, _)| *pattern), &model);
-    let fitting = patterns.filter(|pattern| model_names::begins(pattern, &model));
-    let best = fitting.max_by_key(|pattern| model_names::said(pattern.as_bytes()))?;
-    CALLS_ALONE.iter().find(|(pattern, _)| *pattern == best).map(|(_, place)| *place)
+    match fitting(&CALLS_ALONE, name) {
+        Fitting::One(Known { text, dialect, .. }) => {
+            model_names::begins(text, &Model::new(name)?).then_some(dialect.into())
+        }
+        _ => None,
+    }
 }
 
-/// Leaves out patterns without a slash that begin as no word of the name does.
-fn may_fit<'a>(patterns: impl Iterator<Item = &'a str>, model: &Model<'_>) -> impl Iterator<Item = &'a str> {
-    let initials = model.initials();
-    patterns.filter(move |pattern| initials & model_names::initial(pattern.as_bytes()[0]) != 0)
+/// Returns the patterns of a table that fit a name best. None fits a name that is too long.
+fn fitting<'a>(table: &Table<'a>, name: &[u8]) -> Fitting<'a> {
+    Model::new(name).map_or(Fitting::None, |model| model_search::find::<WORDS>(table, &model))
 }
 
 /// Returns the place of the entry with the pattern that fits best, and the start that the pattern says.
 #[inline(always)]
 fn choose(entries: &[Entry], models: &Table<'_>, name: &[u8]) -> Result<(usize, Option<Start>), UnknownModel> {
-    let fitting = Model::new(name).map_or(Fitting::None, |model| model_search::find::<WORDS>(models, &model));
-    let candidates = match fitting {
-        Fitting::One { dialect, pattern } => {
-            return Ok((dialect, entries[dialect].models[pattern].start));
+    let candidates = match fitting(models, name) {
+        Fitting::One(Known { dialect, number, .. }) => {
+            let dialect = usize::from(dialect);
+            return Ok((dialect, entries[dialect].models[usize::from(number)].start));
         }
         Fitting::Several(dialects) => dialects,
         Fitting::None => [None; MOST_NAMED],
@@ -418,7 +415,7 @@ impl fmt::Display for CommaList<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::model_table::Builder;
+    use crate::dialect::{model_names::PatternMatch, model_table::Builder};
     use crate::distance::LONGEST;
 
     macro_rules! entry {
@@ -572,8 +569,9 @@ mod tests {
     #[test]
     fn patterns_are_as_the_matcher_reads_them() {
         let all = ENTRIES.iter().flat_map(|entry| entry.models).map(|pattern| pattern.text);
-        let others = CALLS_ALONE.iter().map(|(pattern, _)| *pattern).chain(WITHOUT_THINKING.iter().copied());
-        for pattern in all.chain(others).chain(NAMES_WITHOUT.iter().copied()) {
+        let others =
+            [&CALLS_ALONE, &NAMES_WITHOUT].into_iter().flat_map(|table| table.patterns).map(|known| known.text);
+        for pattern in all.chain(others).chain(WITHOUT_THINKING.iter().copied()) {
             let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.:/*".contains(&byte);
             assert!(pattern.bytes().all(is_plain) && pattern.len() <= LONGEST, "{pattern}");
             assert!(pattern.as_bytes()[0].is_ascii_lowercase() && !pattern.contains("**"), "{pattern}");

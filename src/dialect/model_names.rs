@@ -54,20 +54,10 @@ impl<'a> Model<'a> {
         (before > 0).then(|| Part(&self.name[last_part(&self.name[..before - 1])..]))
     }
 
-    /// Returns a bit for each byte with which a word of the last part begins; bytes may share one.
-    pub fn initials(&self) -> u32 {
-        self.last.words().fold(0, |initials, (_, byte)| initials | initial(byte))
-    }
-
     /// Returns what a pattern is held against.
     fn part(&self, pattern: &[u8]) -> Part<'a> {
         if pattern.contains(&b'/') { self.last_two().unwrap_or(self.last) } else { self.last }
     }
-}
-
-/// Returns the bit of a byte in `Model::initials`.
-pub fn initial(byte: u8) -> u32 {
-    1 << (byte & 31)
 }
 
 /// Returns where the part begins that is the last one of these.
@@ -164,9 +154,10 @@ pub fn said(pattern: &[u8]) -> usize {
 /// Returns whether a pattern fits that counts only where a name, or what follows a provider's `:` or `.`, begins.
 pub fn begins(pattern: &str, model: &Model) -> bool {
     let part = model.part(pattern.as_bytes());
-    let is_beginning = |place: usize| place == 0 || matches!(part.at(place - 1), b'.' | b':');
-    places(pattern.as_bytes(), part).any(is_beginning)
-        && matches!(fit(pattern, model), PatternMatch::Fits((Reverse(place), _)) if is_beginning(place))
+    match fit(pattern, model) {
+        PatternMatch::Fits((Reverse(place), _)) => place == 0 || matches!(part.at(place - 1), b'.' | b':'),
+        _ => false,
+    }
 }
 
 /// The distance of a name from a pattern of its family: the shortest comes first.

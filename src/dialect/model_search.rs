@@ -23,10 +23,9 @@ struct Best {
 
 impl Best {
     #[inline]
-    fn fitting(&self, table: &Table<'_>) -> Fitting {
+    fn fitting<'a>(&self, table: &Table<'a>) -> Fitting<'a> {
         if self.count < 2 {
-            let Known { dialect, number, .. } = table.patterns[usize::from(self.pattern)];
-            return Fitting::One { dialect: dialect.into(), pattern: number.into() };
+            return Fitting::One(table.patterns[usize::from(self.pattern)]);
         }
         let mut dialects = self.dialects[..usize::from(self.count)].iter().copied();
         Fitting::Several([(); MOST_NAMED].map(|()| dialects.next()))
@@ -44,9 +43,9 @@ impl Best {
 }
 
 /// The places of dialects in the catalogue.
-pub enum Fitting {
-    /// One fits best. Of its patterns that do, the number of the first.
-    One { dialect: usize, pattern: usize },
+pub enum Fitting<'a> {
+    /// One fits best: the first of its patterns that do.
+    One(Known<'a>),
     /// These fit equally well. There may be more of them than can be named.
     Several([Option<u8>; MOST_NAMED]),
     /// None fits, or what fits stands further right than a release that is not known: that is not the family.
@@ -55,7 +54,7 @@ pub enum Fitting {
 
 /// Finds the dialects that fit best. `WORDS` of 64 bits are enough for a bit of each pattern.
 #[inline(always)]
-pub fn find<const WORDS: usize>(table: &Table<'_>, model: &Model<'_>) -> Fitting {
+pub fn find<'a, const WORDS: usize>(table: &Table<'a>, model: &Model<'_>) -> Fitting<'a> {
     let mut search = Search {
         table,
         model,

@@ -1,6 +1,5 @@
 //! Dialects for C: finding, loading, listing. A built-in one is never freed, so that no host needs to count its uses.
 
-use std::borrow::Cow;
 use std::sync::OnceLock;
 use std::{iter, ptr};
 
@@ -10,7 +9,7 @@ use safer_ffi::prelude::*;
 use super::constants::*;
 use super::memory::{Versioned, bytes, file_text, fill_sized, layout, read_sized, try_box};
 use super::status::{fail, fail_no_handle, fail_null, fail_unknown_model, fail_with, guard, guard_handle};
-use crate::memory::{self, append_text, push};
+use crate::memory::{self, push};
 use crate::{Dialect, Start, dialect};
 
 /// A dialect: which bytes are markers, and of what. It never changes. From `aside_dialect_find()` (built in: never
@@ -82,21 +81,6 @@ fn preload(name: &[u8]) -> Result<(), aside_status> {
     iter::once(None).chain(starts).try_for_each(|start| handle(place, start).map(|_| ()))
 }
 
-/// A template's text. What is not UTF-8 in it becomes U+FFFD.
-fn template_text(bytes: &[u8]) -> Result<Cow<'_, str>, aside_status> {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return Ok(Cow::Borrowed(text));
-    }
-    let mut text = String::new();
-    for chunk in bytes.utf8_chunks() {
-        let replaced = if chunk.invalid().is_empty() { "" } else { "\u{fffd}" };
-        for part in [chunk.valid(), replaced] {
-            append_text(&mut text, part).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
-        }
-    }
-    Ok(Cow::Owned(text))
-}
-
 /// Finds the dialect of a template, and fills the caller's match.
 ///
 /// # Safety
@@ -127,7 +111,7 @@ unsafe fn find_for_template(
             unsafe { fill_sized(found, given.size, aside_template_match { count, start, ..given }) };
         }
     };
-    match Dialect::find_for_template(&template_text(template)?) {
+    match Dialect::find_for_template(&memory::lossy(template).map_err(|_| fail(ASIDE_ERROR_MEMORY))?) {
         Ok((dialect, start)) => {
             let dialect = find(dialect.name().as_bytes())?;
             write(0, dialect);
