@@ -110,9 +110,7 @@ impl Rewrite {
     fn begin_event(&mut self) {
         let Rewrite { scratch, choices, messages, responses, .. } = self;
         scratch.begin_event();
-        for protocol in [made(messages), made(responses), Some(choices)].into_iter().flatten() {
-            protocol.begin_event();
-        }
+        all(choices, messages, responses).for_each(|protocol| protocol.begin_event());
     }
 
     fn release(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -123,8 +121,7 @@ impl Rewrite {
             responses.made_by(|| Responses::new(options))?;
         }
         let context = &mut Context { setup, scratch, out };
-        let protocols: [Option<&mut dyn Protocol>; 3] = [made(messages), made(responses), Some(choices)];
-        protocols.into_iter().flatten().try_for_each(|protocol| protocol.release(context, input))
+        all(choices, messages, responses).try_for_each(|protocol| protocol.release(context, input))
     }
 
     /// Writes the byte order mark of a stream that begins with this. Returns what comes after it, and whether the stream begins.
@@ -147,10 +144,7 @@ impl Rewrite {
     /// Writes a line that is an object of its own, with its changes. With `last`, the streams are over after it.
     pub fn line(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, is_first) = self.pass_mark(raw, out)?;
-        let mut read = Read::Nothing;
-        if let Some(format) = self.known(raw, &mut read)? {
-            self.scratch.begin_event();
-            self.data(Some(format), &read, raw, 0..raw.len(), last, out)?;
+        if self.known(raw, last, out)? {
             return Ok(());
         }
         self.event.read_data(raw)?;
@@ -163,11 +157,11 @@ impl Rewrite {
                 // The whole answer, of a request that asks for no stream.
                 return self.body(raw, out);
             }
-            self.learn(format, &read, raw)?;
+            self.learn(format, &Read::Nothing, raw)?;
         } else {
             self.setup.stats.unread += u64::from(!matches!(format, None | Some(Format::Error)));
         }
-        self.data(format, &read, raw, 0..raw.len(), last, out)?;
+        self.data(format, &Read::Nothing, raw, 0..raw.len(), last, out)?;
         Ok(())
     }
 
@@ -177,14 +171,12 @@ impl Rewrite {
         if raw == b"\n" && self.takes_line_feed()? {
             return Ok(());
         }
-        let mut read = Read::Nothing;
-        if let Some(format) = self.known(raw, &mut read)? {
-            self.scratch.begin_event();
-            self.data(Some(format), &read, raw, 0..raw.len(), last, out)?;
+        if self.known(raw, last, out)? {
             return Ok(());
         }
         self.event.read(raw)?;
         self.begin_event();
+        let mut read = Read::Nothing;
         let format = self.read(raw, &mut read)?;
         if format.is_none() {
             let values = self.event.values(raw)?;
@@ -203,14 +195,17 @@ impl Rewrite {
         protocols.into_iter().flatten().try_fold(false, |taken, protocol| Ok(taken || protocol.takes_line_feed()?))
     }
 
-    /// Reads an event that has the envelope of the one before. Returns its format.
-    fn known(&mut self, raw: &[u8], read: &mut Read) -> memory::Result<Option<Format>> {
+    /// Writes an event that has the envelope of the one before. Returns whether it has.
+    fn known(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<bool, Error> {
         let Rewrite { choices, responses, event, envelope, .. } = self;
-        let format = envelope.read(raw, event, choices, read)?;
-        if let (Read::Responses(_), Some(responses)) = (read, responses.get_mut()) {
+        let mut read = Read::Nothing;
+        let Some(format) = envelope.read(raw, event, choices, &mut read)? else { return Ok(false) };
+        if let (Read::Responses(_), Some(responses)) = (&read, responses.get_mut()) {
             responses.begin_event();
         }
-        Ok(format)
+        self.scratch.begin_event();
+        self.data(Some(format), &read, raw, 0..raw.len(), last, out)?;
+        Ok(true)
     }
 
     fn learn(&mut self, format: Option<Format>, read: &Read, raw: &[u8]) -> memory::Result<()> {
@@ -336,8 +331,7 @@ impl Rewrite {
         setup.stats.changed += u64::from(changes);
         if ended {
             setup.restart();
-            let all: [Option<&mut dyn Protocol>; 3] = [made(messages), made(responses), Some(choices)];
-            all.into_iter().flatten().try_for_each(|protocol| protocol.restart(setup))?;
+            all(choices, messages, responses).try_for_each(|protocol| protocol.restart(setup))?;
         }
         Ok(changes)
     }
@@ -372,6 +366,15 @@ impl Rewrite {
 /// Returns the code of a format, if an event of it has come.
 fn made<T: Protocol>(protocol: &mut TryBox<T>) -> Option<&mut dyn Protocol> {
     protocol.get_mut().map(|protocol| protocol as &mut dyn Protocol)
+}
+
+/// Returns the code of all formats that is there, in the order in which it writes what it holds.
+fn all<'a>(
+    choices: &'a mut Choices,
+    messages: &'a mut TryBox<Messages>,
+    responses: &'a mut TryBox<Responses>,
+) -> impl Iterator<Item = &'a mut dyn Protocol> {
+    [made(messages), made(responses), Some(choices as &mut dyn Protocol)].into_iter().flatten()
 }
 
 fn is_ollama(format: Option<Format>) -> bool {

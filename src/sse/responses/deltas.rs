@@ -4,7 +4,7 @@ use std::mem;
 
 use super::calls::{prefix, unique, write_number};
 use super::fields::{Fields, Kind, Object};
-use super::message::{Carrier, OpenItem, PartState, TextConfig, TextPart};
+use super::message::{Carrier, Message, OpenItem, PartState, TextConfig, TextPart};
 use super::{Incoming, Outcome, PARTS, Responses};
 use crate::Error;
 use crate::memory::{self, append, push};
@@ -122,7 +122,6 @@ impl Responses {
         let Some(delta) = fields.delta.clone() else { return Ok(Outcome::Written) };
         let mut decoded = mem::take(&mut context.scratch.decoded);
         let said = decode(&data[delta], &mut decoded)?;
-        let here = &mut self.messages[message];
         context.scratch.parts.clear();
         if said.is_empty() && !incoming.is_last {
             let here = &mut self.messages[message];
@@ -139,8 +138,8 @@ impl Responses {
             here.pass(event, fields, Some(index), &mut self.outgoing, context)?;
             return Ok(Outcome::Written);
         }
-        let id = &here.id;
-        let here = &mut here.parts[part];
+        let Message { id, parts, .. } = &mut self.messages[message];
+        let here = &mut parts[part];
         here.take(said);
         match &mut here.text {
             Some(text) => {

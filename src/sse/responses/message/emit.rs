@@ -163,10 +163,15 @@ impl Message {
         let Some(Carrier { event, fields, .. }) = carrier else {
             return Ok(outgoing.reasoning(target, text, context.out)?);
         };
-        let Fields { name: Some(name), item_id: Some(id), delta: Some(delta), .. } = fields else {
-            return Ok(outgoing.reasoning(target, text, context.out)?);
-        };
-        let (Some(index), Some(content)) = (&fields.output_index, &fields.content_index) else {
+        let Fields {
+            name: Some(name),
+            item_id: Some(id),
+            delta: Some(delta),
+            output_index: Some(index),
+            content_index: Some(content),
+            ..
+        } = fields
+        else {
             return Ok(outgoing.reasoning(target, text, context.out)?);
         };
         let (data, edits, kind) = (event.data(), &mut context.scratch.edits, outgoing.reasoning_delta());
