@@ -2,8 +2,8 @@
 //!
 //!     figures times             workloads through Rust, next to memchr for the same bytes and memcpy
 //!     figures memory            bytes of a scanner and of a dialect
-//!     figures many              100,000 scanners, in turn and in random order, on one thread and on two; then up to so many
-//!                               rewriters, in random order
+//!     figures many              100,000 scanners, in turn and in random order, on one thread and on two; then 1 to
+//!                               100,000 rewriters, in random order
 //!     figures cold PROGRAM      starts `benches/c/cold.c` up to the first event
 //!     figures finds             the first `find` of every dialect, each in a process of its own
 //!     figures find DIALECT      one of them, in nanoseconds

@@ -30,7 +30,7 @@ pub struct Stream {
     pub name: &'static str,
     /// The host wants calls.
     pub calls: bool,
-    /// What comes before the frames that are counted.
+    /// The frames before those that are counted.
     pub before: String,
     pub frames: Vec<String>,
 }

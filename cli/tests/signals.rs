@@ -11,7 +11,7 @@ use support::program::{err, out, scratch};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_aside");
 
-/// A command of the shell that says when it begins, notes each signal in a file, and goes on as `then` says.
+/// A command of the shell that says when it begins, notes each signal in a file, and then runs `then`.
 fn script(noted: &str, then: &str) -> String {
     format!(
         "for s in INT TERM HUP; do trap \"echo $s >>'{noted}'; {then}\" $s; done; \
@@ -58,7 +58,7 @@ impl Run {
         send(signal, &self.child.id().to_string());
     }
 
-    /// Returns what came out, and what the command was told after it had begun.
+    /// Returns the output, and the signals that the command got after it had begun.
     fn end(self) -> (Output, Vec<String>) {
         let noted = self.noted.clone();
         let output = self.child.wait_with_output().unwrap();

@@ -32,7 +32,7 @@ pub enum Shape {
 
 /// Lists each marker once, and not more than one above the most: that is enough to be refused.
 pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
-    // A closer that comes late, or that the host has removed, is a courtesy: it never stands in the way of a marker.
+    // A closer that comes late, or that the host has removed, is a courtesy: a marker always takes precedence over it.
     let (courtesies, candidates): (Vec<_>, Vec<_>) =
         candidates.into_iter().partition(|candidate| candidate.pattern.needs & (flag::FORCED | flag::DROPPED) != 0);
     let (yielding, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| candidate.yields);

@@ -490,7 +490,7 @@ mod tests {
         };
         let names = include_str!("../../tests/field/names.tsv").lines().filter_map(|row| row.split('\t').next());
         names.for_each(check);
-        // Names of parts of patterns, and of what stands between such parts.
+        // Names made of parts of patterns with separators between them.
         let pieces: Vec<&str> =
             ENTRIES.iter().flat_map(|entry| entry.models).flat_map(|it| it.text.split('*')).collect();
         let between = ["-", "", "/", ".5", "-5", "3", "p1", "_", ":", "-8b", "x", "-0.6b", "\\", "-2507", "-v3.2"];

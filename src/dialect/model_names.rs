@@ -27,7 +27,7 @@ pub type Rank = (Reverse<usize>, usize);
 /// Longer names are none.
 pub const LONGEST: usize = 1024;
 
-/// What patterns are held against of a model's name.
+/// The parts of a model's name that patterns are compared with.
 #[derive(Clone, Copy)]
 pub struct Model<'a> {
     name: &'a [u8],
@@ -236,7 +236,7 @@ pub fn has_rest(pattern: &[u8], part: Part<'_>, mut read: Cursor) -> bool {
     while read.pattern < pattern.len() {
         let literal = read.pattern + 1;
         let Some(&first) = pattern.get(literal) else { return true };
-        // `*` stands for any bytes but a slash, and a letter for itself alone.
+        // `*` matches any bytes but a slash; a letter matches itself alone.
         let mut place = read.name;
         read = loop {
             let byte = part.at(place);
@@ -284,13 +284,13 @@ fn read_literal(pattern: &[u8], from: usize, part: Part<'_>, place: usize) -> Re
     if is_over { Ok(read) } else { Err(read) }
 }
 
-/// Returns whether no word goes on here, so that a pattern may end.
+/// Returns whether a pattern may end here: not inside of a word.
 pub fn is_word_over(part: Part<'_>, at: usize) -> bool {
     !part.0.get(at).is_some_and(u8::is_ascii_alphanumeric)
 }
 
-/// Returns whether the number goes on that a pattern ends with, and that has a point or has none: by more digits, or as a point release (`.5`, `p5`, `-5`).
-/// Sizes (`-8b`, `-0.6b`) and dates (`-0905`) do not count.
+/// Returns whether the name continues the number at the end of a pattern: with more digits, or as a point release (`.5`, `p5`,
+/// `-5`). Sizes (`-8b`, `-0.6b`) and dates (`-0905`) do not count. `has_point`: the pattern's number has a point.
 pub fn goes_on(has_point: bool, part: Part<'_>, at: usize) -> bool {
     let byte = |at: usize| part.0.get(at).copied().unwrap_or_default();
     match byte(at) {

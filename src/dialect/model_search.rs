@@ -9,7 +9,7 @@ use super::model_table::{CLASSED, Known, Leaf, NOWHERE, State, Stop, Table};
 /// The most dialects that are named where several fit.
 pub const MOST_NAMED: usize = 3;
 
-/// What fits a name best.
+/// The best match so far.
 #[derive(Clone, Copy)]
 struct Best {
     place: usize,
@@ -48,7 +48,7 @@ pub enum Fitting<'a> {
     One(Known<'a>),
     /// These fit equally well. There may be more of them than can be named.
     Several([Option<u8>; MOST_NAMED]),
-    /// None fits, or what fits stands further right than a release that is not known: that is not the family.
+    /// None fits, or the best match is to the right of a release that is not known: then the family is another one.
     None,
 }
 
@@ -73,7 +73,7 @@ pub fn find<'a, const WORDS: usize>(table: &Table<'a>, model: &Model<'_>) -> Fit
     }
 }
 
-/// What is known while a name is read.
+/// The state of a search while a name is read.
 struct Search<'a, const WORDS: usize> {
     table: &'a Table<'a>,
     model: &'a Model<'a>,

@@ -1,4 +1,4 @@
-//! Arguments that are words: which words there are, and what each stands for in the crate. The stub has the same words.
+//! Arguments that are words: the words that are allowed, and the value of the crate that each one means. The stub has the same words.
 
 use aside::sse::{Body, Field, Formats, ResponsesAs};
 use aside::{CallsInThinking, Markers, StrayClose};

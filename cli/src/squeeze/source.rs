@@ -29,7 +29,7 @@ pub enum Source {
     Command(PipeReader, Child, String),
 }
 
-/// What is known at the end.
+/// The state at the end.
 pub struct Ended {
     /// How the command ended, if it has.
     pub status: Option<ExitStatus>,
@@ -62,7 +62,7 @@ pub fn read(open: impl FnOnce() -> Result<Source, Stop>, mut feed: impl FnMut(&[
         }
     };
     let ended = run(&events, child.as_ref(), &is_over, &mut feed)?;
-    // Where a second signal has ended the run, the command may go on.
+    // After a second signal has ended the run, the command may still run.
     let reap = |child: &mut Child| match ended.may_wait {
         true => child.wait().map(Some),
         false => child.try_wait(),
@@ -130,7 +130,7 @@ fn read_all(
     thread::spawn(move || {
         let result = open().and_then(|mut input| {
             let mut chunk = vec![0; READ];
-            // Once nobody reads, nothing more is read either, so that a command without an end is told by its pipe.
+            // Once nobody reads, nothing more is read either, so that a command without an end sees its pipe closed.
             while !is_over.load(Relaxed) {
                 match input.read(&mut chunk)? {
                     0 => break,
