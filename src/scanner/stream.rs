@@ -131,7 +131,7 @@ impl Scanner {
     }
 
     /// Closes the thinking that is open: releases what is held as text, and ends the span with the cause
-    /// [`Forced`](Cause::Forced). A tool span whose calls the dialect describes is closed too, and so is the call in it.
+    /// [`Cause::Forced`](crate::Cause::Forced). A tool span whose calls the dialect describes is closed too, and so is the call in it.
     ///
     /// It does nothing if the innermost span is neither of these, nor before the first byte of a stream whose prompt has
     /// opened one. A closer that comes next, with only blanks before it, is removed. The closer of a fence is not: it is text.
