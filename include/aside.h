@@ -692,6 +692,41 @@ aside_status aside_scanner_start_from_prompt(struct aside_scanner *scanner,
                                              size_t len,
                                              aside_start *start);
 
+/**
+ * Returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. `*start`
+ * becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only what the dialect guesses of its models, that they
+ * start in the thinking: neither a prompt nor the options have said so. It becomes 0 otherwise. Either may be NULL. They are
+ * written on success only.
+ *
+ * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+ */
+aside_status aside_scanner_start(const struct aside_scanner *scanner, aside_start *start, uint32_t *is_guessed);
+
+/** Why a stream ends, as far as its host knows: the values of `aside_end_reason`. */
+enum {
+    /** Not known. */
+    ASIDE_END_REASON_UNKNOWN = 0,
+    /** The model has ended its answer: `"finish_reason":"stop"`. */
+    ASIDE_END_REASON_ENDED = 1,
+    /** The answer was cut off, by a limit or an error: `"finish_reason":"length"`. */
+    ASIDE_END_REASON_CUT_OFF = 2,
+};
+
+/** An `ASIDE_END_REASON_` value. */
+typedef uint32_t aside_end_reason;
+
+/**
+ * Says why the stream ends, before it is finished, which forgets the reason, as a reset does.
+ *
+ * It matters where the start was guessed to be in the thinking (`aside_scanner_start()`). If an answer ended and nothing in it
+ * has closed that thinking or written its opener, it was the answer: finishing then reports `ASIDE_KIND_RECLASSIFY` with the
+ * channel `ASIDE_CHANNEL_CONTENT`, before the span is closed.
+ *
+ * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has changed
+ * after an error.
+ */
+aside_status aside_scanner_end_reason(struct aside_scanner *scanner, aside_end_reason reason);
+
 /* ========================================================================== *
  * Scanners: events
  * ========================================================================== */
@@ -709,8 +744,11 @@ enum {
     /** A span ends. The bytes are its closing marker; there are none if it ends without one. */
     ASIDE_KIND_CLOSE = 5,
     /**
-     * All content so far was thinking: a closer of the thinking has come without an opener before it, in a dialect with
-     * `stray_close = "reclassify"`. It has no bytes of the stream, and comes at most once in it.
+     * All content so far was thinking, or all thinking so far was content: the channel says what it was. It was thinking
+     * where a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
+     * "reclassify"`. It was content where the stream has ended in a thinking that was only guessed
+     * (`aside_scanner_end_reason()`), and where the closer of a wrapper of the answer ends the thinking. The event has no
+     * bytes of the stream, and comes at most once in it.
      */
     ASIDE_KIND_RECLASSIFY = 6,
     /**
@@ -1326,6 +1364,14 @@ typedef struct aside_rewriter_options {
      * may take some 40 times as much. 0: 4 MiB.
      */
     uint64_t max_tools;
+    /**
+     * 1: leave thinking that is only guessed to be some as it is. 0: if an answer ends by itself in the thinking in which the
+     * dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it once more as
+     * content, and a body as content alone.
+     */
+    uint32_t keep_guessed;
+    /** 0. */
+    uint32_t reserved;
 } aside_rewriter_options;
 
 /**
@@ -1457,7 +1503,7 @@ typedef struct aside_rewriter_stats {
     uint64_t too_long;
     /** JSON objects that passed unread because they are of no format that is read, nor an error. */
     uint64_t unread;
-    /** Answers without content whose thinking was too long for `options.promote_empty`. */
+    /** Answers whose thinking was to be sent as content too, and was too long for that. */
     uint64_t unpromoted;
     /** Events that repeat a whole text and lack some of it, because that text was longer than `options.max_event`. */
     uint64_t truncated;

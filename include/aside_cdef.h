@@ -130,6 +130,14 @@ aside_status aside_scanner_start_from_prompt(struct aside_scanner *scanner,
                                              const char *tail,
                                              size_t len,
                                              aside_start *start);
+aside_status aside_scanner_start(const struct aside_scanner *scanner, aside_start *start, uint32_t *is_guessed);
+enum {
+    ASIDE_END_REASON_UNKNOWN = 0,
+    ASIDE_END_REASON_ENDED = 1,
+    ASIDE_END_REASON_CUT_OFF = 2,
+};
+typedef uint32_t aside_end_reason;
+aside_status aside_scanner_end_reason(struct aside_scanner *scanner, aside_end_reason reason);
 enum {
     ASIDE_KIND_OPEN = 1,
     ASIDE_KIND_ATTRIBUTE = 2,
@@ -312,6 +320,8 @@ typedef struct aside_rewriter_options {
     uint32_t promote_empty;
     uint32_t merge;
     uint64_t max_tools;
+    uint32_t keep_guessed;
+    uint32_t reserved;
 } aside_rewriter_options;
 struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect, const struct aside_rewriter_options *options);
 void aside_rewriter_free(struct aside_rewriter *rewriter);

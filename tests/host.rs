@@ -35,6 +35,7 @@ fn budgeted(events: &[Event], budget: Budget) -> Vec<Event> {
     for event in events {
         match event.what {
             What::Text if event.channel == "content" => content += count(&event.bytes),
+            What::Reclassify if event.channel == "content" => used = 0,
             What::Reclassify => used += std::mem::take(&mut content),
             _ => {}
         }
@@ -231,12 +232,10 @@ fn a_budget_and_a_forced_close_together() {
 fn counted(events: &[Event]) -> [Counts; 4] {
     Channel::ALL.map(|channel| {
         let text = reference::channel(events, channel.as_str());
-        let opens = |event: &&Event| matches!(event.what, What::Open { .. }) && event.channel == channel.as_str();
-        let turns = |event: &&Event| event.what == What::Reclassify && event.channel == channel.as_str();
         let mut counts = Counts::default();
         counts.bytes = text.len() as u64;
         counts.characters = text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64;
-        counts.spans = events.iter().filter(|event| opens(event) || turns(event)).count() as u64;
+        counts.spans = support::spans(events, channel);
         counts
     })
 }

@@ -76,6 +76,13 @@ fn made_dialects_are_read_as_the_reference_reads_them() {
                         }
                     }
                 }
+                if pair.reference.start.as_deref() == Some(start) {
+                    let wanted = reference::read_ended(&pair.reference, &text);
+                    for chunks in [support::bytes(&text), support::random_cuts(&mut random, &text, 5)] {
+                        let got = support::run_ended(&mut Scanner::new(&pair.library), &chunks);
+                        assert_eq!(support::difference(&wanted, &got), None, "ended, from {start}: {}", shown());
+                    }
+                }
                 let mut collecting = support::scanner(&pair.library, Some(start), Some(1 << 20));
                 let (events, thoughts) =
                     support::collect_whole(&mut collecting, &support::random_cuts(&mut random, &text, 5));

@@ -1,6 +1,7 @@
 //! Cuts texts everywhere: the scanner must say what the reference says of the whole. The texts are random ones of every
 //! dialect from every start, and recorded ones. `ASIDE_SEED` sets the seed, which a failure shows.
 
+use aside::Scanner;
 use samples::{Random, Texts};
 use std::path::{Path, PathBuf};
 use support::Pair;
@@ -92,6 +93,27 @@ fn stray_closers_as_the_host_says() {
                         let (name, chunks) = (&pair.reference.name, support::shown(&chunks));
                         panic!("{name} from {start}, {stray:?}, {chunks}: {difference}");
                     }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn starts_that_were_guessed() {
+    everywhere("starts_that_were_guessed", |pair, start, texts, random| {
+        if pair.reference.start.as_deref() != Some(start) {
+            return;
+        }
+        for _ in 0..300 {
+            let length = 1 + random.below(120);
+            let text = texts.next(random, length);
+            let wanted = reference::read_ended(&pair.reference, &text);
+            let mut scanner = Scanner::new(&pair.library);
+            for chunks in [vec![&text[..]], support::bytes(&text), support::random_cuts(random, &text, 5)] {
+                if let Some(difference) = support::difference(&wanted, &support::run_ended(&mut scanner, &chunks)) {
+                    let (name, chunks) = (&pair.reference.name, support::shown(&chunks));
+                    panic!("{name} from {start}, ended, {chunks}: {difference}");
                 }
             }
         }

@@ -20,7 +20,7 @@ fn foreign() -> Dialect {
 }
 
 fn options() -> Options {
-    Options::new().formats(Formats::MESSAGES)
+    Options::new().formats(Formats::MESSAGES).keep_guessed(true)
 }
 
 fn texts(blocks: &[(&str, &str)]) -> Vec<(String, String)> {

@@ -20,7 +20,7 @@ const ANYWHERE: &str =
     "name = \"anywhere\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"<think>\"]\nclose = [\"</think>\"]";
 
 fn options() -> Options {
-    Options::new().formats(Formats::OLLAMA)
+    Options::new().formats(Formats::OLLAMA).keep_guessed(true)
 }
 
 /// What becomes of lines: the same whether the host says that they are some or not.

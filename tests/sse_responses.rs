@@ -21,7 +21,7 @@ fn foreign() -> Dialect {
 }
 
 fn options() -> Options {
-    Options::new().formats(Formats::RESPONSES)
+    Options::new().formats(Formats::RESPONSES).keep_guessed(true)
 }
 
 // -------------------------------------------------------------------------------------------------------------- servers

@@ -183,14 +183,13 @@ impl<'a> Stream<'a> {
             assert_eq!(aside_scanner_held(self.handle), self.at - heard);
         }
         for (number, channel) in (0..).zip(Channel::ALL) {
-            let events = self.heard.events.iter().filter(|event| event.channel == channel.as_str());
             let wanted = reference::channel(&self.heard.events, channel.as_str());
-            let spans = events.filter(|event| matches!(event.what, What::Open { .. } | What::Reclassify)).count();
+            let spans = support::spans(&self.heard.events, channel);
             let mut counts = Counts::default();
             assert_eq!(unsafe { aside_scanner_counts(self.handle, number, &mut counts) }, OK);
             let characters = wanted.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
             let counted = [counts.bytes, counts.characters, counts.spans];
-            assert_eq!(counted, [wanted.len() as u64, characters as u64, spans as u64], "{channel:?}");
+            assert_eq!(counted, [wanted.len() as u64, characters as u64, spans], "{channel:?}");
         }
     }
 }

@@ -160,6 +160,16 @@ static inline aside_status aside_go_start_from_prompt(aside_go *go, const char *
     return aside_go_fed(go, aside_scanner_start_from_prompt(aside_go_told(go), tail, len, start));
 }
 
+static inline aside_status aside_go_start(aside_go *go, uint32_t *start, uint32_t *is_guessed)
+{
+    return aside_go_settle(go->message, aside_scanner_start(aside_go_told(go), start, is_guessed));
+}
+
+static inline aside_status aside_go_end_reason(aside_go *go, uint32_t reason)
+{
+    return aside_go_settle(go->message, aside_scanner_end_reason(aside_go_told(go), reason));
+}
+
 static inline aside_status aside_go_counts(aside_go *go, uint32_t channel)
 {
     go->counts.size = sizeof go->counts;

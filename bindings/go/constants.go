@@ -16,8 +16,11 @@ const (
 	KindFraming Kind = 4
 	// KindClose: A span ends. The bytes are its closing marker; there are none if it ends without one.
 	KindClose Kind = 5
-	// KindReclassify: All content so far was thinking: a closer of the thinking has come without an opener before it, in
-	// a dialect with stray_close = "reclassify". It has no bytes of the stream, and comes at most once in it.
+	// KindReclassify: All content so far was thinking, or all thinking so far was content: the channel says what it was.
+	// It was thinking where a closer of the thinking has come without an opener before it, in a dialect with stray_close
+	// = "reclassify". It was content where the stream has ended in a thinking that was only guessed (EndReason), and
+	// where the closer of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and comes at
+	// most once in it.
 	KindReclassify Kind = 6
 	// KindBudget: The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters.
 	// It comes once for each span or stream, as options.BudgetScope says.
@@ -144,6 +147,23 @@ const (
 // String returns the name, such as "dialect", or the number of an unknown StrayClose.
 func (s StrayClose) String() string {
 	return name(uint32(s), "dialect", "text", "drop")
+}
+
+// EndReason is why a stream ends, as far as its host knows.
+type EndReason uint32
+
+const (
+	// EndReasonUnknown: Not known.
+	EndReasonUnknown EndReason = 0
+	// EndReasonEnded: The model has ended its answer: "finish_reason":"stop".
+	EndReasonEnded EndReason = 1
+	// EndReasonCutOff: The answer was cut off, by a limit or an error: "finish_reason":"length".
+	EndReasonCutOff EndReason = 2
+)
+
+// String returns the name, such as "unknown", or the number of an unknown EndReason.
+func (e EndReason) String() string {
+	return name(uint32(e), "unknown", "ended", "cut_off")
 }
 
 // BudgetUnit is what a budget counts.

@@ -574,3 +574,46 @@ func TestEscape(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestEndReason(t *testing.T) {
+	dialect := find(t, "qwen3-thinking")
+	s := scannerOf(t, dialect, nil)
+	if start, guessed, err := s.Start(); start != aside.StartThinking || !guessed || err != nil {
+		t.Error(start, guessed, err)
+	}
+	if err := s.EndReason(aside.EndReasonEnded); err != nil {
+		t.Fatal(err)
+	}
+	if r := scan(t, s, []byte("Ye"), []byte("s.")); spans(r) != "(1<)2" {
+		t.Error(spans(r))
+	}
+	if counts, err := s.Counts(aside.ChannelContent); counts.Bytes != 4 || err != nil {
+		t.Error(counts, err)
+	}
+	if r := scan(t, s, []byte("Yes.")); spans(r) != "(1)2" {
+		t.Error("Finish has not forgotten the reason: ", spans(r))
+	}
+	if err := s.EndReason(3); !errors.Is(err, aside.ErrOption) {
+		t.Error(err)
+	}
+	if _, err := s.StartFromPrompt("<think>\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, guessed, err := s.Start(); guessed || err != nil {
+		t.Error(guessed, err)
+	}
+	const body = `{"choices":[{"message":{"content":"Yes."},"finish_reason":"stop"}]}`
+	for _, keep := range []bool{false, true} {
+		rewriter, err := aside.NewRewriter(dialect, &aside.RewriterOptions{KeepGuessed: keep})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := rewriter.Feed(nil, []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err = rewriter.Finish(out); err != nil || (string(out) == body) == keep {
+			t.Errorf("%q %v", out, err)
+		}
+	}
+}

@@ -45,6 +45,11 @@ type RewriterOptions struct {
 	// completions, completions and Ollama's lines.
 	Merge bool
 
+	// KeepGuessed leaves thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the thinking
+	// in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it once more as content, and a
+	// body as content alone.
+	KeepGuessed bool
+
 	// MaxTools is how many bytes of Tools are read, and of what UseTools is given; a longer list is an error. 0: 4 MiB.
 	MaxTools uint64
 }
@@ -57,7 +62,7 @@ type Stats struct {
 	Repaired      uint64 // faults that RewriterOptions.Repair has mended
 	TooLong       uint64 // events and bodies that passed unread, longer than RewriterOptions.MaxEvent
 	Unread        uint64 // JSON objects of no format that is read, nor an error
-	Unpromoted    uint64 // answers whose thinking was too long for RewriterOptions.PromoteEmpty
+	Unpromoted    uint64 // answers whose thinking was to be sent as content too, and was too long
 	Truncated     uint64 // events that repeat a whole text and lack some of it, because it was too long to be kept
 	ThinkingBytes uint64 // bytes of text that were sent as thinking, without what a server splits itself
 	ContentBytes  uint64 // bytes of text that were sent as content
@@ -111,6 +116,7 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 		repair:            flag(options.Repair),
 		promote_empty:     flag(options.PromoteEmpty),
 		merge:             flag(options.Merge),
+		keep_guessed:      flag(options.KeepGuessed),
 		off:               flag(options.Off),
 		calls:             flag(options.Calls),
 	}

@@ -303,6 +303,40 @@ func (s *Scanner) StartFromPrompt(tail string) (Start, error) {
 	return Start(start), nil
 }
 
+// Start returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. guessed
+// reports whether that is only what the dialect guesses of its models, that they start in the thinking: neither a prompt nor the
+// options have said so.
+func (s *Scanner) Start() (start Start, guessed bool, err error) {
+	if err := s.enter(); err != nil {
+		return StartDefault, false, err
+	}
+	defer s.leave()
+	var c, isGuessed C.uint32_t
+	if status := C.aside_go_start(s.c, &c, &isGuessed); status != C.ASIDE_OK {
+		return StartDefault, false, s.failure(status)
+	}
+	return Start(c), isGuessed == 1, nil
+}
+
+// EndReason says why the stream ends, before Finish, which forgets the reason, as Reset does.
+//
+// It matters where the start was guessed to be in the thinking. If an answer ended ([EndReasonEnded]) and nothing in it has closed
+// that thinking or written its opener, it was the answer: Finish then reports [KindReclassify] with [ChannelContent], before the
+// span is closed.
+func (s *Scanner) EndReason(reason EndReason) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
+	if err := s.ready(); err != nil {
+		return err
+	}
+	if status := C.aside_go_end_reason(s.c, C.uint32_t(reason)); status != C.ASIDE_OK {
+		return s.failure(status)
+	}
+	return nil
+}
+
 // Finish ends the stream: it decides the held bytes and closes the open spans. The scanner is reset by that, and the next Feed
 // begins a new stream at offset 0. If yield pauses it, call Finish again: a Feed in between returns [ErrOrder].
 func (s *Scanner) Finish(yield func(Event) bool) error {

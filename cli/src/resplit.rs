@@ -53,6 +53,10 @@ pub struct Arguments {
     #[arg(long)]
     promote_empty: bool,
 
+    /// Leaves thinking that is only guessed to be some as it is; otherwise, if the answer ends by itself in it, it is content
+    #[arg(long)]
+    keep_guessed: bool,
+
     /// Writes one chunk for each that came, the thinking before the content
     #[arg(long)]
     merge: bool,
@@ -121,6 +125,7 @@ impl Arguments {
             .tools(tools)
             .repair(self.repair)
             .promote_empty(self.promote_empty)
+            .keep_guessed(self.keep_guessed)
             .merge(self.merge))
     }
 }

@@ -63,6 +63,12 @@ pub fn run(data: &[u8]) {
         pair.same(Some(start), &chunks, &wanted, &got);
     }
 
+    if pair.reference.start.as_deref() == Some(start) {
+        let wanted = reference::read_ended(&pair.reference, text);
+        let mut scanner = Scanner::new(&pair.library);
+        pair.same(None, &chunks, &wanted, &support::run_ended(&mut scanner, &chunks));
+    }
+
     let tokens = tokens(&chunks);
     let wanted = reference::read_tokens(&pair.reference, text, Some(start), &support::special(&tokens));
     for stops in [false, true] {

@@ -96,7 +96,10 @@ fn opens(pattern: &Pattern) -> bool {
 }
 
 fn closes(pattern: &Pattern) -> bool {
-    matches!(pattern.action, Action::Close { .. } | Action::DropClose | Action::Reclassify { .. })
+    matches!(
+        pattern.action,
+        Action::Close { .. } | Action::Answer { .. } | Action::DropClose | Action::Reclassify { .. }
+    )
 }
 
 /// Says why two markers that may count at the same place cannot be told apart.

@@ -304,6 +304,8 @@ impl Compiler<'_> {
             let close =
                 Pattern { guarded: Guarded::Nowhere, ..Pattern::of(Action::Close { rule: rule as u8, keep: false }) };
             self.dropped(&mut list, &model.drop_ends, close);
+            let answer = Pattern { guarded: Guarded::InCodeSpans, ..Pattern::of(Action::Answer { rule: rule as u8 }) };
+            self.answer_closers(&mut list, answer);
             let is_guarded = |it: &Candidate| it.pattern.guarded != Guarded::Nowhere;
             if guards(Guard::Inline) && list.iter().any(is_guarded) {
                 lines = match lines {
@@ -463,6 +465,15 @@ impl Compiler<'_> {
                 let pattern = Pattern { same, ..pattern };
                 list.push(Candidate { shape, pattern, yields: false, at: name.span() });
             }
+        }
+    }
+
+    /// Adds the closers of the wrappers of the answer that end the thinking: what they close without their opener was the answer.
+    fn answer_closers(&mut self, list: &mut Vec<Candidate>, pattern: Pattern) {
+        let model = self.model;
+        let spans = model.spans.iter().map(Spanned::get_ref);
+        for span in spans.filter(|span| span.channel == Channel::Content && span.ends.is_some()) {
+            self.framed_closers(list, span, [None, None], pattern, true);
         }
     }
 

@@ -6,7 +6,7 @@
 //! (`tests/header` writes them there), so they mention only other enumerators, `options.` and functions.
 
 use crate::sse::{Body, Field, Formats, Hint, ResponsesAs};
-use crate::{BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, Kind, Markers, Start, StrayClose};
+use crate::{BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, EndReason, Kind, Markers, Start, StrayClose};
 
 /// A value of Rust that has a number in C.
 pub(in crate::ffi) trait ToNumber {
@@ -167,8 +167,11 @@ enumeration! {
         ASIDE_KIND_FRAMING = 4 => Kind::Framing,
         /// A span ends. The bytes are its closing marker; there are none if it ends without one.
         ASIDE_KIND_CLOSE = 5 => Kind::Close(_),
-        /// All content so far was thinking: a closer of the thinking has come without an opener before it, in a dialect with
-        /// `stray_close = "reclassify"`. It has no bytes of the stream, and comes at most once in it.
+        /// All content so far was thinking, or all thinking so far was content: the channel says what it was. It was thinking
+        /// where a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
+        /// "reclassify"`. It was content where the stream has ended in a thinking that was only guessed
+        /// (`aside_scanner_end_reason()`), and where the closer of a wrapper of the answer ends the thinking. The event has no
+        /// bytes of the stream, and comes at most once in it.
         ASIDE_KIND_RECLASSIFY = 6 => Kind::Reclassify,
         /// The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters. It comes
         /// once for each span or stream, as `options.budget_scope` says.
@@ -262,6 +265,18 @@ enumeration! {
         /// Such a closer is removed alone, and the text on both sides of it stays content: for a host whose prompt has ended
         /// the thinking.
         ASIDE_STRAY_CLOSE_DROP = 2 => StrayClose::Drop,
+    }
+}
+
+enumeration! {
+    /// Why a stream ends, as far as its host knows.
+    aside_end_reason: EndReason {
+        /// Not known.
+        ASIDE_END_REASON_UNKNOWN = 0 => EndReason::Unknown,
+        /// The model has ended its answer: `"finish_reason":"stop"`.
+        ASIDE_END_REASON_ENDED = 1 => EndReason::Ended,
+        /// The answer was cut off, by a limit or an error: `"finish_reason":"length"`.
+        ASIDE_END_REASON_CUT_OFF = 2 => EndReason::CutOff,
     }
 }
 

@@ -76,6 +76,12 @@ pub struct aside_rewriter_options {
     /// The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a list
     /// may take some 40 times as much. 0: 4 MiB.
     pub max_tools: u64,
+    /// 1: leave thinking that is only guessed to be some as it is. 0: if an answer ends by itself in the thinking in which the
+    /// dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it once more as
+    /// content, and a body as content alone.
+    pub keep_guessed: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// What a rewriter has counted, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at the
@@ -98,7 +104,7 @@ pub struct aside_rewriter_stats {
     pub too_long: u64,
     /// JSON objects that passed unread because they are of no format that is read, nor an error.
     pub unread: u64,
-    /// Answers without content whose thinking was too long for `options.promote_empty`.
+    /// Answers whose thinking was to be sent as content too, and was too long for that.
     pub unpromoted: u64,
     /// Events that repeat a whole text and lack some of it, because that text was longer than `options.max_event`.
     pub truncated: u64,
@@ -129,9 +135,9 @@ impl Versioned for aside_rewriter_options {
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_rewriter_options 96: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
+    layout!(aside_rewriter_options 104: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
         tools 40, max_held 56, calls_in_thinking 64, formats 68, responses_as 72, repair 76,
-        promote_empty 80, merge 84, max_tools 88);
+        promote_empty 80, merge 84, max_tools 88, keep_guessed 96, reserved 100);
     assert!(aside_rewriter_options::FIRST == 8);
     layout!(aside_rewriter_stats 112: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
         truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96, encoded 104,
@@ -214,6 +220,7 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
         ("repair", all.repair),
         ("promote_empty", all.promote_empty),
         ("merge", all.merge),
+        ("keep_guessed", all.keep_guessed),
     ];
     if let Some((name, _)) = switches.iter().find(|(_, switch)| *switch > 1) {
         return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{name} is neither 0 nor 1")));
@@ -236,7 +243,8 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
         .responses_as(value(all.responses_as, "options.responses_as")?)
         .repair(all.repair == 1)
         .promote_empty(all.promote_empty == 1)
-        .merge(all.merge == 1);
+        .merge(all.merge == 1)
+        .keep_guessed(all.keep_guessed == 1);
     Ok((options, all.max_tools))
 }
 

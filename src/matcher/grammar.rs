@@ -251,6 +251,8 @@ pub enum Action {
     DropClose,
     /// Removes a closer of span `rule`, which says that all content before it was thinking.
     Reclassify { rule: u8 },
+    /// Closes the innermost span, a thinking, which was the answer if it is the first span. `rule` as above.
+    Answer { rule: u8 },
     /// Text; between two of them nothing else counts.
     Quote,
     /// The literal begins a fence line that opens span `rule`; `ends` as above.

@@ -139,20 +139,28 @@ impl ChannelCounts {
         *spans = spans.saturating_add(1);
     }
 
-    /// Counts all content so far as thinking.
-    pub fn reclassify(&mut self) {
+    /// Counts all content so far as thinking, or all thinking so far as content.
+    pub fn reclassify(&mut self, to: Channel) {
         for counts in [&mut self.bytes, &mut self.continuations] {
-            all_to_thinking(counts);
+            move_all(counts, to);
         }
-        self.spans[Channel::Content as usize] = 0;
-        self.add_span(Channel::Thinking);
+        self.spans[other(to) as usize] = 0;
+        // Content needs no span.
+        if to == Channel::Thinking {
+            self.add_span(to);
+        }
     }
 }
 
-/// Moves the count of the content to the thinking.
-pub fn all_to_thinking(counts: &mut [u64; 4]) {
-    let content = std::mem::take(&mut counts[Channel::Content as usize]);
-    counts[Channel::Thinking as usize] += content;
+/// Moves the count of the content to the thinking, or that of the thinking to the content.
+pub fn move_all(counts: &mut [u64; 4], to: Channel) {
+    let moved = std::mem::take(&mut counts[other(to) as usize]);
+    counts[to as usize] += moved;
+}
+
+/// Returns the channel that text was in which is reclassified.
+fn other(to: Channel) -> Channel {
+    if to == Channel::Thinking { Channel::Content } else { Channel::Thinking }
 }
 
 /// Keeps what is left of the budget.

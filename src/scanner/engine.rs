@@ -9,7 +9,7 @@ use super::{
     hold::HoldBuffer,
     ledger::Ledger,
     optional::Optional,
-    options::{CallsInThinking, ScannerOptions, StrayClose},
+    options::{CallsInThinking, EndReason, ScannerOptions, StrayClose},
     pending::Pending,
     spans::Spans,
     thoughts::Thoughts,
@@ -60,6 +60,12 @@ pub struct Engine {
     pub start: Start,
     /// The flag that says what the host has made of a stray closer.
     stray_close: u16,
+    /// Nobody has said that streams start in the thinking: the dialect guesses so.
+    pub guesses_start: bool,
+    /// The thinking that is open was guessed to be, and nothing has shown that it is one.
+    pub may_be_answer: bool,
+    /// What the host has said of the end that comes.
+    pub end_reason: EndReason,
     pub is_finishing: bool,
     /// A byte has come.
     pub has_begun: bool,
@@ -97,6 +103,9 @@ impl Engine {
                 StrayClose::Text => flag::LITERAL,
                 StrayClose::Drop => flag::DROPPED,
             },
+            guesses_start: options.start.is_none() && start == Start::Channel(Channel::Thinking),
+            may_be_answer: false,
+            end_reason: EndReason::Unknown,
             is_finishing: false,
             has_begun: false,
             attributes: Attributes::NONE,
@@ -130,6 +139,8 @@ impl Engine {
         self.code = CodeTracker::NEW;
         self.code_around = CodeTracker::NEW;
         self.framing = 0;
+        self.may_be_answer = false;
+        self.end_reason = EndReason::Unknown;
         self.is_finishing = false;
         self.has_begun = false;
         self.attributes.clear();
@@ -278,6 +289,24 @@ impl Engine {
 
     pub fn thoughts_mut(&mut self) -> Option<&mut Thoughts> {
         self.optional.get_mut()?.thoughts.as_mut()
+    }
+
+    /// Returns where a prompt has said that the stream starts.
+    pub fn prompted_start(&self) -> Option<Start> {
+        self.optional.get()?.prompt.start
+    }
+
+    /// Returns whether the thinking that is open, or in which the stream will start, may turn out to be the answer: by its end, or by
+    /// a marker.
+    pub fn may_be_answer(&self, compiled: &Compiled) -> bool {
+        if !self.has_begun {
+            return self.guesses_start && self.prompted_start().is_none();
+        }
+        let region = compiled.grammar.region(self.spans.region());
+        let is_answered = |pattern: &Pattern| matches!(pattern.action, Action::Answer { .. });
+        self.spans.channel() == Channel::Thinking
+            && self.spans.is_first()
+            && (self.may_be_answer || region.patterns.iter().any(is_answered))
     }
 
     /// Returns how many bytes at the front of what is held belong to a prompt.

@@ -74,8 +74,10 @@ pub enum Kind<'a> {
     Framing,
     /// The span ends. The bytes are those of its marker, if it has one.
     Close(Cause),
-    /// All content so far was thinking: a closer of a thinking came, without an opener before it. The event has no bytes, and
-    /// comes at most once in a stream.
+    /// All content so far was thinking, or all thinking so far was content: the channel of the event says what it was. It was
+    /// thinking where a closer of a thinking came without an opener before it. It was content where the stream has ended in a
+    /// thinking that was only guessed ([`Scanner::end_reason`](crate::Scanner::end_reason)), and where the closer of a wrapper of
+    /// the answer ends the thinking. The event has no bytes, and comes at most once in a stream.
     Reclassify,
     /// The thinking exceeds its budget here. The event has no bytes, stands between two characters, and comes once for each
     /// span or stream.

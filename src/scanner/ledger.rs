@@ -103,8 +103,8 @@ impl Ledger {
         self.counts.add_span(channel);
     }
 
-    pub fn reclassify(&mut self) {
-        self.counts.reclassify();
+    pub fn reclassify(&mut self, to: Channel) {
+        self.counts.reclassify(to);
     }
 
     pub fn clear_counts(&mut self) {

@@ -4,7 +4,7 @@
 use super::{counts::BudgetTracker, error::Error, thoughts::Thoughts};
 use crate::{
     calls::body::{Body, Piece, SelfLoop},
-    channel::Channel,
+    channel::{Channel, Start},
 };
 
 #[derive(Default)]
@@ -22,8 +22,10 @@ pub struct Optional {
 /// State that a prompt has left for the stream.
 #[derive(Clone, Copy, Default)]
 pub struct Prompt {
-    /// The number of the first span that the prompt has opened and that is not reported. None if no prompt has said where this
-    /// stream starts, or if all are reported.
+    /// Where the stream starts. None if no prompt has said so.
+    pub start: Option<Start>,
+    /// The number of the first span that the prompt has opened and that is not reported. None if there is no prompt, or if all
+    /// are reported.
     pub open: Option<u8>,
     /// The number of bytes at the front of what is held that belong to the prompt. They are in no event.
     pub early: usize,

@@ -115,3 +115,28 @@ pub enum CallsInThinking {
     /// Every tool opener in the thinking is text.
     Never,
 }
+
+/// Why a stream ends, as far as its host knows: what [`Scanner::end_reason`](crate::Scanner::end_reason) says.
+///
+/// ```
+/// use aside::{Channel, Dialect, EndReason, Scanner};
+///
+/// // By its name, this model starts in the thinking. It has answered without.
+/// let mut scanner = Scanner::new(&Dialect::find("qwen3-thinking")?);
+/// scanner.feed("The answer is 42.", |_| ())?;
+/// scanner.end_reason(EndReason::Ended);
+/// scanner.finish(|_| ())?;
+/// assert_eq!(scanner.counts(Channel::Content).bytes, 17);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EndReason {
+    /// Not known.
+    #[default]
+    Unknown,
+    /// The model has ended its answer: `"finish_reason":"stop"`.
+    Ended,
+    /// The answer was cut off, by a limit or an error: `"finish_reason":"length"`.
+    CutOff,
+}

@@ -29,7 +29,7 @@ pub mod due {
     pub const BEFORE: u16 = 1;
     /// The thinking around it ends.
     pub const IMPLIED: u16 = 1 << 1;
-    /// All content before it was thinking.
+    /// All content before it was thinking, or all thinking content.
     pub const RECLASSIFY: u16 = 1 << 2;
     pub const OPEN: u16 = 1 << 3;
     /// Only where there is an attribute that was not reported.

@@ -8,6 +8,7 @@ use super::{
     error::Error,
     event::Cause,
     optional::Prompt,
+    options::EndReason,
     pending::Pending,
     read::ReadOutcome,
     window::{EventRef, Match, Pull},
@@ -119,6 +120,14 @@ impl Pull<'_> {
         self.engine.is_finishing = true;
         if let Some(event) = self.next_of_feed(true)? {
             return Ok(Some(event));
+        }
+        if self.engine.may_be_answer && self.engine.end_reason == EndReason::Ended {
+            self.engine.may_be_answer = false;
+            if self.engine.spans.channel() == Channel::Thinking
+                && let Some(event) = self.thinking_to_content(0)
+            {
+                return Ok(Some(event));
+            }
         }
         if !self.engine.spans.open().is_empty() && self.engine.has_begun {
             return self.close(0, Cause::EndOfStream).map(Some);
@@ -250,6 +259,8 @@ pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Res
     let in_header = engine.spans.open().is_empty() && !has_settled && start == Start::Header;
     engine.has_begun = false;
     let early = engine.hold.unreported().len();
-    engine.optional.made()?.prompt = Prompt { open: Some(0), early, is_settled: false, marker: usize::MAX };
-    Ok(if in_header { Start::Header } else { Start::Channel(engine.spans.channel()) })
+    let start = if in_header { Start::Header } else { Start::Channel(engine.spans.channel()) };
+    engine.optional.made()?.prompt =
+        Prompt { start: Some(start), open: Some(0), early, is_settled: false, marker: usize::MAX };
+    Ok(start)
 }

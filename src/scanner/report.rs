@@ -3,7 +3,7 @@
 
 use super::{
     attributes::{Attributes, fits},
-    counts::all_to_thinking,
+    counts::move_all,
     error::Error,
     event::Cause,
     pending::{Pending, PendingMarker, bits, due},
@@ -47,13 +47,13 @@ impl Pull<'_> {
     /// Opens the span that the stream starts in, unless a prompt has said which that is.
     pub(super) fn open_start(&mut self) {
         let Start::Channel(channel) = self.engine.start else { return };
-        let is_prompted = self.engine.optional.get().is_some_and(|optional| optional.prompt.open.is_some());
-        if channel == Channel::Content || is_prompted {
+        if channel == Channel::Content || self.engine.prompted_start().is_some() {
             return;
         }
         if let Some((region, rule)) = self.compiled.started(channel) {
             let span = OpenSpan::new(rule, 0, region, false);
             self.engine.pending = Pending::Due(PendingMarker::new(due::OPEN, span));
+            self.engine.may_be_answer = self.engine.guesses_start;
         }
     }
 
@@ -120,6 +120,10 @@ impl Pull<'_> {
                 engine.spans.set_rule(rule);
                 PendingMarker::new(due::CLOSE | bits(keep, due::TEXT), OpenSpan::NONE)
             }
+            Action::Answer { rule } => {
+                engine.spans.set_rule(rule);
+                PendingMarker::new(due::RECLASSIFY | due::CLOSE, OpenSpan::NONE)
+            }
             Action::Drop => removed(0),
             Action::DropClose => removed(due::OVER),
             Action::Reclassify { rule } => PendingMarker { rule, ..removed(due::RECLASSIFY) },
@@ -184,7 +188,10 @@ impl Pull<'_> {
                 Some(self.event(KindRef::Framing, framing))
             }
             due::IMPLIED => Some(self.close(0, Cause::Implied)?),
-            due::RECLASSIFY => self.reclassify(pending.rule, pending.len())?,
+            due::RECLASSIFY if self.engine.spans.channel() == Channel::Thinking => {
+                self.thinking_to_content(pending.len())
+            }
+            due::RECLASSIFY => self.content_to_thinking(pending.rule, pending.len())?,
             due::OPEN => {
                 let OpenSpan { rule, tag, .. } = pending.span;
                 self.open(pending.span)?;
@@ -221,8 +228,9 @@ impl Pull<'_> {
             }
             _ => {
                 if self.engine.spans.channel() != Channel::Content {
-                    // It was a repeated opener.
+                    // It was a repeated opener, so this is a thinking.
                     self.engine.spans.change(compiled, 0, flag::OPENED);
+                    self.engine.may_be_answer = false;
                 }
                 Some(self.event(KindRef::Framing, pending.take_main()))
             }
@@ -238,21 +246,42 @@ impl Pull<'_> {
 
     /// Reports that all content so far was thinking, which the closer that comes next ends. `len` is the closer's length. A
     /// closer that belongs to the prompt does not count for this stream.
-    fn reclassify(&mut self, rule: u8, len: usize) -> Result<Option<EventRef>, Error> {
+    fn content_to_thinking(&mut self, rule: u8, len: usize) -> Result<Option<EventRef>, Error> {
         let engine = &mut *self.engine;
         engine.spans.set_closed(rule);
         engine.spans.change(self.compiled, flag::ALONE, flag::LEAD | flag::FRESH);
         if engine.early() >= len {
             return Ok(None);
         }
-        engine.ledger.reclassify();
-        if let Some(optional) = engine.optional.get_mut() {
-            all_to_thinking(&mut optional.tokens);
-        }
         if let Some(thoughts) = engine.thoughts_mut() {
             thoughts.end(Cause::Marker, self.compiled.thought(rule))?;
         }
-        Ok(Some(EventRef { channel: Channel::Thinking, ..self.event(KindRef::Reclassify, 0) }))
+        Ok(Some(self.reclassify(Channel::Thinking)))
+    }
+
+    /// Reports that the thinking, which the next `len` bytes end, was the answer, if it is the first span. A closer that
+    /// belongs to the prompt does not count for this stream.
+    pub(super) fn thinking_to_content(&mut self, len: usize) -> Option<EventRef> {
+        let engine = &mut *self.engine;
+        if !engine.spans.is_first() || len > 0 && engine.early() >= len {
+            return None;
+        }
+        engine.may_be_answer = false;
+        engine.spans.change(self.compiled, flag::LEAD, 0);
+        if let Some(thoughts) = engine.thoughts_mut() {
+            thoughts.drop_open();
+        }
+        Some(self.reclassify(Channel::Content))
+    }
+
+    /// Reports that all content so far was thinking, or all thinking content.
+    fn reclassify(&mut self, to: Channel) -> EventRef {
+        let event = self.event(KindRef::Reclassify, 0);
+        self.engine.ledger.reclassify(to);
+        if let Some(optional) = self.engine.optional.get_mut() {
+            move_all(&mut optional.tokens, to);
+        }
+        EventRef { channel: to, ..event }
     }
 
     fn open(&mut self, span: OpenSpan) -> Result<(), Error> {

@@ -84,6 +84,11 @@ impl Spans {
         &self.open[..usize::from(self.depth)]
     }
 
+    /// Returns whether one span is open, and none was before it.
+    pub fn is_first(&self) -> bool {
+        self.depth == 1 && self.closed_once == 0
+    }
+
     pub fn innermost(&self) -> Option<&OpenSpan> {
         self.open().last()
     }

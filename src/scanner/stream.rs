@@ -9,7 +9,7 @@ use super::{
     error::Error,
     event::Event,
     events::{Events, Method},
-    options::ScannerOptions,
+    options::{EndReason, ScannerOptions},
     pull,
     thoughts::Thought,
 };
@@ -110,6 +110,11 @@ impl Scanner {
         self.engine.skip(len)
     }
 
+    /// Returns whether the thinking that is open may turn out to be the answer.
+    pub(crate) fn may_be_answer(&self) -> bool {
+        self.engine.may_be_answer(&self.dialect.compiled)
+    }
+
     /// Ends the stream: resolves what is held and closes what is open. The next feed begins a new stream.
     ///
     /// # Errors
@@ -118,6 +123,16 @@ impl Scanner {
     #[doc(alias = "aside_scanner_finish")]
     pub fn finish(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
         self.finish_events().for_each(on_event)
+    }
+
+    /// Says why the stream ends, before [`finish`](Scanner::finish), which forgets it, as `reset` does.
+    ///
+    /// It matters where the start was [guessed](Scanner::is_start_guessed) to be in the thinking. If an answer
+    /// [ended](EndReason::Ended) and nothing in it has closed that thinking or written its opener, it was the answer:
+    /// `finish` then reports [`Kind::Reclassify`](crate::Kind::Reclassify) with the channel `Content`, before the span is closed.
+    #[doc(alias = "aside_scanner_end_reason")]
+    pub fn end_reason(&mut self, reason: EndReason) {
+        self.engine.end_reason = reason;
     }
 
     /// Releases what is held as text of its channel. The stream goes on.
@@ -310,6 +325,31 @@ impl Scanner {
             return Ok(self.engine.start);
         }
         pull::begin_after(&mut self.engine, compiled, compiled.own_turn(tail))
+    }
+
+    /// Returns where the next stream starts: as a prompt or the options say, or else the dialect.
+    ///
+    /// ```
+    /// use aside::{Channel, Dialect, Scanner, Start};
+    ///
+    /// let mut scanner = Scanner::new(&Dialect::find("deepseek-r1")?);
+    /// assert_eq!(scanner.start(), Start::Channel(Channel::Thinking));
+    /// assert!(scanner.is_start_guessed());
+    /// scanner.start_from_prompt("<｜Assistant｜><think>\n")?;
+    /// assert!(!scanner.is_start_guessed());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "aside_scanner_start")]
+    #[must_use]
+    pub fn start(&self) -> Start {
+        self.engine.prompted_start().unwrap_or(self.engine.start)
+    }
+
+    /// Returns whether that is a guess of the dialect: it says that its models start in the thinking, and neither a prompt nor
+    /// the options have said so.
+    #[must_use]
+    pub fn is_start_guessed(&self) -> bool {
+        self.engine.guesses_start && self.engine.prompted_start().is_none()
     }
 
     /// Returns the bytes that are held back now. They stand directly before the next chunk.

@@ -23,11 +23,14 @@ impl Dialect {
 }
 
 fn strip(dialect: &Dialect, text: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut content = Vec::new();
+    let (mut content, mut thinking) = (Vec::new(), Vec::new());
     content.try_reserve_exact(text.len())?;
-    let mut keep = |event: Event<'_>| match event.kind {
-        Kind::Text if event.channel == Channel::Content => content.extend_from_slice(event.bytes),
-        Kind::Reclassify => content.clear(),
+    thinking.try_reserve_exact(text.len())?;
+    let mut keep = |event: Event<'_>| match (event.kind, event.channel) {
+        (Kind::Text, Channel::Content) => content.extend_from_slice(event.bytes),
+        (Kind::Text, Channel::Thinking) => thinking.extend_from_slice(event.bytes),
+        (Kind::Reclassify, Channel::Content) => content.append(&mut thinking),
+        (Kind::Reclassify, _) => content.clear(),
         _ => {}
     };
     let mut scanner = Scanner::with_options(dialect, &ScannerOptions::new())?;

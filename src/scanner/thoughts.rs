@@ -127,9 +127,14 @@ impl Thoughts {
 
     pub fn drop_guess(&mut self) {
         if self.is_guess {
-            self.open = None;
-            self.is_guess = false;
+            self.drop_open();
         }
+    }
+
+    /// Forgets the thought being written, because it is none.
+    pub fn drop_open(&mut self) {
+        self.open = None;
+        self.is_guess = false;
     }
 
     pub fn text(&mut self, bytes: &[u8]) -> Result<(), Error> {

@@ -173,6 +173,7 @@ pub struct Options {
     pub(crate) responses_as: ResponsesAs,
     pub(crate) repair: bool,
     pub(crate) promote_empty: bool,
+    pub(crate) keep_guessed: bool,
     pub(crate) merge: bool,
 }
 
@@ -294,6 +295,14 @@ impl Options {
     /// models that forget to close their thinking. At most [`max_event`](Options::max_event) bytes of thinking are kept for it.
     pub fn promote_empty(self, promote_empty: bool) -> Options {
         Options { promote_empty, ..self }
+    }
+
+    /// Leaves thinking that is only [guessed](crate::Scanner::is_start_guessed) to be some as it is. By default, a stream whose answer
+    /// ends by itself in the thinking in which it started, without a marker, gets that thinking once more as its content, and a body
+    /// gets it only as its content. At most [`max_event`](Options::max_event) bytes of thinking are kept for it. For hosts that do
+    /// not show the thinking, or that never want it twice.
+    pub fn keep_guessed(self, keep_guessed: bool) -> Options {
+        Options { keep_guessed, ..self }
     }
 
     /// Writes what one chunk of a stream becomes as one chunk, the thinking before the content, for clients that count chunks. It

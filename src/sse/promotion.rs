@@ -1,33 +1,83 @@
 //! The thinking of an answer that may have to be its content, because no other comes: a model that forgets to close its thinking
-//! has answered in it. It is kept only while it may.
+//! has answered in it, and one that was guessed to start in the thinking may not have thought at all. It is kept only while it may.
 //!
-//! | state | thinking comes | content or a call comes | the answer ends by itself |
-//! |---|---|---|---|
-//! | open | kept; long, if it is too much | closed | what is kept is the content |
-//! | long | | closed | it is counted as not promoted |
-//! | closed | | | |
+//! | state | thinking comes | content or a call comes | the text cannot be a wrong guess | the answer ends by itself |
+//! |---|---|---|---|---|
+//! | open | kept; long, if it is too much | closed | closed, if only guesses are wanted | what is kept is the content |
+//! | long | | closed | closed, if only guesses are wanted | it is counted as not promoted |
+//! | closed | | | | |
 
+use super::options::Options;
 use super::text::{Parts, Target};
 use crate::memory::{self, append};
 
+/// Which thinking a host wants once more as content.
+#[derive(Clone, Copy)]
+pub struct Promotes {
+    /// That of an answer without content.
+    pub is_empty_wanted: bool,
+    /// That which was only guessed to be thinking.
+    pub is_guess_wanted: bool,
+    /// The most bytes that are kept.
+    most: usize,
+}
+
+impl Promotes {
+    pub fn new(options: &Options) -> Promotes {
+        let most = options.max_event.unwrap_or(Options::MAX_EVENT);
+        Promotes { is_empty_wanted: options.promote_empty, is_guess_wanted: !options.keep_guessed, most }
+    }
+
+    /// Returns the same without a limit: somebody else limits what is kept.
+    pub fn without_limit(self) -> Promotes {
+        Promotes { most: usize::MAX, ..self }
+    }
+
+    pub fn is_any_wanted(&self) -> bool {
+        self.is_empty_wanted || self.is_guess_wanted
+    }
+
+    /// Returns the promotion of a stream that has not begun.
+    pub fn of_stream(&self) -> Promotion {
+        if !self.is_any_wanted() {
+            return Promotion::Closed;
+        }
+        Promotion::Open { most: self.most, is_guess: !self.is_empty_wanted, thinking: Vec::new() }
+    }
+
+    /// Returns the promotion of a whole answer, in which a wrong guess is put right where the text is split.
+    pub fn of_body(&self) -> Promotion {
+        Promotes { is_guess_wanted: false, ..*self }.of_stream()
+    }
+}
+
 /// What an answer has said so far.
 pub enum Promotion {
-    /// Nothing but thinking, all of which is kept: at most this many bytes.
-    Open { most: usize, thinking: Vec<u8> },
+    /// Nothing but thinking, all of which is kept: at most `most` bytes.
+    Open {
+        most: usize,
+        /// It is wanted only if it was guessed to be thinking.
+        is_guess: bool,
+        thinking: Vec<u8>,
+    },
     /// Nothing but thinking, and more than is kept.
-    Long,
+    Long { is_guess: bool },
     /// Content or a call as well, it is over, or the host does not want this.
     Closed,
 }
 
 impl Promotion {
-    /// Returns that of an answer that has not begun. `most` is `None` if the host does not want this.
-    pub fn new(most: Option<usize>) -> Promotion {
-        most.map_or(Promotion::Closed, |most| Promotion::Open { most, thinking: Vec::new() })
+    /// Returns the promotion of a text of this length that has just come whole.
+    pub fn of_text(most: usize) -> Promotion {
+        Promotion::Open { most, is_guess: false, thinking: Vec::new() }
     }
 
     pub fn is_closed(&self) -> bool {
         matches!(self, Promotion::Closed)
+    }
+
+    fn is_guess(&self) -> bool {
+        matches!(self, Promotion::Open { is_guess: true, .. } | Promotion::Long { is_guess: true })
     }
 
     /// Notes that the answer has something else to show, or is over.
@@ -37,6 +87,7 @@ impl Promotion {
 
     /// Takes what a text has become.
     pub fn take(&mut self, parts: &Parts) -> memory::Result<()> {
+        self.see(parts);
         if self.is_closed() {
             return Ok(());
         }
@@ -49,9 +100,16 @@ impl Promotion {
         })
     }
 
+    /// Notes whether the text can still be a wrong guess.
+    pub fn see(&mut self, parts: &Parts) {
+        if parts.may_be_answer == Some(false) && self.is_guess() {
+            self.close();
+        }
+    }
+
     pub fn take_thinking(&mut self, text: &[u8]) -> memory::Result<()> {
         match self {
-            Promotion::Open { most, thinking } if text.len() <= most.saturating_sub(thinking.len()) => {
+            Promotion::Open { most, thinking, .. } if text.len() <= most.saturating_sub(thinking.len()) => {
                 append(thinking, text)
             }
             _ => {
@@ -61,10 +119,18 @@ impl Promotion {
         }
     }
 
+    /// Takes thinking that the server has told apart itself.
+    pub fn take_of_server(&mut self, text: &[u8]) -> memory::Result<()> {
+        if self.is_guess() {
+            self.close();
+        }
+        self.take_thinking(text)
+    }
+
     /// Keeps no more thinking, because there is too much.
     pub fn give_up(&mut self) {
-        if let Promotion::Open { .. } = self {
-            *self = Promotion::Long;
+        if let Promotion::Open { is_guess, .. } = *self {
+            *self = Promotion::Long { is_guess };
         }
     }
 
@@ -73,7 +139,7 @@ impl Promotion {
     pub fn content(&self) -> Option<&[u8]> {
         match self {
             Promotion::Open { thinking, .. } => Some(thinking),
-            Promotion::Long => None,
+            Promotion::Long { .. } => None,
             Promotion::Closed => Some(&[]),
         }
     }

@@ -9,6 +9,7 @@ use super::event::{BYTE_ORDER_MARK, Event, EventPart};
 use super::format::Format;
 use super::messages::{self, Messages};
 use super::options::{Formats, Options};
+use super::promotion::Promotes;
 use super::protocol::{Context, Protocol, Scratch};
 use super::responses::{self, Responses};
 use super::text::{Input, Setup};
@@ -115,7 +116,7 @@ impl Rewrite {
 
     fn release(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         let Rewrite { options, setup, scratch, choices, messages, responses, .. } = self;
-        if options.promote_empty && matches!(input, Input::Flush) {
+        if Promotes::new(options).is_any_wanted() && matches!(input, Input::Flush) {
             // They must know that what comes now is not read.
             messages.made_by(|| Messages::new(options))?;
             responses.made_by(|| Responses::new(options))?;

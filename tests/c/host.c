@@ -170,6 +170,46 @@ static void stray_close(void)
     aside_dialect_free(dialect);
 }
 
+/* An answer of a model that was only guessed to start in the thinking. */
+static void guessed_start(void)
+{
+    aside_scanner *scanner = aside_scanner_new(dialect_named("qwen3-thinking"), NULL);
+    aside_start start;
+    aside_counts counts;
+    uint32_t is_guessed, reason;
+
+    CHECK_STATUS(aside_scanner_start(scanner, &start, &is_guessed), ASIDE_OK);
+    CHECK(start == ASIDE_START_THINKING && is_guessed == 1);
+    counts.size = sizeof counts;
+    for (reason = ASIDE_END_REASON_UNKNOWN; reason <= ASIDE_END_REASON_CUT_OFF; reason++) {
+        const int is_answer = reason == ASIDE_END_REASON_ENDED;
+
+        memset(&heard, 0, sizeof heard);
+        CHECK_STATUS(aside_scanner_end_reason(scanner, reason), ASIDE_OK);
+        feed(scanner, &heard, "Yes.", 4);
+        finish(scanner, &heard);
+        CHECK(strcmp(heard.spans, is_answer ? "(1<)2" : "(1)2") == 0);
+        CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CHANNEL_CONTENT, &counts), ASIDE_OK);
+        CHECK(counts.bytes == (is_answer ? 4 : 0));
+    }
+    /* A finish has forgotten the reason. */
+    memset(&heard, 0, sizeof heard);
+    CHECK_STATUS(aside_scanner_end_reason(scanner, ASIDE_END_REASON_ENDED), ASIDE_OK);
+    finish(scanner, &heard);
+    feed(scanner, &heard, "Yes.", 4);
+    finish(scanner, &heard);
+    CHECK(strcmp(heard.spans, "(1)2") == 0);
+    CHECK_STATUS(aside_scanner_end_reason(scanner, 3), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_scanner_end_reason(NULL, ASIDE_END_REASON_ENDED), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_scanner_start(NULL, &start, &is_guessed), ASIDE_ERROR_NULL);
+
+    CHECK_STATUS(aside_scanner_start_from_prompt(scanner, "<think>\n", 8, NULL), ASIDE_OK);
+    CHECK_STATUS(aside_scanner_start(scanner, NULL, NULL), ASIDE_OK);
+    CHECK_STATUS(aside_scanner_start(scanner, &start, &is_guessed), ASIDE_OK);
+    CHECK(start == ASIDE_START_THINKING && is_guessed == 0);
+    aside_scanner_free(scanner);
+}
+
 static void tokens(void)
 {
     static const char text[] = "a <think>b<think>c";
@@ -321,6 +361,7 @@ int main(void)
     force();
     reclassify();
     stray_close();
+    guessed_start();
     tokens();
     tokens_end();
     bad_counts();

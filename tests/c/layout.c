@@ -60,6 +60,9 @@ int main(void)
     CHECK(ASIDE_STRAY_CLOSE_DIALECT == 0);
     CHECK(ASIDE_STRAY_CLOSE_TEXT == 1);
     CHECK(ASIDE_STRAY_CLOSE_DROP == 2);
+    CHECK(ASIDE_END_REASON_UNKNOWN == 0);
+    CHECK(ASIDE_END_REASON_ENDED == 1);
+    CHECK(ASIDE_END_REASON_CUT_OFF == 2);
     CHECK(ASIDE_BUDGET_UNIT_BYTES == 0);
     CHECK(ASIDE_BUDGET_UNIT_CHARACTERS == 1);
     CHECK(ASIDE_BUDGET_SCOPE_SPAN == 0);
@@ -147,7 +150,7 @@ int main(void)
         CHECK(offsetof(aside_exchange, path) == 32);
         CHECK(offsetof(aside_exchange, content_type) == 48);
         CHECK(offsetof(aside_exchange, content_encoding) == 64);
-        CHECK(sizeof(aside_rewriter_options) == 96);
+        CHECK(sizeof(aside_rewriter_options) == 104);
         CHECK(offsetof(aside_rewriter_options, size) == 0);
         CHECK(offsetof(aside_rewriter_options, start) == 8);
         CHECK(offsetof(aside_rewriter_options, field) == 12);
@@ -165,6 +168,8 @@ int main(void)
         CHECK(offsetof(aside_rewriter_options, promote_empty) == 80);
         CHECK(offsetof(aside_rewriter_options, merge) == 84);
         CHECK(offsetof(aside_rewriter_options, max_tools) == 88);
+        CHECK(offsetof(aside_rewriter_options, keep_guessed) == 96);
+        CHECK(offsetof(aside_rewriter_options, reserved) == 100);
         CHECK(sizeof(aside_rewriter_stats) == 112);
         CHECK(offsetof(aside_rewriter_stats, size) == 0);
         CHECK(offsetof(aside_rewriter_stats, events) == 8);

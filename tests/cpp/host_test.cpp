@@ -246,6 +246,37 @@ TEST(Scanner, LeavesStrayClosersToAHostThatWantsThem)
     EXPECT_EQ(aside::last_status(), Status::option);
 }
 
+TEST(Scanner, SaysThatAGuessedThinkingWasTheAnswer)
+{
+    Scanner scanner(Dialect::find("qwen3-thinking"));
+    bool is_guessed = false;
+    EXPECT_EQ(scanner.start(&is_guessed), aside::Start::thinking);
+    EXPECT_TRUE(is_guessed);
+    Channel was = Channel::thinking;
+    scanner.feed("Yes.", [](const Event &) {});
+    scanner.end_reason(aside::EndReason::ended);
+    scanner.finish([&](const Event &event) {
+        if (event.kind == Kind::reclassify)
+            was = event.channel;
+    });
+    EXPECT_EQ(was, Channel::content);
+    EXPECT_EQ(scanner.counts(Channel::content).bytes, 4u);
+    EXPECT_EQ(scanner.try_end_reason(static_cast<aside::EndReason>(3)), Status::option);
+    scanner.start_from_prompt("<think>\n");
+    static_cast<void>(scanner.start(&is_guessed));
+    EXPECT_FALSE(is_guessed);
+
+    const std::string body = "{\"choices\":[{\"message\":{\"content\":\"Yes.\"},\"finish_reason\":\"stop\"}]}";
+    aside::RewriterOptions options;
+    for (const bool keep : {false, true}) {
+        options.keep_guessed = keep;
+        aside::Rewriter rewriter(Dialect::find("qwen3-thinking"), options);
+        std::string out(rewriter.feed(body));
+        out += rewriter.finish();
+        EXPECT_EQ(out == body, !keep) << out;
+    }
+}
+
 // Markers count where a special token begins them; both ways of taking events, at every cut into two, and with pauses.
 TEST(Scanner, KnowsTokens)
 {

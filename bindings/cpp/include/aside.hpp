@@ -142,8 +142,10 @@ enum class Kind : std::uint32_t {
     framing = ASIDE_KIND_FRAMING,
     /// A span ends. The bytes are its closing marker; there are none if it ends without one.
     close = ASIDE_KIND_CLOSE,
-    /// All content so far was thinking: a closer of the thinking has come without an opener before it, in a dialect with
-    /// `stray_close = "reclassify"`. It has no bytes of the stream, and comes at most once in it.
+    /// All content so far was thinking, or all thinking so far was content: the channel says what it was. It was thinking
+    /// where a closer of the thinking has come without an opener before it, in a dialect with `stray_close = "reclassify"`.
+    /// It was content where the stream has ended in a thinking that was only guessed (`end_reason()`), and where the closer
+    /// of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and comes at most once in it.
     reclassify = ASIDE_KIND_RECLASSIFY,
     /// The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters. It comes once
     /// for each span or stream, as `options.budget_scope` says.
@@ -227,6 +229,16 @@ enum class StrayClose : std::uint32_t {
     /// Such a closer is removed alone, and the text on both sides of it stays content: for a host whose prompt has ended
     /// the thinking.
     drop = ASIDE_STRAY_CLOSE_DROP,
+};
+
+/// Why a stream ends, as far as its host knows.
+enum class EndReason : std::uint32_t {
+    /// Not known.
+    unknown = ASIDE_END_REASON_UNKNOWN,
+    /// The model has ended its answer: `"finish_reason":"stop"`.
+    ended = ASIDE_END_REASON_ENDED,
+    /// The answer was cut off, by a limit or an error: `"finish_reason":"length"`.
+    cut_off = ASIDE_END_REASON_CUT_OFF,
 };
 
 /// What a budget counts.
@@ -791,6 +803,29 @@ public:
         return status;
     }
 
+    /// Where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. `*is_guessed`
+    /// becomes true if that is only what the dialect guesses of its models: that they start in the thinking.
+    Status try_start(Start &start, bool *is_guessed = nullptr) const noexcept
+    {
+        std::uint32_t raw = ASIDE_START_DEFAULT;
+        std::uint32_t guessed = 0;
+        const Status status = static_cast<Status>(aside_scanner_start(handle(), &raw, &guessed));
+        if (status == Status::ok) {
+            start = static_cast<Start>(raw);
+            if (is_guessed != nullptr)
+                *is_guessed = guessed == 1;
+        }
+        return status;
+    }
+
+    /// Says why the stream ends, before it is finished, which forgets the reason, as a reset does. If an answer ended in the
+    /// thinking in which it was guessed to start, and nothing has shown that it is one, finishing reports EventKind::reclassify
+    /// with Channel::content before the span is closed.
+    Status try_end_reason(EndReason reason) noexcept
+    {
+        return static_cast<Status>(aside_scanner_end_reason(handle(), static_cast<std::uint32_t>(reason)));
+    }
+
     // With a callable. It takes a const Event & and returns nothing, or Flow.
 
     /// Feeds the next bytes of the stream, cut anywhere, and calls the callable for each event that they complete.
@@ -929,6 +964,17 @@ public:
         static_cast<void>(detail::check(try_start_from_prompt(tail, &start)));
         return start;
     }
+
+    /// try_start() that throws, and returns where the stream starts.
+    Start start(bool *is_guessed = nullptr) const
+    {
+        Start start{};
+        static_cast<void>(detail::check(try_start(start, is_guessed)));
+        return start;
+    }
+
+    /// try_end_reason() that throws.
+    void end_reason(EndReason reason) { static_cast<void>(detail::check(try_end_reason(reason))); }
 
     /// try_feed() that throws. False where the callable paused.
     template <class F>
@@ -1414,6 +1460,10 @@ struct RewriterOptions {
     bool merge = false;
     /// The most bytes of `tools` that are read, those of use_tools() too; a longer list is an error. 0: 4 MiB.
     std::uint64_t max_tools = 0;
+    /// Leave thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the thinking in which the
+    /// dialect guessed it to start, and nothing has shown that it is one, a stream gets it once more as content, and a body as
+    /// content alone.
+    bool keep_guessed = false;
 };
 
 /// What a rewriter has counted since it was made or last reset.
@@ -1469,6 +1519,7 @@ public:
         raw.promote_empty = options.promote_empty ? 1 : 0;
         raw.merge = options.merge ? 1 : 0;
         raw.max_tools = options.max_tools;
+        raw.keep_guessed = options.keep_guessed ? 1 : 0;
         Rewriter rewriter;
         rewriter.handle_.reset(aside_rewriter_new(dialect.handle(), &raw));
         return rewriter;

@@ -118,6 +118,7 @@ pub fn arrow_split(
         let mut take = |event: aside::Event<'_>| match (event.kind, event.channel) {
             (Kind::Text, Channel::Thinking) => thinking.extend_from_slice(event.bytes),
             (Kind::Text, Channel::Content | Channel::Narration) => content.extend_from_slice(event.bytes),
+            (Kind::Reclassify, Channel::Content) => content.append(&mut thinking),
             (Kind::Reclassify, _) => thinking.append(&mut content),
             _ => {}
         };

@@ -55,7 +55,7 @@ impl Rewriter {
     #[pyo3(signature = (dialect, *, start = None, field = "reasoning_content", body = "unknown", formats = None,
         responses_as = "reasoning_text", calls = false, tools = None, calls_in_thinking = "dialect", repair = false,
         promote_empty = false, merge = false, stray_close = "dialect", off = false, max_event = None, max_held = None,
-        max_tools = None))]
+        max_tools = None, keep_guessed = false))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn new(
         dialect: DialectLike<'_>,
@@ -75,6 +75,7 @@ impl Rewriter {
         max_event: Option<usize>,
         max_held: Option<usize>,
         max_tools: Option<usize>,
+        keep_guessed: bool,
     ) -> PyResult<Rewriter> {
         let tools = self::tools(tools, max_tools)?;
         let options = Options::new()
@@ -92,7 +93,8 @@ impl Rewriter {
             .stray_close(words::find("stray_close", stray_close, words::STRAY_CLOSE)?)
             .off(off)
             .max_event(max_event)
-            .max_held(max_held);
+            .max_held(max_held)
+            .keep_guessed(keep_guessed);
         let rewriter = aside::sse::Rewriter::new(&dialect.find()?, &options).map_err(errors::scanner)?;
         Ok(Rewriter { state: Exclusive::new(rewriter), max_tools })
     }

@@ -119,8 +119,9 @@ impl<'a> Texts<'a> {
             self.add(event.channel, event.bytes);
         }
         if event.kind == Kind::Reclassify {
-            let content = std::mem::take(&mut self.parts[Channel::Content as usize]);
-            self.add(Channel::Thinking, &content);
+            let other = if event.channel == Channel::Thinking { Channel::Content } else { Channel::Thinking };
+            let moved = std::mem::take(&mut self.parts[other as usize]);
+            self.add(event.channel, &moved);
         }
     }
 
@@ -275,8 +276,8 @@ impl Scanner {
 
     /// Feed the next text of the stream, and return the text of each channel: what a server calls for each token.
     ///
-    /// Content that turns out to have been thinking (the event `reclassify`, in dialects that have it) is only moved within what
-    /// one call returns: a program that must know of earlier content takes `feed`.
+    /// Content that turns out to have been thinking, or thinking that turns out to be content (the event `reclassify`), is only moved
+    /// within what one call returns: a program that must know of earlier text takes `feed`.
     fn split(&self, py: Python<'_>, text: Text<'_>) -> PyResult<Split> {
         let mut state = self.state.enter()?;
         let bytes = text.bytes()?;
@@ -352,6 +353,27 @@ impl Scanner {
         let tail = tail.bytes()?;
         let start = guarded(|| state.scanner.start_from_prompt(tail).map_err(errors::scanner))?;
         Ok(start.as_str())
+    }
+
+    /// Where the current stream starts, or the next one: as a prompt or `start` says, or else the dialect.
+    #[getter]
+    fn start(&self) -> PyResult<&'static str> {
+        Ok(self.state.enter()?.scanner.start().as_str())
+    }
+
+    /// Whether that is only what the dialect guesses of its models: that they start in the thinking.
+    #[getter]
+    fn is_start_guessed(&self) -> PyResult<bool> {
+        Ok(self.state.enter()?.scanner.is_start_guessed())
+    }
+
+    /// Say why the stream ends, before `finish`, which forgets it: `ended` if the model has ended its answer
+    /// (`"finish_reason": "stop"`), `cut_off` if a limit or an error has, or `unknown`. If an answer ended in the thinking in which
+    /// it was guessed to start, and nothing has shown that it is one, `finish` has an event `reclassify` with the channel `content`.
+    fn end_reason(&self, reason: &str) -> PyResult<()> {
+        let reason = words::find("reason", reason, words::END_REASON)?;
+        self.state.enter()?.scanner.end_reason(reason);
+        Ok(())
     }
 
     /// Return how much text of a channel was reported since the stream began.

@@ -216,6 +216,25 @@ def test_calls_in_the_thinking_and_stray_closers_are_as_the_options_say() -> Non
     assert bytes_of(text, "content", stray_close="drop") == len(text) - len("</think>")
 
 
+def test_a_guessed_thinking_that_was_the_answer() -> None:
+    scanner: Scanner[str] = Scanner("qwen3-thinking")
+    assert (scanner.start, scanner.is_start_guessed) == ("thinking", True)
+    scanner.end_reason("ended")
+    events = scanner.feed("Yes.") + scanner.finish()
+    assert [(event.kind, event.channel) for event in events[-2:]] == [("reclassify", "content"), ("close", "thinking")]
+    assert scanner.counts("content").bytes == 4
+    assert all(event.kind != "reclassify" for event in scanner.feed("Yes.") + scanner.finish())
+    with pytest.raises(ValueError, match="end"):
+        scanner.end_reason("stop")  # type: ignore[arg-type]
+    scanner.start_from_prompt("<think>\n")
+    assert not scanner.is_start_guessed
+    body = b'{"choices":[{"message":{"content":"Yes."},"finish_reason":"stop"}]}'
+    for keep in (False, True):
+        rewriter = libaside.Rewriter("qwen3-thinking", keep_guessed=keep)
+        out = rewriter.feed(body) + rewriter.finish()
+        assert (out == body) is not keep
+
+
 def test_causes_are_identifiers() -> None:
     causes: list[str] = []
     for text in ("<think>a</think>b", "<think>a", '<think>a<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'):

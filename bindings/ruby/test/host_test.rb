@@ -96,6 +96,26 @@ class HostTest < Minitest::Test
     refute_includes Aside::Rewriter.new("qwen3", stray_close: :dialect).feed(chunk), "</think>"
   end
 
+  def test_a_guessed_thinking_that_was_the_answer
+    scanner = Aside::Scanner.new("qwen3-thinking", collect: 100)
+    assert_equal [:thinking, true], [scanner.start, scanner.start_guessed?]
+    scanner.end_reason = :ended
+    events = scanner.feed("Yes.").to_a + scanner.finish.to_a
+    assert_equal [[:reclassify, :content], [:close, :thinking]], events.last(2).map { |event| [event.kind, event.channel] }
+    assert_equal [4, 0], [scanner.counts(:content).bytes, scanner.counts(:thinking).bytes]
+    assert_nil scanner.take_thought
+    refute_includes Support.scan(scanner, ["Yes."]).map(&:kind), :reclassify, "a finish forgets the reason"
+    assert_raises(ArgumentError) { scanner.end_reason = :stop }
+    scanner.start_from_prompt("<think>\n")
+    refute_predicate scanner, :start_guessed?
+    body = "{\"choices\":[{\"message\":{\"content\":\"Yes.\"},\"finish_reason\":\"stop\"}]}"
+    [false, true].each do |keep|
+      rewriter = Aside::Rewriter.new("qwen3-thinking", keep_guessed: keep)
+      out = rewriter.feed(body) + rewriter.finish
+      assert_equal !keep, out == body, out
+    end
+  end
+
   def test_closing_by_force
     scanner = Aside::Scanner.new("inline-think", collect: 100)
     events = scanner.feed("<think>ab</thi").to_a

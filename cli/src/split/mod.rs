@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use aside::call_writer::{self, CallWriter};
-use aside::{Channel, Scanner, ScannerOptions};
+use aside::{Channel, EndReason, Scanner, ScannerOptions};
 use clap::{Args, ValueEnum};
 
 use crate::choose;
@@ -45,6 +45,10 @@ pub struct Arguments {
     #[arg(long, value_name = "CHANNEL", conflicts_with = "events")]
     only: Option<Part>,
 
+    /// Why the text ends, which decides what a text is whose model was guessed to start in the thinking, and which has no marker
+    #[arg(long, value_name = "WHY", value_enum, default_value_t = Finish::Unknown)]
+    finish: Finish,
+
     /// Writes one JSON object per event and line; bytes that are not UTF-8 come as text_hex
     #[arg(long)]
     events: bool,
@@ -56,6 +60,27 @@ enum Part {
     Thinking,
     Narration,
     Tool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Finish {
+    Unknown,
+    /// The model has ended it: it is the answer
+    #[value(alias = "stop")]
+    Ended,
+    /// A limit or an error has cut it off: it is thinking
+    #[value(alias = "length")]
+    CutOff,
+}
+
+impl Finish {
+    fn reason(self) -> EndReason {
+        match self {
+            Finish::Unknown => EndReason::Unknown,
+            Finish::Ended => EndReason::Ended,
+            Finish::CutOff => EndReason::CutOff,
+        }
+    }
 }
 
 impl Part {
@@ -115,6 +140,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         write_raw(&view.out)?;
         view.out.clear();
     }
+    scanner.end_reason(arguments.finish.reason());
     let finished = scanner.finish(|event| {
         summary.add(&event);
         view.show(&event);

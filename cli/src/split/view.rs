@@ -31,6 +31,8 @@ pub struct View<'a> {
     line_start: bool,
     /// Makes calls of the events, if calls are shown.
     calls: Option<CallWriter>,
+    /// The thinking so far, while it can turn out to be content and content is all that is shown.
+    thinking: Option<Vec<u8>>,
 }
 
 impl View<'_> {
@@ -44,6 +46,18 @@ impl View<'_> {
             attributes: String::new(),
             line_start: true,
             calls,
+            thinking: Some(Vec::new()),
+        }
+    }
+
+    /// Keeps the first thinking until it has ended, and writes it if it turns out to be content.
+    fn keep_thinking(&mut self, event: &Event<'_>) {
+        let Some(thinking) = &mut self.thinking else { return };
+        match (&event.kind, event.channel) {
+            (Kind::Text, Channel::Thinking) => thinking.extend_from_slice(event.bytes),
+            (Kind::Reclassify, Channel::Content) => self.out.append(thinking),
+            (Kind::Close(_), _) => self.thinking = None,
+            _ => {}
         }
     }
 
@@ -55,8 +69,12 @@ impl View<'_> {
             }
             Show::Events => self.show_json(event),
             Show::Only(channel) => {
-                if event.channel == channel && matches!(event.kind, Kind::Text) {
+                let is_text = matches!(event.kind, Kind::Text);
+                if event.channel == channel && is_text {
                     self.out.extend_from_slice(event.bytes);
+                }
+                if channel == Channel::Content {
+                    self.keep_thinking(event);
                 }
             }
         }
@@ -101,8 +119,12 @@ impl View<'_> {
             // A span without text is still worth a line if its marker says something.
             Kind::Close(_) if !self.attributes.is_empty() => self.begin(event.channel),
             Kind::Reclassify => {
-                self.begin(Channel::Content);
-                self.text(Channel::Content, b"[all content above was thinking]\n");
+                let (above, note) = match event.channel {
+                    Channel::Content => (Channel::Thinking, &b"[all thinking above was content]\n"[..]),
+                    _ => (Channel::Content, &b"[all content above was thinking]\n"[..]),
+                };
+                self.begin(above);
+                self.text(above, note);
                 self.part = None;
             }
             _ => {}

@@ -12,7 +12,7 @@ use crate::ffi::constants::*;
 use crate::ffi::dialect::aside_dialect;
 use crate::ffi::handle_guard::{HandleGuard, READY, is_ready, is_whole};
 use crate::ffi::memory::{bytes, free, into_handle};
-use crate::ffi::numbers::write_start;
+use crate::ffi::numbers::{value, write_start};
 use crate::ffi::status::{fail_no_handle, failed, guard_handle, made_handle};
 use crate::{Error, Scanner};
 
@@ -221,6 +221,56 @@ pub unsafe extern "C" fn aside_scanner_start_from_prompt(
         Err(error) => failed(error),
     };
     // SAFETY: a scanner that is there, as the caller promises.
+    unsafe { enter(scanner, is_ready, body) }
+}
+
+/// Returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. `*start`
+/// becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only what the dialect guesses of its models, that they
+/// start in the thinking: neither a prompt nor the options have said so. It becomes 0 otherwise. Either may be NULL. They are
+/// written on success only.
+///
+/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_start(
+    scanner: *const aside_scanner,
+    start: *mut aside_start,
+    is_guessed: *mut u32,
+) -> aside_status {
+    let body = |stream: &mut Stream| {
+        // SAFETY: NULL, or the caller promises that it may be written.
+        unsafe { write_start(stream.scanner.start(), start) };
+        if !is_guessed.is_null() {
+            // SAFETY: not NULL, and the caller promises that it may be written.
+            unsafe { is_guessed.write_unaligned(stream.scanner.is_start_guessed().into()) };
+        }
+        ASIDE_OK
+    };
+    // SAFETY: NULL or there, as the caller promises.
+    unsafe { enter(scanner, is_whole, body) }
+}
+
+/// Says why the stream ends, before it is finished, which forgets the reason, as a reset does.
+///
+/// It matters where the start was guessed to be in the thinking (`aside_scanner_start()`). If an answer ended and nothing in it
+/// has closed that thinking or written its opener, it was the answer: finishing then reports `ASIDE_KIND_RECLASSIFY` with the
+/// channel `ASIDE_CHANNEL_CONTENT`, before the span is closed.
+///
+/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has changed
+/// after an error.
+#[ffi_export]
+pub unsafe extern "C" fn aside_scanner_end_reason(
+    scanner: *mut aside_scanner,
+    reason: aside_end_reason,
+) -> aside_status {
+    let reason = match value(reason, "reason") {
+        Ok(reason) => reason,
+        Err(status) => return status,
+    };
+    let body = |stream: &mut Stream| {
+        stream.scanner.end_reason(reason);
+        ASIDE_OK
+    };
+    // SAFETY: NULL or there, as the caller promises.
     unsafe { enter(scanner, is_ready, body) }
 }
 

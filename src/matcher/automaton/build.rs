@@ -415,7 +415,7 @@ fn framings_into(grammar: &Grammar, number: u8) -> Vec<u16> {
         for pattern in region.patterns.iter().filter(|pattern| pattern.after != 0) {
             let is_into = match pattern.action {
                 Action::Open { rule, .. } | Action::FenceOpen { rule, .. } => number == rule + 1,
-                Action::Close { .. } => may_be_around,
+                Action::Close { .. } | Action::Answer { .. } => may_be_around,
                 _ => from == number,
             };
             if is_into && !list.contains(&pattern.after) {

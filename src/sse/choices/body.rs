@@ -19,7 +19,9 @@ impl Choices {
         let (layout, field) = (self.layout, self.field());
         setup.stats.split_by_server += u64::from(choice.is_split);
         let has_calls = layout.calls != CallForm::Text && setup.has_calls() && choice.part != Some(Part::Call);
-        let may_promote = self.promotes.is_some() && choice.finishes && choice.stop.is_some() && choice.part.is_none();
+        let has_ended = choice.finishes && choice.stop.is_some();
+        let may_promote = self.promotes.is_empty_wanted && has_ended && choice.part.is_none();
+        let may_answer = self.promotes.is_guess_wanted && has_ended;
         if may_promote && choice.is_split && !choice.answers {
             return promote_body(setup, choice, raw, layout, edits);
         }
@@ -40,9 +42,12 @@ impl Choices {
         setup.scan(text, Input::Feed(said), parts)?;
         setup.scan(text, Input::Finish, parts)?;
         text.over = true;
+        if may_answer && text.was_answer {
+            setup.answer(parts);
+        }
 
         if may_promote && !parts.has(Target::Content) && !parts.has(Target::Calls) {
-            let mut promotion = Promotion::new(Some(raw.len()));
+            let mut promotion = Promotion::of_text(raw.len());
             promotion.take(parts)?;
             say_again(setup, &promotion, parts)?;
         }

@@ -26,7 +26,7 @@ use std::mem;
 use super::edits::decode;
 use super::event::EventPart;
 use super::options::{Field, Options};
-use super::promotion::Promotion;
+use super::promotion::{Promotes, Promotion};
 use super::protocol::{Context, Protocol, Scratch};
 use super::text::{Input, Parts, Setup, Target, TextStream};
 use crate::json::Span;
@@ -54,8 +54,8 @@ struct ChoiceStream {
 }
 
 impl ChoiceStream {
-    fn new(index: u64, scanner: Scanner, promotes: Option<usize>) -> ChoiceStream {
-        ChoiceStream { index, text: TextStream::new(scanner), promotion: Promotion::new(promotes), head: TryBox::NONE }
+    fn new(index: u64, scanner: Scanner, promotes: Promotes) -> ChoiceStream {
+        ChoiceStream { index, text: TextStream::new(scanner), promotion: promotes.of_stream(), head: TryBox::NONE }
     }
 
     /// Returns where the reason to finish stands, if a call that was emitted is one.
@@ -77,8 +77,7 @@ pub struct Choices {
     field: Field,
     /// What one chunk becomes is one chunk.
     merges: bool,
-    /// Thinking without content is sent once more as content, if it has at most this many bytes.
-    promotes: Option<usize>,
+    promotes: Promotes,
     /// That of the event or body that was read last.
     layout: &'static Layout,
     /// Those of the event or body that was read last.
@@ -92,11 +91,10 @@ pub struct Choices {
 impl Choices {
     /// Makes the stream of no choice yet.
     pub fn new(options: &Options) -> Choices {
-        let max_event = options.max_event.unwrap_or(Options::MAX_EVENT);
         Choices {
             field: options.field,
             merges: options.merge,
-            promotes: options.promote_empty.then_some(max_event),
+            promotes: Promotes::new(options),
             layout: Layout::CHAT,
             read: Vec::new(),
             all: Vec::new(),
@@ -142,7 +140,7 @@ impl Choices {
         if let Some(ChoiceStream { text, promotion, .. }) = self.all.first_mut() {
             text.scanner.reset();
             text.begin();
-            *promotion = Promotion::new(self.promotes);
+            *promotion = self.promotes.of_stream();
         }
         // A body, or the last event, may have been large.
         self.begin_event();
@@ -391,7 +389,7 @@ impl Protocol for Choices {
         if let Some(ChoiceStream { text, promotion, .. }) = self.all.first_mut() {
             setup.rewind(&mut text.scanner)?;
             text.begin();
-            *promotion = Promotion::new(self.promotes);
+            *promotion = self.promotes.of_stream();
         }
         Ok(())
     }
@@ -408,7 +406,7 @@ fn promote(
 ) -> Result<(), Error> {
     promotion.take(parts)?;
     if let Some(reasoning) = &choice.reasoning {
-        promotion.take_thinking(decode(&data[reasoning.clone()], &mut Vec::new())?)?;
+        promotion.take_of_server(decode(&data[reasoning.clone()], &mut Vec::new())?)?;
     }
     if choice.part.is_some() || is_split && choice.answers || choice.finishes && choice.stop.is_none() {
         promotion.close();

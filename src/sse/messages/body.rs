@@ -87,6 +87,7 @@ impl Messages {
     /// Writes a whole message with its changes. Returns whether there are any.
     pub fn whole(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
         self.begin_message(context.setup);
+        self.message.promotion = self.promotes.of_body();
         context.scratch.edits.clear();
         if let Some(body) = Body::read(raw) {
             self.content(context, &body, raw)?;
@@ -103,6 +104,8 @@ impl Messages {
         if let Some(id) = &body.id {
             self.message.set_id(&raw[id.clone()])?;
         }
+        let has_ended = body.stop_reason.clone().is_some_and(|stop| raw[stop] == *END_TURN);
+        let may_answer = has_ended && self.promotes.is_guess_wanted;
         let mut list = List::default();
         let mut done = Ok(());
         let mut reader = Reader::new(&raw[content.clone()]);
@@ -110,7 +113,7 @@ impl Messages {
         let _ = reader.array(|reader| {
             let block = reader.value()?;
             let block = content.start + block.start..content.start + block.end;
-            done = self.block(context, raw, &block, &mut list);
+            done = self.block(context, raw, &block, may_answer, &mut list);
             done.is_ok().then_some(())
         });
         done?;
@@ -134,8 +137,15 @@ impl Messages {
         Ok(())
     }
 
-    /// Notes the changes of one block.
-    fn block(&mut self, context: &mut Context<'_>, raw: &[u8], block: &Span, list: &mut List) -> Result<(), Error> {
+    /// Notes the changes of one block. `may_answer`: the thinking in which it started is its answer, if nothing has closed that.
+    fn block(
+        &mut self,
+        context: &mut Context<'_>,
+        raw: &[u8],
+        block: &Span,
+        may_answer: bool,
+        list: &mut List,
+    ) -> Result<(), Error> {
         let Context { setup, scratch: Scratch { parts, edits, decoded, .. }, .. } = context;
         let data = &raw[block.clone()];
         let part = Part::read(data, &mut Reader::new(data)).unwrap_or_default();
@@ -163,6 +173,9 @@ impl Messages {
         parts.clear();
         setup.scan(&mut stream, Input::Feed(said), parts)?;
         setup.scan(&mut stream, Input::Finish, parts)?;
+        if may_answer && stream.was_answer {
+            setup.answer(parts);
+        }
         message.end_text(setup, &mut stream);
         message.promotion.take(parts)?;
         match parts.runs() {

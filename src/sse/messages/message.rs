@@ -106,7 +106,7 @@ impl Message {
             self.promotion.close();
         }
         if let Some(thinking) = &part.thinking {
-            self.promotion.take_thinking(decode(&data[thinking.clone()], decoded)?)?;
+            self.promotion.take_of_server(decode(&data[thinking.clone()], decoded)?)?;
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ use std::mem;
 use super::edits::decode;
 use super::event::EventPart;
 use super::options::Options;
-use super::promotion::Promotion;
+use super::promotion::Promotes;
 use super::protocol::{Context, Protocol, Scratch};
 use super::text::{CallPart, Input, Run, Setup, Target};
 use crate::Error;
@@ -48,19 +48,17 @@ pub struct Messages {
     outgoing: Outgoing,
     /// The last event is held or left out, and its blank line lacks a line feed, which comes next.
     owes_line_feed: bool,
-    /// How much thinking may be kept, if it may have to be the answer.
-    most_promoted: Option<usize>,
+    promotes: Promotes,
 }
 
 impl Messages {
     pub fn new(options: &Options) -> Messages {
-        let most = options.max_event.unwrap_or(Options::MAX_EVENT);
-        let most_promoted = options.promote_empty.then_some(most);
+        let promotes = Promotes::new(options);
         Messages {
-            message: Message::new(Promotion::new(most_promoted)),
+            message: Message::new(promotes.of_stream()),
             outgoing: Outgoing::START,
             owes_line_feed: false,
-            most_promoted,
+            promotes,
         }
     }
 
@@ -91,7 +89,7 @@ impl Messages {
 
     /// Begins again, for a new stream too.
     pub fn begin(&mut self) {
-        self.message = Message::new(Promotion::new(self.most_promoted));
+        self.message = Message::new(self.promotes.of_stream());
         self.outgoing.begin_message();
         self.owes_line_feed = false;
     }

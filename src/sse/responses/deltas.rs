@@ -185,6 +185,7 @@ impl Responses {
         carrier: Option<Carrier<'_>>,
     ) -> Result<bool, Error> {
         let parts = mem::take(&mut context.scratch.parts);
+        self.promotion.see(&parts);
         self.messages[message].parts[part].sent.add(&parts);
         let runs = parts.runs();
         let (single, joined) = runs.split_at(runs.len().min(context.scratch.alone));

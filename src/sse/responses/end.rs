@@ -12,7 +12,6 @@ use crate::Error;
 use crate::json::Span;
 use crate::memory::{self, append};
 use crate::sse::edits::Edits;
-use crate::sse::promotion::Promotion;
 use crate::sse::protocol::Context;
 use crate::sse::text::Input;
 
@@ -82,7 +81,9 @@ impl Responses {
         };
         let mut outgoing = self.outgoing.fresh();
         let mut items = Items::new(context.setup, &mut outgoing, Scope::Body);
-        items.promotion = Promotion::new(self.promotes);
+        items.promotion = self.promotes.of_body();
+        let is_complete = response.status.clone().is_none_or(|at| inside(raw, &at) == b"completed");
+        items.may_answer = is_complete && self.promotes.is_guess_wanted;
         let (mut index, mut added) = (0, Ok(()));
         fields::values(raw, output.clone(), |at| {
             let object = Object::read(raw, at);
@@ -92,7 +93,6 @@ impl Responses {
             index += 1;
         });
         added?;
-        let is_complete = response.status.is_none_or(|at| inside(raw, &at) == b"completed");
         let thinking = memory::copy(items.promotion.content().unwrap_or_default())?;
         if is_complete && !thinking.is_empty() {
             let place = items.outgoing.places.insert(index);

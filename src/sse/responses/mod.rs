@@ -35,7 +35,7 @@ use std::mem;
 
 use super::event::EventPart;
 use super::options::Options;
-use super::promotion::Promotion;
+use super::promotion::{Promotes, Promotion};
 use super::protocol::{Context, Protocol, ServerDoes};
 use super::text::{Input, Setup};
 use crate::Error;
@@ -81,8 +81,7 @@ struct Incoming<'a> {
 pub struct Responses {
     outgoing: Outgoing,
     messages: Vec<Message>,
-    /// How much thinking may be kept, if it may have to be the answer: as much as there is room for.
-    promotes: Option<usize>,
+    promotes: Promotes,
     promotion: Promotion,
     /// Events of a response have come.
     is_active: bool,
@@ -93,12 +92,13 @@ pub struct Responses {
 
 impl Responses {
     pub fn new(options: &Options) -> Responses {
-        let promotes = options.promote_empty.then_some(usize::MAX);
+        // As much is kept as there is room for.
+        let promotes = Promotes::new(options).without_limit();
         Responses {
             outgoing: Outgoing::new(options),
             messages: Vec::new(),
             promotes,
-            promotion: Promotion::new(promotes),
+            promotion: promotes.of_stream(),
             is_active: false,
             server: ServerDoes::default(),
             last_outcome: Outcome::Written,
@@ -119,7 +119,7 @@ impl Responses {
 
     fn end_response(&mut self) {
         self.messages.clear();
-        self.promotion = Promotion::new(self.promotes);
+        self.promotion = self.promotes.of_stream();
         self.server = ServerDoes::default();
     }
 

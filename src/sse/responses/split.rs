@@ -114,12 +114,13 @@ impl Comparison {
     }
 }
 
-/// Reads a text of a message anew.
+/// Reads a text of a message anew. `may_answer`: the thinking in which it started is its answer, if nothing has closed that.
 pub fn split_text(
     setup: &mut Setup,
     id: &[u8],
     config: TextConfig,
     is_body: bool,
+    may_answer: bool,
     said: &[u8],
 ) -> Result<SplitText, Error> {
     let stats = setup.stats;
@@ -130,6 +131,9 @@ pub fn split_text(
     }
     setup.scan(&mut text, Input::Feed(said), &mut parts)?;
     setup.scan(&mut text, Input::Finish, &mut parts)?;
+    if may_answer && text.was_answer {
+        setup.answer(&mut parts);
+    }
     if !is_body {
         // It was counted when it came in pieces.
         setup.stats = stats;
@@ -139,7 +143,7 @@ pub fn split_text(
 
 /// Returns the content of a whole text of this part, and how that compares with what the stream has sent.
 pub fn content_of(setup: &mut Setup, id: &[u8], part: &TextPart, said: &[u8]) -> Result<(Vec<u8>, Comparison), Error> {
-    let split = split_text(setup, id, part.config, false, said)?;
+    let split = split_text(setup, id, part.config, false, false, said)?;
     let comparison = Comparison::of(part, said, &split);
     Ok((split.content, comparison))
 }

@@ -40,6 +40,8 @@ pub struct Items<'a> {
     pub json: Vec<u8>,
     pub is_changed: bool,
     pub promotion: Promotion,
+    /// The thinking in which a text started is its answer, if nothing has closed that.
+    pub may_answer: bool,
     /// The id of the last message.
     pub id: Vec<u8>,
 }
@@ -54,7 +56,8 @@ impl<'a> Items<'a> {
             list: Vec::new(),
             json: Vec::new(),
             is_changed: false,
-            promotion: Promotion::new(None),
+            promotion: Promotion::Closed,
+            may_answer: false,
             id: Vec::new(),
         }
     }
@@ -131,7 +134,8 @@ impl<'a> Items<'a> {
                     Some(part) => part.config,
                     None => self.begin_text(),
                 };
-                let mut split = split_text(self.setup, id, config, self.scope == Scope::Body, &entry.said)?;
+                let mut split =
+                    split_text(self.setup, id, config, self.scope == Scope::Body, self.may_answer, &entry.said)?;
                 entry.comparison = known.map_or(Comparison::Same, |part| Comparison::of(part, &entry.said, &split));
                 if self.scope == Scope::Item && entry.comparison == Comparison::New {
                     // The item has no other place for it.

@@ -80,6 +80,8 @@ pub struct Parts {
     /// How long the thinking and the content in it are.
     thinking: u64,
     content: u64,
+    /// Whether the thinking of the text that was read last may turn out to be its answer. `None`: none was read.
+    pub may_be_answer: Option<bool>,
 }
 
 impl Parts {
@@ -87,6 +89,17 @@ impl Parts {
         memory::clear(&mut self.text);
         memory::clear(&mut self.runs);
         (self.thinking, self.content) = (0, 0);
+        self.may_be_answer = None;
+    }
+
+    /// Makes content of all thinking. Returns how long that is.
+    pub(super) fn answer(&mut self) -> u64 {
+        for run in self.runs.iter_mut().filter(|run| run.kind == RunKind::Reasoning) {
+            run.kind = RunKind::Content;
+        }
+        let moved = mem::take(&mut self.thinking);
+        self.content += moved;
+        moved
     }
 
     pub fn runs(&self) -> &[Run] {
@@ -132,7 +145,7 @@ impl Parts {
 
     /// Takes an event of which no call is emitted: a tool call is kept as the model wrote it, for the host's own parser.
     pub fn take(&mut self, event: &Event<'_>) -> memory::Result<()> {
-        if event.kind == Kind::Reclassify {
+        if event.kind == Kind::Reclassify && event.channel == Channel::Thinking {
             // All content so far was thinking.
             for run in self.runs.iter_mut().filter(|run| run.kind == RunKind::Content) {
                 run.kind = RunKind::Reasoning;

@@ -122,6 +122,13 @@ impl Setup {
         Ok(())
     }
 
+    /// Makes content of the thinking of a whole text that was its answer.
+    pub fn answer(&mut self, parts: &mut Parts) {
+        let moved = parts.answer();
+        self.stats.thinking_bytes -= moved;
+        self.stats.content_bytes += moved;
+    }
+
     /// Leaves the calls of a text to the server, which has made one of its own.
     pub fn give_up_calls(&mut self, text: &mut TextStream, parts: &mut Parts) -> Result<(), Error> {
         let before = parts.lens();

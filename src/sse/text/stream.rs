@@ -3,7 +3,7 @@
 use super::calls::{Calls, MOST_WAITING};
 use super::parts::Parts;
 use crate::memory::TryBox;
-use crate::{Channel, Error, Scanner};
+use crate::{Channel, EndReason, Error, Kind, Scanner};
 
 /// What a text gets next.
 #[derive(Clone, Copy)]
@@ -26,18 +26,27 @@ pub struct TextStream {
     pub split: TryBox<Scanner>,
     /// The server has made a call of its own.
     pub has_own_calls: bool,
+    /// It started in the thinking, and all of that was the answer, if this has ended by itself.
+    pub was_answer: bool,
     /// Its calls, if they are wanted and some text has come.
     pub(super) calls: TryBox<Calls>,
 }
 
 impl TextStream {
     pub fn new(scanner: Scanner) -> TextStream {
-        TextStream { scanner, over: false, split: TryBox::NONE, has_own_calls: false, calls: TryBox::NONE }
+        TextStream {
+            scanner,
+            over: false,
+            split: TryBox::NONE,
+            has_own_calls: false,
+            was_answer: false,
+            calls: TryBox::NONE,
+        }
     }
 
     /// Goes back to the start of a stream, its scanner apart.
     pub fn begin(&mut self) {
-        (self.over, self.has_own_calls) = (false, false);
+        (self.over, self.has_own_calls, self.was_answer) = (false, false, false);
         (self.split, self.calls) = (TryBox::NONE, TryBox::NONE);
     }
 
@@ -75,7 +84,7 @@ impl TextStream {
 
     /// Reads on. `waiting` counts the bytes of calls that wait in all texts.
     pub(super) fn scan(&mut self, input: Input<'_>, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
-        let TextStream { scanner, split, calls, .. } = self;
+        let TextStream { scanner, split, calls, was_answer, .. } = self;
         let (mut calls, split) = (calls.get_mut(), split.get_mut());
         let is_split = split.is_some();
         let scanner = split.unwrap_or(scanner);
@@ -83,6 +92,7 @@ impl TextStream {
         let room = MOST_WAITING.saturating_sub(*waiting);
         let mut taken = Ok(());
         let take = |event: crate::Event<'_>| {
+            *was_answer |= event.kind == Kind::Reclassify && event.channel == Channel::Content;
             if taken.is_ok() {
                 taken = match &mut calls {
                     _ if is_split && event.channel != Channel::Tool => {
@@ -97,9 +107,15 @@ impl TextStream {
             Input::Feed(text) => scanner.feed(text, take),
             Input::Flush => scanner.flush(take),
             Input::ServerCall => scanner.pass_call(take),
-            Input::Finish => scanner.finish(take),
+            Input::Finish => {
+                // Whoever knows why it has ended decides what follows from it.
+                scanner.end_reason(EndReason::Ended);
+                scanner.finish(take)
+            }
         }?;
         taken?;
+        let may_be_answer = !matches!(input, Input::Finish) && scanner.may_be_answer();
+        parts.may_be_answer = Some(*was_answer || may_be_answer);
         if let Some(calls) = calls {
             if !matches!(input, Input::Feed(_)) {
                 calls.release(parts)?;

@@ -130,14 +130,13 @@ pub fn joined_with_calls(events: &[Event]) -> Vec<Event> {
     out
 }
 
-/// Returns each text with its channel. What was taken for content may turn out to be thinking.
+/// Returns each text with its channel. What was taken for content may turn out to be thinking, or the other way.
 pub fn texts(events: &[Event]) -> impl Iterator<Item = (&'static str, &Event)> {
     let turn = events.iter().position(|event| event.what == What::Reclassify).unwrap_or(0);
+    let to = events.get(turn).map_or("content", |event| event.channel);
+    let from = if to == "content" { "thinking" } else { "content" };
     let texts = events.iter().enumerate().filter(|(_, event)| event.what == What::Text);
-    texts.map(move |(index, event)| {
-        let was_content = index < turn && event.channel == "content";
-        (if was_content { "thinking" } else { event.channel }, event)
-    })
+    texts.map(move |(index, event)| (if index < turn && event.channel == from { to } else { event.channel }, event))
 }
 
 /// Returns the joined text of one channel.
@@ -182,6 +181,10 @@ pub fn thoughts(dialect: &Dialect, events: &[Event]) -> Vec<Thought> {
     let mut out = Vec::new();
     let mut now: Option<(usize, Thought)> = None;
     for event in events {
+        if event.what == What::Reclassify && event.channel == "content" {
+            // What was being thought was the answer.
+            now = None;
+        }
         if event.channel != "thinking" {
             continue;
         }
@@ -216,9 +219,10 @@ pub fn thoughts(dialect: &Dialect, events: &[Event]) -> Vec<Thought> {
                 out.extend(finished(dialect, rule, thought));
             }
             What::Close(cause) => {
-                let (rule, mut thought) = now.take().unwrap();
-                thought.cause = cause;
-                out.extend(finished(dialect, rule, thought));
+                if let Some((rule, mut thought)) = now.take() {
+                    thought.cause = cause;
+                    out.extend(finished(dialect, rule, thought));
+                }
             }
         }
     }

@@ -23,4 +23,4 @@ pub use file::{
 };
 pub use markers::Stray;
 pub use prompt::{own_turn, read_behind};
-pub use read::{events, read, read_tokens, read_tokens_with_calls, read_with_calls, read_with_stray};
+pub use read::{events, read, read_ended, read_tokens, read_tokens_with_calls, read_with_calls, read_with_stray};

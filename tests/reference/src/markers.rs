@@ -81,6 +81,10 @@ pub(crate) struct Reading<'a> {
     pub(crate) closed: bool,
     /// No span and no reclassifying yet.
     pub(crate) alone: bool,
+    /// No span has ended yet, and nothing was reclassified.
+    pub(crate) first: bool,
+    /// The thinking that the text starts in was guessed, and no opener of it came.
+    pub(crate) guessed: bool,
     pub(crate) code: Code,
     /// Of the text around the tool call that is open.
     pub(crate) around: Code,
@@ -110,6 +114,8 @@ pub(crate) enum Does {
     Absorb {
         rule: usize,
     },
+    /// The closer of a wrapper of the answer, inside the thinking.
+    Answer,
     /// An end of the turn inside the thinking.
     End,
     Drop,
@@ -322,6 +328,13 @@ impl Reading<'_> {
             {
                 let does = Does::Open(opening);
                 return Some(Found { before: 0, end, does });
+            }
+            if region.channel == "thinking"
+                && span.channel == "content"
+                && span.ends.is_some()
+                && let Some((0, end)) = self.bare_closer(at, rule)
+            {
+                return Some(Found { before: 0, end, does: Does::Answer });
             }
             if span.pauses.as_deref() == Some(region.channel)
                 && (self.open.len() < DEEPEST || span.channel != "content")

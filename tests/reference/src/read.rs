@@ -13,6 +13,15 @@ pub fn events(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event>
     reading(dialect, text, start, None, None, false)
 }
 
+/// Reads a text that the model has ended. Nobody has said where it starts, so that the dialect's start is a guess. Neighbouring
+/// text is joined.
+pub fn read_ended(dialect: &Dialect, text: &[u8]) -> Vec<Event> {
+    let mut reading = begin(dialect, text, None, None, None, false);
+    reading.guessed = reading.at_start == "thinking";
+    reading.read();
+    joined(&reading.events)
+}
+
 /// Reads a text for a host that wants calls told apart. What may come in pieces is joined.
 pub fn read_with_calls(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
     joined_with_calls(&reading(dialect, text, start, None, None, true))
@@ -46,8 +55,21 @@ fn reading(
     stray: Option<Stray>,
     wants_calls: bool,
 ) -> Vec<Event> {
+    let mut reading = begin(dialect, text, start, special, stray, wants_calls);
+    reading.read();
+    reading.events
+}
+
+fn begin<'a>(
+    dialect: &'a Dialect,
+    text: &'a [u8],
+    start: Option<&str>,
+    special: Option<&'a BTreeSet<usize>>,
+    stray: Option<Stray>,
+    wants_calls: bool,
+) -> Reading<'a> {
     let start = start.or(dialect.start.as_deref()).unwrap_or("content");
-    let mut reading = Reading {
+    Reading {
         dialect,
         text,
         special,
@@ -61,11 +83,11 @@ fn reading(
         lead: true,
         closed: true,
         alone: true,
+        first: true,
+        guessed: false,
         code: Code::default(),
         around: Code::default(),
-    };
-    reading.read();
-    reading.events
+    }
 }
 
 /// Reads a whole text as `events` does, with neighbouring text joined.
@@ -94,6 +116,9 @@ impl Reading<'_> {
                 self.push_text(at..at + 1);
                 at += 1;
             }
+        }
+        if self.guessed && self.first && self.open.len() == 1 {
+            self.push(What::Reclassify, "content", at..at, Part::None);
         }
         while !self.open.is_empty() {
             self.push_close(at..at, END, Part::None);
@@ -156,12 +181,26 @@ impl Reading<'_> {
                 (self.alone, self.closed) = (false, true);
                 self.after(end, Some(rule), |framing| &framing.after_close)
             }
+            Does::Answer => {
+                if self.first && self.open.len() == 1 {
+                    self.push(What::Reclassify, "content", begin..begin, Part::None);
+                    self.lead = false;
+                }
+                let region = self.open.last().unwrap();
+                let first = || self.of_channel("thinking").first().copied();
+                let closed = if region.from_start { first().unwrap_or(region.rule) } else { region.rule };
+                self.push_close(begin..end, MARKER, Part::Marker);
+                self.pass_marker(end, false);
+                self.spend(closed);
+                end
+            }
             Does::Reclassify { rule } => {
                 self.push_framing(at..begin, Part::Before);
                 self.push(What::Reclassify, "thinking", begin..begin, Part::Closer(rule));
                 self.push_framing(begin..end, Part::Marker);
                 self.pass_marker(end, false);
                 (self.alone, self.lead, self.closed) = (false, true, true);
+                self.first = false;
                 self.spend(rule);
                 self.after(end, Some(rule), |framing| &framing.after_close)
             }
@@ -170,6 +209,7 @@ impl Reading<'_> {
                 self.push_framing(begin..end, Part::Marker);
                 self.pass_marker(end, false);
                 // It stands for the opener.
+                self.guessed = false;
                 self.open.last_mut().unwrap().untouched = true;
                 self.after(end, Some(rule), |framing| &framing.after_open)
             }
@@ -377,6 +417,7 @@ impl Reading<'_> {
         let region = self.open.pop().unwrap();
         self.push(What::Close(cause), region.channel, range, part);
         self.closed = true;
+        self.first = false;
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use aside::{Cause, Dialect, Error, Kind, Scanner, ScannerOptions, StrayClose, Thought, Token};
+use aside::{Cause, Channel, Dialect, EndReason, Error, Kind, Scanner, ScannerOptions, StrayClose, Thought, Token};
 use reference::{Call, Event, Part, Stray, What};
 use samples::{Random, Texts};
 
@@ -66,6 +66,19 @@ pub fn owned(event: &aside::Event<'_>) -> Event {
     }
 }
 
+/// Counts the spans of a channel. Content that turns out to be thinking is one, and thinking that turns out to be content is none.
+pub fn spans(events: &[Event], channel: Channel) -> u64 {
+    let is_answer = |event: &Event| event.what == What::Reclassify && event.channel == "content";
+    let answer = events.iter().position(is_answer).filter(|_| channel == Channel::Thinking);
+    let here = events[answer.unwrap_or(0)..].iter().filter(|event| event.channel == channel.as_str());
+    let counts = |event: &&Event| match event.what {
+        What::Open { .. } => true,
+        What::Reclassify => channel == Channel::Thinking,
+        _ => false,
+    };
+    here.filter(counts).count() as u64
+}
+
 /// Adds an event, text joined with the text before it.
 pub fn push(events: &mut Vec<Event>, event: aside::Event<'_>) {
     if let (Kind::Text, Some(last)) = (&event.kind, events.last_mut())
@@ -94,6 +107,12 @@ pub const STRAYS: [(StrayClose, Stray); 2] = [(StrayClose::Text, Stray::Text), (
 pub fn scanner_with_stray(dialect: &Dialect, start: &str, stray_close: StrayClose) -> Scanner {
     let options = ScannerOptions::new().start(start.parse::<aside::Start>().unwrap()).stray_close(stray_close);
     Scanner::with_options(dialect, &options).unwrap()
+}
+
+/// Returns all events of one stream that the model has ended, neighbouring text joined.
+pub fn run_ended(scanner: &mut Scanner, chunks: &[&[u8]]) -> Vec<Event> {
+    scanner.end_reason(EndReason::Ended);
+    run(scanner, chunks)
 }
 
 /// Returns all events of one stream, neighbouring text joined.

@@ -72,16 +72,17 @@ def both(parts: Iterable[Piece]) -> tuple[str, str]:
 
 
 def whole(dialect: Dialect, text: str, start: Start | None) -> tuple[str, str]:
-    """Return the reasoning and the content of a whole text. A text whose beginning turns out to be reasoning is read as that."""
+    """Return the reasoning and the content of a whole text. A text whose beginning turns out to be reasoning, or content, is read as that."""
     scanner: Scanner[str] = Scanner(dialect, start=start)
     events = scanner.feed(text) + scanner.finish()
-    last = max((at for at, event in enumerate(events) if event.kind == "reclassify"), default=-1)
-    said = pieces(events)
-    if last < 0:
-        return both(said)
-    before, after = pieces(events[:last]), pieces(events[last:])
-    reasoning, content = both(after)
-    return "".join(part.text for part in before) + reasoning, content
+    turn = next((at for at, event in enumerate(events) if event.kind == "reclassify"), None)
+    if turn is None:
+        return both(pieces(events))
+    before = "".join(part.text for part in pieces(events[:turn]))
+    reasoning, content = both(pieces(events[turn:]))
+    if events[turn].channel == "content":
+        return reasoning, before + content
+    return before + reasoning, content
 
 
 def markers(dialect: Dialect) -> tuple[str, str]:

@@ -17,7 +17,10 @@ module Aside
     # +:text+:: text of the channel
     # +:framing+:: bytes that are part of no text, such as the newline around a marker
     # +:close+:: a span ends
-    # +:reclassify+:: all content so far was thinking, in a dialect with <tt>stray_close = "reclassify"</tt>; it has no bytes
+    # +:reclassify+:: all content so far was thinking, or all thinking so far was content: the channel says what it was. It was
+    #                 thinking where a closer has come without an opener, in a dialect with <tt>stray_close = "reclassify"</tt>,
+    #                 and content where the stream has ended in a thinking that was only guessed (Scanner#end_reason=), or where
+    #                 the closer of a wrapper of the answer ends the thinking. It has no bytes
     # +:budget+:: from here on the thinking exceeds the scanner's +budget+; it has no bytes
     #
     # Only from a Scanner with <tt>calls: true</tt>, all in the channel +:tool+:

@@ -44,6 +44,9 @@ module Aside
     # What becomes of a closer of the thinking that has no opener and comes after content.
     STRAY_CLOSE = { dialect: 0, text: 1, drop: 2 }.freeze
 
+    # Why a stream ends, as far as its host knows.
+    END_REASON = { unknown: 0, ended: 1, cut_off: 2 }.freeze
+
     # What a budget counts.
     BUDGET_UNIT = { bytes: 0, characters: 1 }.freeze
 
@@ -101,11 +104,11 @@ module Aside
     EXCHANGE_AT = { size: 0, status: 8, formats: 12, method: 16, path: 32, content_type: 48, content_encoding: 64 }.freeze
     EXCHANGE_PACK = "JL2pJpJpJpJ"
 
-    REWRITER_OPTIONS_SIZE = 96
+    REWRITER_OPTIONS_SIZE = 104
     REWRITER_OPTIONS_AT = { size: 0, start: 8, field: 12, body: 16, off: 20, max_event: 24, stray_close: 32, calls: 36,
                             tools: 40, max_held: 56, calls_in_thinking: 64, formats: 68, responses_as: 72, repair: 76,
-                            promote_empty: 80, merge: 84, max_tools: 88 }.freeze
-    REWRITER_OPTIONS_PACK = "JL4QL2pJQL6Q"
+                            promote_empty: 80, merge: 84, max_tools: 88, keep_guessed: 96, reserved: 100 }.freeze
+    REWRITER_OPTIONS_PACK = "JL4QL2pJQL6QL2"
 
     REWRITER_STATS_SIZE = 112
     REWRITER_STATS_AT = { size: 0, events: 8, changed: 16, added: 24, repaired: 32, too_long: 40, unread: 48,
@@ -286,6 +289,8 @@ module Aside
       aside_scanner_clone: [[:address], :address],
       aside_scanner_free: [[:address], :void],
       aside_scanner_start_from_prompt: [%i[address buffer_in size_t buffer_inout], :int32],
+      aside_scanner_start: [%i[address buffer_inout buffer_inout], :int32],
+      aside_scanner_end_reason: [%i[address uint32], :int32],
       aside_scanner_reset: [[:address], :int32],
       aside_scanner_consumed: [[:address], :size_t],
       aside_scanner_held: [[:address], :size_t],

@@ -29,7 +29,7 @@ module Aside
     # +repaired+:: faults that <tt>repair: true</tt> has mended
     # +too_long+:: events and bodies that passed unread, longer than +max_event+
     # +unread+:: JSON objects of no format that is read, nor an error
-    # +unpromoted+:: answers whose thinking was too long for <tt>promote_empty: true</tt>
+    # +unpromoted+:: answers whose thinking was to be sent as content too, and was too long for that
     # +truncated+:: events that repeat a whole text and lack some of it, because it was too long to be kept
     # +thinking_bytes+:: bytes of text that were sent as thinking, without what a server splits itself
     # +content_bytes+:: bytes of text that were sent as content
@@ -128,12 +128,16 @@ module Aside
     #           completions, completions and Ollama's lines
     # +max_tools+:: how many bytes of +tools+ are read, those of #use_tools too; a longer list is an error. 0 stands for 4 MiB
     #
+    # +keep_guessed+:: true: leave thinking that is only guessed to be some as it is. Otherwise, if an answer ends by itself in the
+    #                  thinking in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it
+    #                  once more as content, and a body as content alone
+    #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have, and for tools
     # that cannot be read.
     def initialize(dialect, start: nil, field: :reasoning_content, body: nil, off: false, max_event: 0,
                    stray_close: :dialect, calls: false, tools: nil, calls_in_thinking: :dialect, max_held: 0,
                    formats: :all, responses_as: :reasoning_text, repair: false, promote_empty: false, merge: false,
-                   max_tools: 0)
+                   max_tools: 0, keep_guessed: false)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
       tools = Native.utf8(tools) if tools
@@ -144,7 +148,8 @@ module Aside
                  calls ? 1 : 0, tools, tools ? tools.bytesize : 0, Native.count("max_held", max_held),
                  Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING),
                  Rewriter.formats(formats), Native.number("responses_as", responses_as, Native::RESPONSES_AS), repair ? 1 : 0,
-                 promote_empty ? 1 : 0, merge ? 1 : 0, Native.count("max_tools", max_tools)]
+                 promote_empty ? 1 : 0, merge ? 1 : 0, Native.count("max_tools", max_tools),
+                 keep_guessed ? 1 : 0, 0]
                 .pack(Native::REWRITER_OPTIONS_PACK)
       @lock = Lock.new
       own(Error.check_address(Native.aside_rewriter_new(dialect.handle, options)), :aside_rewriter_free)

@@ -197,6 +197,33 @@ module Aside
       end
     end
 
+    # Returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. See
+    # #start_guessed?.
+    def start
+      Native::START.key(starts.first)
+    end
+
+    # Returns whether #start is only what the dialect guesses of its models, that they start in the thinking: neither a prompt nor
+    # the options have said so.
+    def start_guessed?
+      starts.last == 1
+    end
+
+    # Says why the stream ends, before #finish, which forgets the reason, as #reset does: +:ended+ if the model has ended its
+    # answer (<tt>"finish_reason": "stop"</tt>), +:cut_off+ if a limit or an error has, or +:unknown+.
+    #
+    # It matters where the start was guessed to be in the thinking. If an answer ended and nothing in it has closed that thinking
+    # or written its opener, it was the answer: #finish then yields a +:reclassify+ event with the channel +:content+, before the
+    # span is closed.
+    #
+    #   scanner.end_reason = :ended
+    #   scanner.finish { |event| answer = thoughts if event.kind == :reclassify && event.channel == :content }
+    def end_reason=(reason)
+      exclusively do
+        Error.check(Native.aside_scanner_end_reason(address, Native.number("end_reason", reason, Native::END_REASON)))
+      end
+    end
+
     # Ends the stream: decides the held bytes, closes the open spans, and yields the events of that. The next chunk begins a
     # new stream. Returns what #feed returns.
     #
@@ -347,6 +374,16 @@ module Aside
     attr_reader :converter, :due, :with_tokens # :nodoc:
 
     private
+
+    # Returns where the stream starts and whether that is guessed, as numbers.
+    def starts
+      exclusively do
+        start = Native.buffer(4)
+        guessed = Native.buffer(4)
+        Error.check(Native.aside_scanner_start(address, start, guessed))
+        [start.unpack1("L"), guessed.unpack1("L")]
+      end
+    end
 
     def described
       @dialect

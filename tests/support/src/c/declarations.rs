@@ -67,6 +67,10 @@ pub const STRAY_CLOSE_DIALECT: u32 = 0;
 pub const STRAY_CLOSE_TEXT: u32 = 1;
 pub const STRAY_CLOSE_DROP: u32 = 2;
 
+pub const END_REASON_UNKNOWN: u32 = 0;
+pub const END_REASON_ENDED: u32 = 1;
+pub const END_REASON_CUT_OFF: u32 = 2;
+
 pub const BUDGET_UNIT_BYTES: u32 = 0;
 pub const BUDGET_UNIT_CHARACTERS: u32 = 1;
 
@@ -230,6 +234,8 @@ pub struct RewriterOptions {
     pub promote_empty: u32,
     pub merge: u32,
     pub max_tools: u64,
+    pub keep_guessed: u32,
+    pub reserved: u32,
 }
 
 impl Default for RewriterOptions {
@@ -696,6 +702,8 @@ unsafe extern "C" {
     pub fn aside_scanner_clone(scanner: Handle) -> Handle;
     pub fn aside_scanner_free(scanner: Handle);
     pub fn aside_scanner_start_from_prompt(scanner: Handle, tail: *const u8, len: usize, start: *mut u32) -> i32;
+    pub fn aside_scanner_start(scanner: Handle, start: *mut u32, is_guessed: *mut u32) -> i32;
+    pub fn aside_scanner_end_reason(scanner: Handle, reason: u32) -> i32;
     pub fn aside_scanner_reset(scanner: Handle) -> i32;
     pub fn aside_scanner_consumed(scanner: Handle) -> usize;
     pub fn aside_scanner_held(scanner: Handle) -> usize;
