@@ -151,3 +151,59 @@ fn harmless_templates_are_rendered() {
         }
     }
 }
+
+/// What the turns of a template have that its dialect does not take, and why that is so.
+#[cfg(feature = "templates")]
+const DIFFERENCES: [(&str, &str, &[&str]); 4] = [
+    (
+        "ik_Apriel-1.6-15b-Thinker-fixed.jinja",
+        "a turn of the history has not the words with which the prompt begins the thinking",
+        &[
+            r#"the thinking is "", without the thought"#,
+            r"before the answer, `aside-thought\n[BEGIN FINAL RESPONSE]\n` stays in the content",
+            "around a call, `aside-thought\n[BEGIN FINAL RESPONSE]` stays in the content",
+        ],
+    ),
+    (
+        "ovms_chat_template_gpt_oss.jinja",
+        "it writes the arguments as Python does",
+        &[r#"of a turn with a call, these calls are read: [("aside_invocation", "{'city':'aside'}")]"#],
+    ),
+    (
+        "anew_laguna.jinja",
+        "reports of the model have no line breaks",
+        &[
+            r"before the thought, `\n` stays in the thinking",
+            r"after the thought, `\n` stays in the thinking",
+            r"before the answer, `\n` stays in the content",
+        ],
+    ),
+    (
+        "anew_reka-edge.jinja",
+        "it has the thinking of qwen3, and `<sep>` where a turn ends",
+        &[
+            "before the answer, ` ` stays in the content",
+            r"after the answer, `\n\n<sep>` stays in the content",
+            "around a call, `<sep>` stays in the content",
+        ],
+    ),
+];
+
+/// What a dialect makes of the turns that its templates write.
+#[cfg(feature = "templates")]
+#[test]
+fn turns_are_read_as_the_template_means_them() {
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for row in rows() {
+        for dialect in row.dialects.iter().filter_map(|name| Dialect::find(name).ok()) {
+            let known = DIFFERENCES.iter().find(|(file, ..)| *file == row.file).map_or(&[][..], |(.., known)| known);
+            let found = dialect.compare_with_template(&row.text).unwrap();
+            compared += 1;
+            if found != known {
+                wrong.push(format!("{} by {}: {found:#?}", row.file, dialect.name()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(compared > 35, "{compared} comparisons");
+}

@@ -4,6 +4,8 @@
 //! way the dialects' markers (`signatures`) are compared with what it writes (`score`). This part uses the scanner, which
 //! says where a rendered prompt leaves the stream; neither the scanner nor a dialect may know of it.
 
+#[cfg(feature = "templates")]
+mod compare;
 mod expression;
 mod known;
 #[cfg(feature = "templates")]

@@ -42,8 +42,8 @@ const DEEPEST_JSON: usize = 128;
 
 /// Placeholders in the rendered texts for what the user says, and for the model's thought and answer.
 const QUESTION: &str = "aside-question";
-const THOUGHT: &str = "aside-thought";
-const ANSWER: &str = "aside-answer";
+pub const THOUGHT: &str = "aside-thought";
+pub const ANSWER: &str = "aside-answer";
 
 pub struct Rendered {
     /// The prompt from the end of the user's message to its end, or the whole prompt if the message is not found.
@@ -53,8 +53,8 @@ pub struct Rendered {
     /// The prompt if thinking is asked for.
     thinking_prompt: String,
     /// Turns of the model with a thought and an answer, and with a thought and a call.
-    answer: Option<String>,
-    call: Option<String>,
+    pub answer: Option<String>,
+    pub call: Option<String>,
 }
 
 impl Rendered {
@@ -202,7 +202,7 @@ impl Write for BoundedBuffer {
 }
 
 /// Returns the function that the model calls.
-const CALLED: &str = "aside_invocation";
+pub const CALLED: &str = "aside_invocation";
 
 /// Returns the model's message. The thought is there under each name that templates know.
 fn message(content: Value, arguments: Option<Value>) -> Value {

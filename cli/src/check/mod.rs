@@ -22,6 +22,11 @@ pub struct Arguments {
     /// Dialect files and filter files, in TOML
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+
+    /// A chat template of the models that a dialect is for: what its turns have that the dialect does not take is listed
+    #[cfg(feature = "templates")]
+    #[arg(long, value_name = "FILE")]
+    template: Vec<PathBuf>,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
@@ -36,8 +41,31 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
             }
             Err(stop) => return Err(stop),
         }
+        #[cfg(feature = "templates")]
+        for template in &arguments.template {
+            if !has_turns_of(file, template)? {
+                code = ExitCode::FAILURE;
+            }
+        }
     }
     Ok(code)
+}
+
+/// Compares a dialect with a chat template. Returns whether they fit.
+#[cfg(feature = "templates")]
+fn has_turns_of(file: &Path, template: &Path) -> Result<bool, Stop> {
+    let failed = |path: &Path, error: &dyn std::fmt::Display| Stop::Failed(format!("{}: {error}", path.display()));
+    let dialect = aside::Dialect::load(&read_text(file)?).map_err(|error| failed(file, &error))?;
+    let found = dialect.compare_with_template(&read_text(template)?).map_err(|error| failed(template, &error))?;
+    let mut report = String::new();
+    for difference in &found {
+        report += &format!("{}: in the turns of {}: {difference}\n", file.display(), template.display());
+    }
+    if found.is_empty() {
+        report = format!("{}: reads the turns of {}\n", file.display(), template.display());
+    }
+    write_out(report.as_bytes())?;
+    Ok(found.is_empty())
 }
 
 /// Checks a file. Returns whether all is as it says.

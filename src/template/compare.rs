@@ -1,0 +1,117 @@
+//! What a template writes of a model's turn, read by a dialect: what it leaves over is what the dialect lacks. A template shows the
+//! tokens that its model writes, so a dialect can be held against it without a recording.
+
+use super::Reason;
+use super::UnknownTemplate;
+use super::render::{ANSWER, CALLED, Rendered, THOUGHT};
+use crate::call_writer::{self, CallWriter};
+use crate::{Channel, Dialect, Kind, Scanner, ScannerOptions};
+
+impl Dialect {
+    /// Renders a chat template, reads the turns of the model in it by this dialect, and returns what is wrong with them: a line for
+    /// each difference, none if the dialect reads them as they were meant. For those who write a dialect.
+    ///
+    /// A turn has a thought and an answer, or a call. A difference is what the dialect leaves in the answer or the thought: end
+    /// tokens, framing and markers that it does not know; and a call that it does not tell, or with other arguments.
+    ///
+    /// ```
+    /// use aside::Dialect;
+    ///
+    /// let template = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|end|>{% endfor %}\
+    ///                 {% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+    /// let differences = Dialect::find("qwen3")?.compare_with_template(template)?;
+    /// assert_eq!(differences, ["after the answer, `<|end|>` stays in the content"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownTemplate`] if the template cannot be rendered; the message says why.
+    pub fn compare_with_template(&self, template: &str) -> Result<Vec<String>, UnknownTemplate> {
+        let rendered = Rendered::with(template, "").map_err(|why| UnknownTemplate(Reason::Variables(why)))?;
+        let mut differences = Vec::new();
+        if let Some(answer) = &rendered.answer {
+            let said = self.read_turn(&rendered, answer);
+            let has_thought = answer.contains(THOUGHT);
+            compare("thought", "thinking", if has_thought { THOUGHT } else { "" }, &said.thinking, &mut differences);
+            compare("answer", "content", ANSWER, &said.content, &mut differences);
+        }
+        if let Some(call) = &rendered.call {
+            let said = self.read_turn(&rendered, call);
+            if said.calls != [(CALLED.to_owned(), ARGUMENTS.to_owned())] {
+                differences.push(format!("of a turn with a call, these calls are read: {:?}", said.calls));
+            }
+            let left = said.content.trim();
+            if !left.is_empty() {
+                differences.push(format!("around a call, `{left}` stays in the content"));
+            }
+        }
+        Ok(differences)
+    }
+
+    /// Reads a turn of the model, without what the prompt has written of it.
+    fn read_turn(&self, rendered: &Rendered, turn: &str) -> Said {
+        let shared = rendered.prompts().map(|prompt| shared_start(prompt, turn));
+        let (prompt, turn) = turn.split_at(shared.into_iter().max().unwrap_or(0));
+        let mut said = Said::default();
+        let mut writer = CallWriter::new(self, call_writer::Options::new());
+        // It is a short text, which a new scanner reads: only memory can fail, and then nothing was read.
+        let Ok(mut scanner) = Scanner::with_options(self, &ScannerOptions::new().calls(true)) else { return said };
+        let mut take = |event: crate::Event<'_>| {
+            match (event.kind.clone(), event.channel) {
+                (Kind::Text, Channel::Thinking) => said.thinking += &String::from_utf8_lossy(event.bytes),
+                (Kind::Text, Channel::Content) => said.content += &String::from_utf8_lossy(event.bytes),
+                (Kind::Reclassify, Channel::Thinking) => said.thinking = std::mem::take(&mut said.content),
+                (Kind::Reclassify, _) => said.content = std::mem::take(&mut said.thinking),
+                _ => {}
+            }
+            let _ = writer.event(&event, |delta| {
+                if let Some(name) = delta.name {
+                    said.calls.push((name.to_owned(), String::new()));
+                }
+                if let Some((_, arguments)) = said.calls.last_mut() {
+                    arguments.push_str(delta.arguments);
+                }
+            });
+        };
+        let _ = scanner.start_from_prompt(prompt);
+        let _ = scanner.feed(turn, &mut take).and_then(|()| scanner.finish(&mut take));
+        for (_, arguments) in &mut said.calls {
+            arguments.retain(|byte| !byte.is_ascii_whitespace());
+        }
+        said
+    }
+}
+
+/// The arguments of the call in a turn, without white space.
+const ARGUMENTS: &str = r#"{"city":"aside"}"#;
+
+/// What a turn says.
+#[derive(Default)]
+struct Said {
+    thinking: String,
+    content: String,
+    calls: Vec<(String, String)>,
+}
+
+/// Returns how many bytes two texts begin with alike, in whole characters.
+fn shared_start(one: &str, other: &str) -> usize {
+    one.chars().zip(other.chars()).take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
+}
+
+/// Compares a text with what was read. What comes after an answer's end token is not the model's, so that white space at the end
+/// counts for nothing.
+fn compare(what: &str, channel: &str, wanted: &str, read: &str, differences: &mut Vec<String>) {
+    let Some(at) = read.find(wanted) else {
+        return differences.push(format!("the {channel} is {read:?}, without the {what}"));
+    };
+    let (before, after) = (&read[..at], read[at + wanted.len()..].trim_end());
+    if wanted.is_empty() && !read.trim().is_empty() {
+        return differences.push(format!("the {channel} is {read:?}, and there is no {what}"));
+    }
+    for (place, left) in [("before", before), ("after", after)] {
+        if !left.is_empty() && !wanted.is_empty() {
+            differences.push(format!("{place} the {what}, `{}` stays in the {channel}", left.escape_debug()));
+        }
+    }
+}
