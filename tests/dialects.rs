@@ -657,3 +657,36 @@ fn what_opens_a_span_has_words() {
     assert_eq!((named.family(0), named.opener(0, 0)), (Some("yours"), Some("<a>")));
     assert_eq!(Dialect::load(&good()).unwrap().family(0), Some("mine"));
 }
+
+/// What ends a call takes the bytes of what ends its span, so that the span would go on to the end of the text.
+#[test]
+fn a_marker_that_another_one_takes_first_is_refused() {
+    let file = |span: &str, call: &str| {
+        let value = r#"value = ["<v>", "</v>"]"#;
+        format!(
+            "name = 'own'\n[[span]]\nchannel = 'tool'\n{span}\n[[span.call]]\nbody = 'tags'\nname_end = ['<a>']\n{value}\n{call}\n"
+        )
+    };
+    let literals = "open = ['<t>']\nclose = ['</t>']";
+    let key = r#"key = ["<k>", "</k>"]"#;
+    for (span, call, line, member, says) in [
+        (literals, format!("{key}\nend = '</t>'"), 11, "end", "leave `end` out"),
+        (literals, format!("{key}\nend = '</t>\\n'"), 11, "end", "cannot be told apart"),
+        ("tag = { names = ['t'] }", format!("{key}\nend = '</t>'"), 10, "end", "the span's closer"),
+        (literals, r#"key = ["</t>k", "</k>"]"#.to_owned(), 10, "key", "after a value"),
+        (literals, "key = [\"</e>\", \"</k>\"]\nend = '</e>'".to_owned(), 10, "key", "after a value"),
+    ] {
+        let toml = file(span, &call).replace("'</t>\\n'", "\"</t>\\n\"");
+        refused(&toml, line, member, &[says]);
+    }
+    let good = Dialect::load(&file(literals, &format!("{key}\nend = '</e>'")));
+    assert!(good.is_ok(), "{good:?}");
+    // The closer ends the call too.
+    let mut scanner = aside::Scanner::with_options(
+        &Dialect::load(&file(literals, key)).unwrap(),
+        &aside::ScannerOptions::new().calls(true),
+    );
+    let scanner = scanner.as_mut().unwrap();
+    scanner.feed("<t>f<a><k>x</k><v>1</v></t>Yes.", |_| ()).unwrap();
+    assert_eq!(scanner.counts(aside::Channel::Content).bytes, 4);
+}

@@ -92,6 +92,30 @@ fn each_key_of_an_example_is_judged() {
     wrong(&format!("{texts}start = \"thinking\""), ["thinking", r#""b""#, r#""a<t kind='x'>b""#]);
 }
 
+/// All that is wrong and all that is missing is said at once.
+#[test]
+fn wrong_calls_and_missing_kinds_are_shown_together() {
+    let lines = r#"
+[[span]]
+channel = "tool"
+open = ["<c>"]
+close = ["</c>"]
+[[span.call]]
+body = "object"
+
+[[example]]
+input = "<c>{\"name\": \"f\", \"arguments\": {\"x\": 1}}</c>"
+tool = "{\"name\": \"f\", \"arguments\": {\"x\": 1}}"
+calls = [{ name = "g", arguments = "{}", id = "c1" }, { name = "f", arguments = "{", cause = "malformed" }]
+"#;
+    let (code, said) = check("calls.toml", lines);
+    assert_eq!(code, Some(1));
+    let calls = "  calls       expected g {}, id \"c1\"\n                       f {, not whole: malformed\n              actual   f {\"x\": 1}\n";
+    assert!(said.contains(calls), "{said}");
+    let kinds = "two calls, no arguments, a closer inside a value, text after a call, a cut value, a broken body";
+    assert!(said.contains("1 not right\n") && said.contains(kinds), "{said}");
+}
+
 #[test]
 fn a_file_that_cannot_be_checked() {
     let (code, said) = check("no-examples.toml", "");

@@ -25,10 +25,37 @@ pub fn of_span(span: &Span) -> Result<Option<CallTables>, Fault> {
             None => Ok(None),
         };
     }
+    check_ends(span)?;
     let names = span.tag.iter().flat_map(|tag| &tag.names);
     let openers = span.open.iter().flatten().chain(names).map(|opener| opener.get_ref().as_bytes());
     let is_sure = span.sure.as_ref().is_none_or(|sure| *sure.get_ref());
     tables(&span.calls, None, openers, is_sure).map(Some)
+}
+
+/// Refuses markers of which one takes the bytes of another, which would then never come: the `end` of a call, the text before its
+/// keys, and the closer of its span may all come after a value.
+fn check_ends(span: &Span) -> Result<(), Fault> {
+    let literals = span.close.iter().map(|close| close.get_ref().clone());
+    let tags = span.tag.iter().flat_map(|tag| &tag.names).map(|name| format!("</{}>", name.get_ref()));
+    let closers: Vec<String> = literals.chain(tags).collect();
+    let meet = |one: &str, other: &str| one.starts_with(other) || other.starts_with(one);
+    for call in span.calls.iter().map(Spanned::get_ref) {
+        let end = call.end.as_ref();
+        let key = call.key.as_ref().map(|key| (key, &key.get_ref()[0]));
+        if let Some((end, closer)) = end.and_then(|end| Some((end, closers.iter().find(|it| meet(it, end.get_ref()))?)))
+        {
+            let (here, closer) = (quoted(end.get_ref()), quoted(closer));
+            let advice = "leave `end` out, and the closer ends the call too";
+            return fault(end, format!("{here} and the span's closer {closer} cannot be told apart: {advice}"));
+        }
+        let others = closers.iter().chain(end.map(Spanned::get_ref));
+        if let Some((key, here)) = key
+            && let Some(other) = others.into_iter().find(|other| meet(other, here))
+        {
+            return fault(key, format!("{} and {} cannot be told apart after a value", quoted(here), quoted(other)));
+        }
+    }
+    Ok(())
 }
 
 /// The tables of the header's bodies; none where it has none.

@@ -24,6 +24,13 @@ pub struct Call {
 }
 
 impl Call {
+    /// Writes the call for a reader: its name and its arguments as JSON, and what is odd about it.
+    fn line(&self) -> String {
+        let id = self.id.as_ref().map(|id| format!(", id {id:?}")).unwrap_or_default();
+        let cause = self.cause.as_ref().map(|cause| format!(", not whole: {cause}")).unwrap_or_default();
+        format!("{} {}{id}{cause}", self.name, self.arguments)
+    }
+
     /// Compares the arguments of a whole call as JSON, those of any other as text.
     fn is_same(&self, other: &Call) -> bool {
         let json = |call: &Call| serde_json::from_str::<serde_json::Value>(&call.arguments).ok();
@@ -86,10 +93,19 @@ fn called_by(calls: &mut Vec<Call>, delta: &call_writer::CallDelta<'_>) {
 }
 
 impl Called {
+    /// Returns whether content that is not blank comes after the end of a call.
+    pub fn has_text_after_a_call(&self) -> bool {
+        let after = self.events.iter().skip_while(|(what, ..)| !what.starts_with("CallEnd"));
+        after.into_iter().any(|(what, channel, bytes)| {
+            what == "Text" && *channel == Channel::Content && !bytes.trim_ascii().is_empty()
+        })
+    }
+
     fn add(&mut self, event: &Event<'_>) {
         let what = format!("{:?}", event.kind);
         match event.kind {
             Kind::Text if event.channel == Channel::Thinking => self.thinking.extend_from_slice(event.bytes),
+            Kind::Reclassify if event.channel == Channel::Content => self.thinking.clear(),
             Kind::Reclassify => {
                 let content =
                     self.events.iter().filter(|(what, channel, _)| what == "Text" && *channel == Channel::Content);
@@ -118,7 +134,11 @@ impl Called {
     pub fn differences(&self, wanted: &[Call]) -> String {
         let mut faults = String::new();
         if wanted.len() != self.calls.len() || !wanted.iter().zip(&self.calls).all(|(one, other)| one.is_same(other)) {
-            let _ = writeln!(faults, "  calls       expected {wanted:?}\n{:14}actual   {:?}", "", self.calls);
+            for (what, calls) in [("  calls       expected", wanted), ("              actual  ", &self.calls)] {
+                let lines: Vec<String> = calls.iter().map(Call::line).collect();
+                let all = if lines.is_empty() { "no call".to_owned() } else { lines.join("\n                       ") };
+                let _ = writeln!(faults, "{what} {all}");
+            }
         }
         faults
     }

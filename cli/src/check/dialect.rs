@@ -26,8 +26,8 @@ const KINDS: &str = "  the ordinary answer: thinking, then content
   a text that ends inside a marker, and inside framing
   a tool call inside the thinking, where the model calls tools
   two blocks of thinking, and text before the first
-  with tables of calls: two calls, one without arguments, a closer inside a value, a cut value, a broken body, and a mention
-  of the opener inside the thinking
+  with tables of calls: two calls, one without arguments, a closer inside a value, text after a call, a cut value, a broken
+  body, and a mention of the opener inside the thinking
   what you saw in real output and did not expect
 ";
 
@@ -106,10 +106,10 @@ pub fn check(name: &str, text: &str) -> Result<(String, bool), String> {
     for (index, spanned) in file.examples.iter().enumerate() {
         let example = spanned.get_ref();
         let mut faults = faults(&dialect, example);
-        if faults.is_empty() && (markers.is_some() || example.calls.is_some()) {
+        if markers.is_some() || example.calls.is_some() {
             match called(&dialect, example) {
                 Ok(called) => shown.push(called),
-                Err(fault) => faults = fault,
+                Err(fault) => faults += &fault,
             }
         }
         if !faults.is_empty() {
@@ -127,7 +127,7 @@ pub fn check(name: &str, text: &str) -> Result<(String, bool), String> {
         _ => writeln!(report, "{name}: {examples} of `{}`, {wrong} not right", dialect.name()),
     };
     let missing = markers.map(|markers| markers.missing(&shown)).unwrap_or_default();
-    if wrong == 0 && !missing.is_empty() {
+    if !missing.is_empty() {
         let _ = writeln!(report, "{name}: no example shows {}", missing.join(", "));
     }
     Ok((report, wrong == 0))
@@ -285,6 +285,10 @@ impl Outcome {
                 self.attributes.push((text(attribute.name), text(attribute.value)));
             }
             Kind::Close(cause) => self.causes.push(cause.as_str()),
+            Kind::Reclassify if event.channel == Channel::Content => {
+                let thinking = std::mem::take(&mut self.texts[Channel::Thinking as usize]);
+                self.texts[Channel::Content as usize].extend(thinking);
+            }
             // The content so far was thinking.
             Kind::Reclassify => {
                 let content = std::mem::take(&mut self.texts[Channel::Content as usize]);

@@ -44,14 +44,16 @@ pub struct Markers {
     /// Those that can stand inside a value without ending it.
     closers: Vec<String>,
     has_thinking: bool,
+    /// What ends a span of calls does not end the text.
+    may_text_follow: bool,
 }
 
 impl Markers {
     /// Returns the markers of a file that has tables of calls.
     pub fn new(spans: &[Span], header: Option<&Header>) -> Option<Markers> {
         let thinking = || spans.iter().filter(|span| span.channel == "thinking");
-        let mut markers =
-            Markers { openers: Vec::new(), closers: Vec::new(), has_thinking: thinking().next().is_some() };
+        let has_thinking = thinking().next().is_some();
+        let mut markers = Markers { openers: Vec::new(), closers: Vec::new(), has_thinking, may_text_follow: false };
         let with_tables = spans.iter().filter(|span| !span.tables.is_empty());
         let mut has_tables = false;
         for span in with_tables {
@@ -60,6 +62,7 @@ impl Markers {
             markers.openers.extend(span.open.iter().cloned().chain(names().map(|name| format!("<{name}"))));
             let mut closers: Vec<String> =
                 span.close.iter().cloned().chain(names().map(|name| format!("</{name}"))).collect();
+            markers.may_text_follow |= !closers.is_empty();
             if span.ends.is_some() {
                 closers.extend(thinking().flat_map(|span| span.close.iter().cloned()));
             }
@@ -89,6 +92,7 @@ impl Markers {
                 !self.closers.is_empty(),
                 values.any(|value| self.closers.iter().any(|closer| has(value, closer))),
             ),
+            ("text after a call", self.may_text_follow, examples.iter().any(Called::has_text_after_a_call)),
             ("a cut value", true, any_call(|call| call.ends_by("end of stream"))),
             ("a broken body", true, any_call(|call| call.ends_by("malformed"))),
             (
