@@ -50,7 +50,7 @@ fn check_ends(span: &Span) -> Result<(), Fault> {
         }
         let others = closers.iter().chain(end.map(Spanned::get_ref));
         if let Some((key, here)) = key
-            && let Some(other) = others.into_iter().find(|other| meet(other, here))
+            && let Some(other) = others.into_iter().find(|other| here.starts_with(other.as_str()))
         {
             return fault(key, format!("{} and {} cannot be told apart after a value", quoted(here), quoted(other)));
         }
