@@ -254,6 +254,53 @@ const KNOWN: &[(&str, &[&str])] = &[
             "microsoft/Phi-4-mini-flash-reasoning",
         ],
     ),
+    (
+        "think",
+        &[
+            "LLM360/K2-Think-V2",
+            "NousResearch/DeepHermes-3-Llama-3-8B-Preview",
+            "NousResearch/DeepHermes-3-Mistral-24B-Preview",
+            "inclusionAI/Ring-2.5-1T",
+            "inclusionAI/Ring-2.6-1T",
+            "tiiuae/Falcon-H1R-7B",
+            "PrimeIntellect/INTELLECT-3-FP8",
+            "kakaocorp/kanana-2-30b-a3b-thinking",
+            "Motif-Technologies/Motif-2-12.7B-Reasoning",
+            "sarvamai/sarvam-m",
+            "sarvamai/sarvam-105b",
+            "tencent/Youtu-LLM-2B",
+            "BytedanceDouyinContent/SAIL-VL2-8B-Thinking",
+            "NaiveAI-Labs/Naive-N0.5-Flash",
+            "Zyphra/ZAYA1-8B",
+        ],
+    ),
+    (
+        "qwen3",
+        &[
+            "WeiboAI/VibeThinker-1.5B",
+            "miromind-ai/MiroThinker-v1.0-72B",
+            "nvidia/OpenReasoning-Nemotron-32B",
+            "Alibaba-NLP/Tongyi-DeepResearch-30B-A3B",
+            "prism-ml/Bonsai-8B-gguf",
+        ],
+    ),
+    (
+        "qwen3-thinking",
+        &[
+            "nex-agi/Nex-N2-Pro",
+            "ornith-1.0-35b",
+            "Qwopus3.5-27B-v3",
+            "Hcompany/Holo3.1-35B-A3B",
+            "Tongyi-Zhiwen/QwenLong-L1.5-30B-A3B",
+            "inclusionAI/Ring-1T",
+            "inclusionAI/Ring-flash-2.0",
+            "LGAI-EXAONE/K-EXAONE-236B-A23B",
+            "LGAI-EXAONE/EXAONE-4.5-33B",
+            "bonsai-27b",
+        ],
+    ),
+    ("hunyuan-a13b", &["LLM360/K2-Think"]),
+    ("solar", &["upstage/solar-pro-3", "solar-pro3"]),
 ];
 
 /// Models that write calls and no thinking: the dialect of the calls, and names of models.
@@ -402,7 +449,7 @@ fn a_name_may_say_that_its_model_does_not_think() {
 
 #[test]
 fn the_nearest_is_of_the_family_or_there_is_none() {
-    for name in ["K2-Think", "LLM360/K2-Think-V2", "skt/A.X-K1", "miromind-ai/MiroThinker-v1.0-72B"] {
+    for name in ["skt/A.X-K1", "domyn/Domyn-Large-v1"] {
         let error = Dialect::find_for_model(name).unwrap_err();
         assert!(error.nearest().next().is_none(), "{error}");
     }
