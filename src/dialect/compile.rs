@@ -634,6 +634,7 @@ impl Compiler<'_> {
             },
             lines,
             fence_close: None,
+            is_answered: list.iter().any(|it| matches!(it.pattern.action, Action::Answer { .. })),
         };
         for (index, Candidate { shape, pattern, .. }) in list.into_iter().enumerate() {
             let bit = 1 << index;

@@ -129,6 +129,8 @@ pub struct Region {
     pub lines: LineRule,
     /// The pattern of the fence line that closes this region.
     pub fence_close: Option<u8>,
+    /// A marker may say that all of it was the answer.
+    pub is_answered: bool,
 }
 
 impl Region {

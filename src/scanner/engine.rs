@@ -302,11 +302,9 @@ impl Engine {
         if !self.has_begun {
             return self.guesses_start && self.prompted_start().is_none();
         }
-        let region = compiled.grammar.region(self.spans.region());
-        let is_answered = |pattern: &Pattern| matches!(pattern.action, Action::Answer { .. });
         self.spans.channel() == Channel::Thinking
             && self.spans.is_first()
-            && (self.may_be_answer || region.patterns.iter().any(is_answered))
+            && (self.may_be_answer || compiled.grammar.region(self.spans.region()).is_answered)
     }
 
     /// Returns how many bytes at the front of what is held belong to a prompt.

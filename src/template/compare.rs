@@ -99,13 +99,14 @@ fn shared_start(one: &str, other: &str) -> usize {
     one.chars().zip(other.chars()).take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
 }
 
-/// Compares a text with what was read. What comes after an answer's end token is not the model's, so that white space at the end
-/// counts for nothing.
+/// Compares a text with what was read. What comes after an answer's end token is not the model's, so that white space at the end of
+/// the content counts for nothing.
 fn compare(what: &str, channel: &str, wanted: &str, read: &str, differences: &mut Vec<String>) {
     let Some(at) = read.find(wanted) else {
         return differences.push(format!("the {channel} is {read:?}, without the {what}"));
     };
-    let (before, after) = (&read[..at], read[at + wanted.len()..].trim_end());
+    let (before, after) = (&read[..at], &read[at + wanted.len()..]);
+    let after = if channel == "content" { after.trim_end() } else { after };
     if wanted.is_empty() && !read.trim().is_empty() {
         return differences.push(format!("the {channel} is {read:?}, and there is no {what}"));
     }
