@@ -736,6 +736,23 @@ fn a_mark_may_begin_with_a_blank() {
     reads(&toml, "content", "<t>f;\n<a>1\n/a> \n<b>", &wanted);
 }
 
+/// The blanks that end a word are those before the literal that ends it, which may begin with a blank itself.
+#[test]
+fn a_literal_after_a_word_may_begin_with_a_blank() {
+    let toml = of_tags("value = [\"<v>\", \"</v>\"]\nend = \"</e>\"\n").replace("\"</k>\"", "\"\\n=\"");
+    let wanted = [
+        "Call(Begin { table: 0, index: 0 }) ",
+        "Call(Name(None)) f",
+        "Framing <k>",
+        "Call(Key) a",
+        "Framing \\n\\n=<v>",
+        "Call(Value) 1",
+        "Call(ValueEnd) </v>",
+        "Call(End { index: 0, cause: \"marker\" }) </e>",
+    ];
+    reads(&toml, "content", "<t>f<k>a\n\n=<v>1</v></e></t>", &wanted);
+}
+
 /// A header may name a call that is written in tags or in brackets.
 #[test]
 fn a_header_names_calls_of_every_body() {

@@ -398,12 +398,11 @@ impl Body {
     pub(super) fn word_end(&mut self, view: &View, literal: &[u8], state: State) -> Transition {
         let own = self.state;
         // The literal may begin with a blank, and have come in pieces since the word was read.
-        if view.literal(0, literal) == Decision::No
-            && let Some(step) = self.blanks(view, own)
-        {
-            return Ok(Some(step));
+        let blanks = view.text.iter().take_while(|&&byte| is_blank(byte)).count();
+        match (0..=blanks).find(|&at| view.literal(at, literal) != Decision::No) {
+            None | Some(0) => self.must(view, literal, state),
+            Some(before) => self.some(Piece::Framing, before, own),
         }
-        self.must(view, literal, state)
     }
 
     /// A literal that may come here, as framing, after which `state` stands; `otherwise` stands where it does not.
