@@ -682,6 +682,19 @@ fn said(blocks: &[Value], stop_reason: &str) -> Said {
 }
 
 #[test]
+fn deltas_without_text_interrupt_no_call() {
+    let qwen3 = Dialect::find("qwen3").unwrap();
+    // More than is kept until a block of content begins.
+    let mut texts = vec![""; 400];
+    texts.insert(0, "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\":");
+    texts.push(" 1}}</tool_call>");
+    let stream = Server::default().begin().texts(0, &texts).end("end_turn");
+    let client = Client::read(&rewrite(&qwen3, &wanting(), [stream.as_bytes()]));
+    assert_eq!(client.blocks.len(), 1, "{:?}", client.blocks);
+    assert_eq!((&client.blocks[0]["name"], &client.blocks[0]["input"]), (&json!("f"), &json!("{\"x\": 1}")));
+}
+
+#[test]
 fn of_any_text_each_byte_is_told_once() {
     let mut random = Random::announced("of_any_text_each_byte_is_told_once");
     let mut count = 0;
