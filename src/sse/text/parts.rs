@@ -80,13 +80,21 @@ pub struct Parts {
     /// How long the thinking and the content in it are.
     thinking: u64,
     content: u64,
+    /// They are all of a body's text. In a stream, content may have left already, so none of it becomes thinking.
+    is_body: bool,
 }
 
 impl Parts {
     pub fn clear(&mut self) {
         memory::clear(&mut self.text);
         memory::clear(&mut self.runs);
-        (self.thinking, self.content) = (0, 0);
+        (self.thinking, self.content, self.is_body) = (0, 0, false);
+    }
+
+    /// Begins anew, with the text of a body or of a stream.
+    pub fn begin(&mut self, is_body: bool) {
+        self.clear();
+        self.is_body = is_body;
     }
 
     pub fn runs(&self) -> &[Run] {
@@ -132,7 +140,7 @@ impl Parts {
 
     /// Takes an event of which no call is emitted: a tool call is kept as the model wrote it, for the host's own parser.
     pub fn take(&mut self, event: &Event<'_>) -> memory::Result<()> {
-        if event.kind == Kind::Reclassify {
+        if event.kind == Kind::Reclassify && self.is_body {
             // All content so far was thinking.
             for run in self.runs.iter_mut().filter(|run| run.kind == RunKind::Content) {
                 run.kind = RunKind::Reasoning;
