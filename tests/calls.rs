@@ -857,6 +857,29 @@ fn a_closer_that_is_a_special_token_counts_everywhere() {
     }
 }
 
+/// Framing before a closer that is a special token is none itself, also where it comes as one.
+#[test]
+fn a_special_token_before_a_closer_is_not_the_closer() {
+    let span = "name = \"own\"\n[[span]]\nchannel = \"tool\"\nopen = [\"<t>\"]\nclose = [\"</t>\"]\nspecial = true\n";
+    let table = "[[span.call]]\nbody = \"json\"\nbegin = \"<c>\"\nname_end = [\"|\"]\nend = \"</c>\"\n";
+    let dialect = Dialect::load(&format!("{span}framing.before_close = \"\\n\"\n{table}")).unwrap();
+    let text = "<t><c>f|\n</t>";
+    for is_special in [false, true] {
+        let newline = if is_special { Token::special(1) } else { Token::text(1) };
+        let tokens = [Token::special(3), Token::text(5), newline, Token::special(4)];
+        let mut scanner = Scanner::new(&dialect);
+        let mut said = Vec::new();
+        let mut on_event = |event: aside::Event<'_>| {
+            if event.kind == Kind::Text {
+                said.extend_from_slice(event.bytes);
+            }
+        };
+        scanner.feed_tokens(text.as_bytes(), &tokens, &mut on_event).unwrap();
+        scanner.finish(&mut on_event).unwrap();
+        assert_eq!(said, b"<c>f|\n", "a special token: {is_special}");
+    }
+}
+
 #[test]
 fn calls_in_the_thinking_are_text_where_the_host_says_so() {
     let dialect = Dialect::load(TAGS).unwrap();
