@@ -57,7 +57,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     // Two calls, the arguments before the name, an id, and a member that nobody reads.
     (
         TAGS,
-        "<tool_call>[{\"arguments\":[1],\"name\":\"f\",\"id\":\"7\"},{\"x\":{\"name\":1},\"name\":\"é\"}]</tool_call>",
+        "<tool_call>[{\"arguments\":[1],\"name\":\"f\",\"id\":\"7\"},{\"x\":{\"name\":1},\"name\":\"é\",\"parameters\":{}}]</tool_call>",
         &[
             "open tool <tool_call>",
             "framing [",
@@ -74,7 +74,8 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "call 1 {",
             "framing \"x\":{\"name\":1},\"name\":\"",
             "name é",
-            "framing \"",
+            "framing \",\"parameters\":",
+            "value {}",
             "end 1 marker }",
             "framing ]",
             "close marker </tool_call>",
@@ -931,8 +932,8 @@ const WRITTEN: &[(&str, &str, &[[&str; 4]])] = &[
     (HEADS, "<calls><call>functions.f:0<args>{}</call></calls>", &[["f", "{}", "functions.f:0", "marker"]]),
     (
         PYTHON,
-        "<|start|>[f(a='it\\'s', b=[True, (2,)]), g(x=",
-        &[["f", "{\"a\":\"it's\",\"b\":[true,[2]]}", "call_0", "marker"], ["g", "{\"x\":", "call_1", "end of stream"]],
+        "<|start|>[f(a='it\\'s', b=[True, (2,)]), g(x=1, y=",
+        &[["f", "{\"a\":\"it's\",\"b\":[true,[2]]}", "call_0", "marker"], ["g", "{\"x\":1", "call_1", "end of stream"]],
     ),
     (RAW, "<|tool>call:f{a:<|q|>x<|q|>,b:1}<tool|>", &[["f", "{\"a\":\"x\",\"b\":1}", "call_0", "marker"]]),
     (NESTED, "<tools>|call f>|a>|b>1|/b>|/a>|/call></tools>", &[["f", "{\"a\":{\"b\":1}}", "call_0", "marker"]]),
