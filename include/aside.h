@@ -1161,8 +1161,8 @@ typedef struct aside_call_delta {
     /** In the first delta of a call its name, otherwise empty. */
     struct aside_bytes name;
     /**
-     * The next part of the arguments, perhaps empty. The parts of all deltas, joined, are JSON if the call is whole. If the
-     * model writes arguments as JSON, they are as it wrote them: JSON only if it made no mistake.
+     * The next part of the arguments, perhaps empty. The parts of all deltas, joined, are a JSON object if the call is
+     * whole.
      */
     struct aside_bytes arguments;
     /**
@@ -1174,11 +1174,14 @@ typedef struct aside_call_delta {
     uint32_t is_first;
     /** 1: the last delta of the call. Otherwise 0. */
     uint32_t is_last;
-    /** In the last delta, why the call ended; otherwise 0. */
+    /**
+     * In the last delta, why the call ended: as the scanner says, or `ASIDE_CAUSE_MALFORMED` if its arguments are no JSON
+     * object. Otherwise 0.
+     */
     aside_cause cause;
     /**
-     * In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it, and each
-     * value could be read. Otherwise 0: what was sent stays sent, and may be no JSON.
+     * In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it. Otherwise 0: what
+     * was sent stays sent, and may be no JSON.
      */
     uint32_t is_whole;
 } aside_call_delta;

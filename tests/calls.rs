@@ -57,7 +57,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     // Two calls, the arguments before the name, an id, and a member that nobody reads.
     (
         TAGS,
-        "<tool_call>[{\"arguments\":[1],\"name\":\"f\",\"id\":\"7\"},{\"x\":{\"name\":1},\"name\":\"é\"}]</tool_call>",
+        "<tool_call>[{\"arguments\":[1],\"name\":\"f\",\"id\":\"7\"},{\"x\":{\"name\":1},\"name\":\"é\",\"parameters\":{}}]</tool_call>",
         &[
             "open tool <tool_call>",
             "framing [",
@@ -74,7 +74,8 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "call 1 {",
             "framing \"x\":{\"name\":1},\"name\":\"",
             "name é",
-            "framing \"",
+            "framing \",\"parameters\":",
+            "value {}",
             "end 1 marker }",
             "framing ]",
             "close marker </tool_call>",
@@ -736,6 +737,23 @@ fn a_mark_may_begin_with_a_blank() {
     reads(&toml, "content", "<t>f;\n<a>1\n/a> \n<b>", &wanted);
 }
 
+/// The blanks that end a word are those before the literal that ends it, which may begin with a blank itself.
+#[test]
+fn a_literal_after_a_word_may_begin_with_a_blank() {
+    let toml = of_tags("value = [\"<v>\", \"</v>\"]\nend = \"</e>\"\n").replace("\"</k>\"", "\"\\n=\"");
+    let wanted = [
+        "Call(Begin { table: 0, index: 0 }) ",
+        "Call(Name(None)) f",
+        "Framing <k>",
+        "Call(Key) a",
+        "Framing \\n\\n=<v>",
+        "Call(Value) 1",
+        "Call(ValueEnd) </v>",
+        "Call(End { index: 0, cause: \"marker\" }) </e>",
+    ];
+    reads(&toml, "content", "<t>f<k>a\n\n=<v>1</v></e></t>", &wanted);
+}
+
 /// A header may name a call that is written in tags or in brackets.
 #[test]
 fn a_header_names_calls_of_every_body() {
@@ -840,6 +858,29 @@ fn a_closer_that_is_a_special_token_counts_everywhere() {
     }
 }
 
+/// Framing before a closer that is a special token is none itself, also where it comes as one.
+#[test]
+fn a_special_token_before_a_closer_is_not_the_closer() {
+    let span = "name = \"own\"\n[[span]]\nchannel = \"tool\"\nopen = [\"<t>\"]\nclose = [\"</t>\"]\nspecial = true\n";
+    let table = "[[span.call]]\nbody = \"json\"\nbegin = \"<c>\"\nname_end = [\"|\"]\nend = \"</c>\"\n";
+    let dialect = Dialect::load(&format!("{span}framing.before_close = \"\\n\"\n{table}")).unwrap();
+    let text = "<t><c>f|\n</t>";
+    for is_special in [false, true] {
+        let newline = if is_special { Token::special(1) } else { Token::text(1) };
+        let tokens = [Token::special(3), Token::text(5), newline, Token::special(4)];
+        let mut scanner = Scanner::new(&dialect);
+        let mut said = Vec::new();
+        let mut on_event = |event: aside::Event<'_>| {
+            if event.kind == Kind::Text {
+                said.extend_from_slice(event.bytes);
+            }
+        };
+        scanner.feed_tokens(text.as_bytes(), &tokens, &mut on_event).unwrap();
+        scanner.finish(&mut on_event).unwrap();
+        assert_eq!(said, b"<c>f|\n", "a special token: {is_special}");
+    }
+}
+
 #[test]
 fn calls_in_the_thinking_are_text_where_the_host_says_so() {
     let dialect = Dialect::load(TAGS).unwrap();
@@ -891,8 +932,8 @@ const WRITTEN: &[(&str, &str, &[[&str; 4]])] = &[
     (HEADS, "<calls><call>functions.f:0<args>{}</call></calls>", &[["f", "{}", "functions.f:0", "marker"]]),
     (
         PYTHON,
-        "<|start|>[f(a='it\\'s', b=[True, (2,)]), g(x=",
-        &[["f", "{\"a\":\"it's\",\"b\":[true,[2]]}", "call_0", "marker"], ["g", "{\"x\":", "call_1", "end of stream"]],
+        "<|start|>[f(a='it\\'s', b=[True, (2,)]), g(x=1, y=",
+        &[["f", "{\"a\":\"it's\",\"b\":[true,[2]]}", "call_0", "marker"], ["g", "{\"x\":1", "call_1", "end of stream"]],
     ),
     (RAW, "<|tool>call:f{a:<|q|>x<|q|>,b:1}<tool|>", &[["f", "{\"a\":\"x\",\"b\":1}", "call_0", "marker"]]),
     (NESTED, "<tools>|call f>|a>|b>1|/b>|/a>|/call></tools>", &[["f", "{\"a\":{\"b\":1}}", "call_0", "marker"]]),

@@ -118,7 +118,7 @@ fn random_texts_are_split_as_the_reference_says() {
             assert_eq!(said.len(), count, "{input}\nbecame\n{output}");
             for (index, text) in texts.iter().enumerate() {
                 let said = &said[&(index as u64)];
-                assert_eq!(said.runs, split(&pair, text, None, 0), "{text}\n{input}\nbecame\n{output}");
+                assert_eq!(said.runs, split(&pair, text, None, false), "{text}\n{input}\nbecame\n{output}");
                 assert_eq!(said.finish, ["stop"], "{output}");
             }
         }

@@ -419,7 +419,7 @@ fn is_split(pair: &Pair, start: &str, field: &str, texts: &[String; 2], body: &s
         (serde_json::from_str(body).unwrap(), serde_json::from_slice(out).unwrap());
     for (index, text) in texts.iter().enumerate() {
         let message = after["choices"][index]["message"].as_object_mut().unwrap();
-        let runs = client::split(pair, text, Some(start), 0);
+        let runs = client::split(pair, text, Some(start), true);
         let part = |reasoning| runs.iter().filter(|run| run.0 == reasoning).map(|run| &run.1[..]).collect::<String>();
         let thinking = message.remove(field).map(|value| value.as_str().unwrap().to_owned());
         assert_eq!(thinking.unwrap_or_default(), part(true), "{body}");

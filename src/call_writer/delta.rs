@@ -25,8 +25,8 @@ pub enum Piece<'a> {
 
 /// The next part of a call for a client, in the form of OpenAI's `tool_calls`.
 ///
-/// The first delta of a call has its id and name, the last one its end. The `arguments` of all deltas, joined, are JSON if
-/// the call is whole. If the model writes arguments as JSON, they are as it wrote them: JSON only if it made no mistake.
+/// The first delta of a call has its id and name, the last one its end. The `arguments` of all deltas, joined, are a JSON
+/// object if the call is whole.
 #[derive(Clone, Copy, Debug)]
 pub struct CallDelta<'a> {
     /// The number of the call in the stream, from 0. Calls that are not emitted count too.
@@ -46,9 +46,9 @@ pub struct CallDelta<'a> {
 /// How a call that was emitted ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End<'a> {
-    /// Why it ended.
+    /// Why it ended: as the scanner says, or [`Cause::Malformed`] if its arguments are no JSON object.
     pub cause: Cause,
-    /// Whether the arguments are complete: it ended by its marker or by what follows it, and each value could be read.
+    /// Whether the arguments are complete: the call ended by its marker or by what follows it.
     pub is_whole: bool,
     /// An id that the model wrote after the first delta had left. It counts for a client that has not seen that delta,
     /// because it gets whole answers.

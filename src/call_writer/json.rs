@@ -1,7 +1,12 @@
-//! Arguments that the model writes as JSON: they are handed on as they are, or decoded if they stand in a string.
+//! Arguments that the model writes as JSON: they are handed on as they are, or decoded if they stand in a string. They are
+//! checked on the way: only an object is whole. A control character in a string, which JSON does not allow there, leaves as its
+//! escape.
 
 use super::{output::Put, string};
-use crate::{Error, json::Unescape};
+use crate::{
+    Error,
+    json::{Seen, Syntax, Unescape},
+};
 
 /// Written for no arguments, which clients do not take.
 const NULL: &str = "null";
@@ -20,6 +25,7 @@ enum Form {
 pub struct JsonArguments {
     form: Form,
     null: NullState,
+    check: ObjectCheck,
 }
 
 impl JsonArguments {
@@ -32,21 +38,30 @@ impl JsonArguments {
                 text = &text[1..];
             }
         }
-        let mut out = NullFilter { null: &mut self.null, out };
+        let mut out = NullFilter { null: &mut self.null, out: Checked { check: &mut self.check, out } };
         match &mut self.form {
             Form::String(inside) => string::unescape(inside, text, &mut out),
             _ => out.put(text),
         }
     }
 
+    /// Returns whether what has come is an object, or says nothing.
+    pub fn is_whole(&self) -> bool {
+        match self.null {
+            NullState::Held(len) => len == 0 || len == NULL.len(),
+            NullState::Open => self.check.is_whole(),
+        }
+    }
+
     /// Writes what is held at the end of the call. If `is_whole`, arguments that say nothing become an empty object.
     pub fn end(&mut self, is_whole: bool, out: &mut impl Put) -> Result<(), Error> {
+        let mut checked = Checked { check: &mut self.check, out };
         if let Form::String(inside) = &mut self.form {
-            string::end(inside, &mut NullFilter { null: &mut self.null, out })?;
+            string::end(inside, &mut NullFilter { null: &mut self.null, out: checked.again() })?;
         }
         match self.null {
-            NullState::Held(0 | 4) if is_whole => out.put("{}"),
-            NullState::Held(len) => out.put(&NULL[..len]),
+            NullState::Held(_) if is_whole => checked.put("{}"),
+            NullState::Held(len) => checked.put(&NULL[..len]),
             NullState::Open => Ok(()),
         }
     }
@@ -68,7 +83,7 @@ impl Default for NullState {
 /// Holds `null` back while the arguments may still be that.
 struct NullFilter<'a, P: Put> {
     null: &'a mut NullState,
-    out: &'a mut P,
+    out: Checked<'a, P>,
 }
 
 impl<P: Put> Put for NullFilter<'_, P> {
@@ -82,5 +97,98 @@ impl<P: Put> Put for NullFilter<'_, P> {
             self.out.put(&NULL[..len])?;
         }
         self.out.put(text)
+    }
+}
+
+/// Whether what was written is the beginning of an object, and all of one.
+#[derive(Debug)]
+struct ObjectCheck {
+    syntax: Syntax,
+    /// Digits of an escape that must come.
+    digits: u8,
+    is_broken: bool,
+    has_begun: bool,
+}
+
+impl Default for ObjectCheck {
+    fn default() -> ObjectCheck {
+        ObjectCheck { syntax: Syntax::START, digits: 0, is_broken: false, has_begun: false }
+    }
+}
+
+impl ObjectCheck {
+    fn is_whole(&self) -> bool {
+        self.syntax.is_over() && !self.is_broken
+    }
+
+    /// Returns how many of the next bytes leave as they are. The byte after them is a control character in a string.
+    fn take(&mut self, text: &[u8]) -> usize {
+        let mut at = 0;
+        while at < text.len() && !self.is_broken {
+            let byte = text[at];
+            if self.syntax.is_in_text() && self.digits == 0 {
+                let is_plain = |&byte: &u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
+                at += text[at..].iter().take_while(|byte| is_plain(byte)).count();
+                match text.get(at) {
+                    None => break,
+                    Some(0..0x20) => return at,
+                    Some(&byte) => _ = self.syntax.step(byte),
+                }
+            } else if self.syntax.is_text() {
+                self.escape(byte);
+            } else if self.syntax.is_over() {
+                self.is_broken = !is_blank(byte);
+            } else {
+                self.is_broken = !self.has_begun && byte != b'{' && !is_blank(byte);
+                self.has_begun |= byte == b'{';
+                self.is_broken |= self.syntax.step(byte) == Seen::Fault;
+            }
+            at += 1;
+        }
+        text.len()
+    }
+
+    /// Takes the next byte of an escape.
+    fn escape(&mut self, byte: u8) {
+        if self.digits > 0 {
+            self.digits -= 1;
+            self.is_broken = !byte.is_ascii_hexdigit();
+        } else {
+            self.syntax.step(byte);
+            self.digits = if byte == b'u' { 4 } else { 0 };
+            self.is_broken = !br#""\/bfnrtu"#.contains(&byte);
+        }
+    }
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// Checks what it hands on.
+struct Checked<'a, P: Put> {
+    check: &'a mut ObjectCheck,
+    out: &'a mut P,
+}
+
+impl<P: Put> Checked<'_, P> {
+    fn again(&mut self) -> Checked<'_, P> {
+        Checked { check: self.check, out: self.out }
+    }
+}
+
+impl<P: Put> Put for Checked<'_, P> {
+    fn put(&mut self, mut text: &str) -> Result<(), Error> {
+        loop {
+            let len = self.check.take(text.as_bytes());
+            if len > 0 {
+                self.out.put(&text[..len])?;
+            }
+            if len == text.len() {
+                return Ok(());
+            }
+            string::escape(&text[len..len + 1], self.out)?;
+            text = &text[len + 1..];
+        }
     }
 }

@@ -53,6 +53,9 @@ pub struct KeyedArguments {
     /// What values of an unknown type are.
     unknown: Types,
     has_keys: bool,
+    /// The last key, and whether it has still to leave: it does with the first byte of its value.
+    key: String,
+    is_key_due: bool,
     state: ValueState,
     /// Of the last key, by the schema or the word for its type.
     types: Types,
@@ -65,7 +68,7 @@ pub struct KeyedArguments {
 impl KeyedArguments {
     /// Begins a call that is written so.
     pub fn begin(&mut self, table: &CallTable) -> Result<(), Error> {
-        (self.has_keys, self.state, self.element.depth) = (false, ValueState::Whole, 0);
+        (self.has_keys, self.is_key_due, self.state, self.element.depth) = (false, false, ValueState::Whole, 0);
         self.element.clear();
         self.words.clear();
         self.unknown = Types::UNKNOWN;
@@ -113,10 +116,9 @@ impl KeyedArguments {
             }
             return Ok(());
         }
-        out.put(if self.has_keys { "," } else { "{" })?;
-        quote(key, out)?;
-        out.put(":")?;
-        self.has_keys = true;
+        self.key.clear();
+        self.key.put(key)?;
+        self.is_key_due = true;
         self.state = ValueState::Nothing;
         let schema = parameters.map(|parameters| parameters.property(key));
         self.types = schema.map_or(Types::UNKNOWN, Schema::types);
@@ -200,6 +202,7 @@ impl KeyedArguments {
         }
         let schema = parameters.map(|parameters| parameters.at(self.schema));
         let text = held.as_str();
+        self.put_key(out)?;
         let mut is_read = true;
         match &self.form {
             Form::Tags => value::write(text, self.known_types(), out)?,
@@ -219,24 +222,30 @@ impl KeyedArguments {
         Ok(())
     }
 
-    /// Ends the arguments. A value that is held goes out as a string without its end. Returns whether they are complete.
-    pub fn end(&mut self, is_whole: bool, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<bool, Error> {
+    /// Returns whether all that has come is complete.
+    pub fn is_whole(&self) -> bool {
+        self.state == ValueState::Whole
+    }
+
+    /// Returns whether something has come that has not left.
+    pub fn has_held(&self) -> bool {
+        self.state == ValueState::Held
+    }
+
+    /// Ends the arguments. If they are not whole, a value that is held goes out as a string without its end.
+    pub fn end(&mut self, is_whole: bool, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
         if self.state == ValueState::Held {
             self.overflow("", held, out)?;
         }
-        let is_whole = is_whole && self.state == ValueState::Whole;
         if !self.has_keys {
             out.put("{")?;
         }
-        if is_whole {
-            out.put("}")?;
-        }
-        Ok(is_whole)
+        if is_whole { out.put("}") } else { Ok(()) }
     }
 
     #[cfg(test)]
     pub fn memory(&self) -> usize {
-        self.element.memory()
+        self.element.memory() + self.key.capacity()
     }
 
     fn known_types(&self) -> Types {
@@ -256,7 +265,19 @@ impl KeyedArguments {
         self.state = ValueState::Held;
         if is_string {
             self.state = ValueState::Open;
+            self.put_key(out)?;
             out.put("\"")?;
+        }
+        Ok(())
+    }
+
+    /// Writes the key of the value that comes next, if that has not been done.
+    fn put_key(&mut self, out: &mut impl Put) -> Result<(), Error> {
+        if std::mem::take(&mut self.is_key_due) {
+            out.put(if self.has_keys { "," } else { "{" })?;
+            quote(&self.key, out)?;
+            out.put(":")?;
+            self.has_keys = true;
         }
         Ok(())
     }
@@ -274,6 +295,7 @@ impl KeyedArguments {
     fn overflow(&mut self, text: &str, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
         if self.state == ValueState::Held {
             self.state = ValueState::Open;
+            self.put_key(out)?;
             out.put("\"")?;
             escape(held.as_str(), out)?;
             held.clear();

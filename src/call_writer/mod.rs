@@ -5,8 +5,8 @@
 //! as they come, and a value between markers as soon as its type is. The type says whether `42` is a number or a text, and
 //! the schemas of the request's [`Tools`] say the type.
 //!
-//! It never repairs, completes or checks anything, so that a client can trust that what it gets is what the model wrote; and
-//! it never looks back at what has left, so that memory is bounded and time linear in what it is fed.
+//! It completes nothing, so that a client can trust that what it gets is what the model wrote. A call is whole only if its
+//! arguments are a JSON object. The writer never looks back at what has left, so that memory is bounded and time linear in what it is fed.
 //!
 //! Take a call that GLM writes, cut anywhere:
 //!
@@ -22,13 +22,13 @@
 //! | piece | what leaves, if `city` is a string and `days` an integer |
 //! |---|---|
 //! | `Name("get_weather")` | nothing yet: a call that is cut here must not be run without arguments |
-//! | `Key("city")` | id, name and `{"city":` |
-//! | `Value("Os")` | `"Os` |
+//! | `Key("city")` | nothing yet: a key leaves with the first byte of its value |
+//! | `Value("Os")` | id, name and `{"city":"Os` |
 //! | `Value("lo")` | `lo` |
 //! | `ValueEnd` | `"` |
-//! | `Key("days")` | `,"days":` |
+//! | `Key("days")` | nothing yet |
 //! | `Value("3")` | nothing yet: more digits may follow, or letters |
-//! | `ValueEnd` | `3` |
+//! | `ValueEnd` | `,"days":3` |
 //! | `End(Marker)` | `}` and the end |
 //!
 //! ```

@@ -92,7 +92,7 @@ pub enum CallState {
 
 /// Writes the calls of a stream as deltas for a client.
 ///
-/// It is fed with the parts of each call in their order. What it writes does not depend on how values are cut. It repairs
+/// It is fed with the parts of each call in their order. What it writes does not depend on how values are cut. It completes
 /// nothing: what has left stays, and the arguments of a call that is cut may be no JSON. After a failure it must be reset.
 #[derive(Debug)]
 pub struct CallWriter {
@@ -344,19 +344,22 @@ impl CallWriter {
     }
 
     fn end(&mut self, cause: Cause, sink: &mut Sink<'_>) -> Result<(), Error> {
-        let is_whole = matches!(cause, Cause::Marker | Cause::Implied);
-        if !self.has_name || !is_whole && !self.header.has_arguments() {
+        let has_ended = matches!(cause, Cause::Marker | Cause::Implied);
+        let (is_json, has_held) = match self.rules.is_keyed {
+            true => (self.keyed.is_whole(), self.keyed.has_held()),
+            false => (self.json.is_whole(), false),
+        };
+        let is_whole = has_ended && is_json;
+        if !self.has_name || !is_whole && !has_held && !self.header.has_arguments() {
             self.is_dropped = true;
             return Ok(());
         }
         let mut out = Output { header: &mut self.header, id_prefix: &self.options.id_prefix, sink };
-        let is_whole = if self.rules.is_keyed {
-            self.keyed.end(is_whole, &mut self.held, &mut out)?
-        } else {
-            self.json.end(is_whole, &mut out)?;
-            is_whole
-        };
-        out.end(cause, is_whole)
+        match self.rules.is_keyed {
+            true => self.keyed.end(is_whole, &mut self.held, &mut out)?,
+            false => self.json.end(is_whole, &mut out)?,
+        }
+        out.end(if has_ended && !is_whole { Cause::Malformed } else { cause }, is_whole)
     }
 
     /// Returns how much memory the calls take, the tools apart.

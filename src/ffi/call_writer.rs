@@ -71,8 +71,7 @@ pub struct aside_call_delta {
     pub id: aside_bytes,
     /// In the first delta of a call its name, otherwise empty.
     pub name: aside_bytes,
-    /// The next part of the arguments, perhaps empty. The parts of all deltas, joined, are JSON if the call is whole. If the
-    /// model writes arguments as JSON, they are as it wrote them: JSON only if it made no mistake.
+    /// The next part of the arguments, perhaps empty. The parts of all deltas, joined, are a JSON object if the call is whole.
     pub arguments: aside_bytes,
     /// In the last delta, an id that the model wrote after the first delta had left; otherwise empty. It counts only for a
     /// client that gets whole answers.
@@ -81,10 +80,11 @@ pub struct aside_call_delta {
     pub is_first: u32,
     /// 1: the last delta of the call. Otherwise 0.
     pub is_last: u32,
-    /// In the last delta, why the call ended; otherwise 0.
+    /// In the last delta, why the call ended: as the scanner says, or `ASIDE_CAUSE_MALFORMED` if its arguments are no JSON
+    /// object. Otherwise 0.
     pub cause: aside_cause,
-    /// In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it, and each
-    /// value could be read. Otherwise 0: what was sent stays sent, and may be no JSON.
+    /// In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it. Otherwise 0: what
+    /// was sent stays sent, and may be no JSON.
     pub is_whole: u32,
 }
 

@@ -1,15 +1,17 @@
-//! JSON, for event streams and for calls: where things stand in a text (`read`), and the text of strings (`string`). There is no
-//! tree of values here: most of a text passes unread.
+//! JSON, for event streams and for calls: where things stand in a text (`read`), whether what comes in pieces is JSON (`syntax`),
+//! and the text of strings (`string`). There is no tree of values here: most of a text passes unread.
 
 mod braces;
 mod read;
 mod string;
+mod syntax;
 
 pub use braces::Braces;
 pub use read::{Reader, Span, is_json, name};
 #[cfg(feature = "templates")]
 pub use string::escape_of_unit;
 pub use string::{Part, Surrogates, Unescape, escape, escape_with, hex, unescape};
+pub use syntax::{Seen, Syntax};
 
 /// Returns a number as its digits, written to the end of `digits`.
 pub fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &str {

@@ -396,7 +396,10 @@ impl<'a> Closers<'a> {
         }
         (0..lookahead.text.len()).filter(|&at| lookahead.begins_special(at)).find_map(|at| {
             match self.recognise(patterns, lookahead, at) {
-                Outcome::Match { len, .. } => Some((at, Some(len))),
+                // The closer itself must be the token, and not the framing before it.
+                Outcome::Match { pattern, len } if self.region.patterns[usize::from(pattern)].before == 0 => {
+                    Some((at, Some(len)))
+                }
                 Outcome::More if !lookahead.is_end => Some((at, None)),
                 _ => None,
             }

@@ -124,7 +124,10 @@ fn emits_no_cut_call_before_a_byte_of_its_arguments() {
             assert_eq!(of_value(text, cause), None, "{text}");
         }
         assert_eq!(of_value("{", cause), Some(("{".into(), false)));
-        assert_eq!(arguments(&options(None), &tags(), &[Name(b"f"), Key(b"x"), End(cause)]), ("{\"x\":".into(), false));
+        // A key leaves with the first byte of its value.
+        assert!(written(&options(None), &tags(), &[&[Name(b"f"), Key(b"x"), End(cause)]]).is_empty());
+        let cut = [Name(b"f"), Key(b"x"), value("1"), End(cause)];
+        assert_eq!(arguments(&options(None), &tags(), &cut), ("{\"x\":\"1".into(), false));
     }
     for cause in [Marker, Implied] {
         for keys in [object(), tags(), python(), elements()] {
@@ -135,9 +138,23 @@ fn emits_no_cut_call_before_a_byte_of_its_arguments() {
 
 #[test]
 fn hands_json_on_as_it_is() {
-    for text in ["{\"a\": 1.0e5,\n \"a\": [07, \"\\u00e9é\\q\"]}", "[1]", "42", "nil", "nullx", "true", "nul"] {
+    for text in ["{\"a\": 1.0e5,\n \"a\": [7, \"\\u00e9é\\ud83e\\/\"]}", "{}", " { } "] {
         assert_eq!(of_value(text, Marker), Some((text.into(), true)), "{text}");
     }
+    // It is not mended, and not whole.
+    let escapes = ["{\"a\": \"\\q\"}", "{\"a\": \"\\u12g4\"}", "{\"a\": \"\\\n\"}"];
+    let texts = ["[1]", "42", "nullx", "true", "{\"a\": 07}", "{\"a\": True}", "{\"a\": 1,}", "{} {}", "{"];
+    for text in texts.into_iter().chain(escapes) {
+        assert_eq!(of_value(text, Marker), Some((text.into(), false)), "{text}");
+    }
+    // Nothing had left.
+    assert_eq!(of_value("nul", Marker), None);
+    // A string cannot have a control character.
+    let of_control = |text| of_value(text, Marker).unwrap();
+    assert_eq!(
+        of_control("{\"a\n\": \"b\t\x01\",\n\"c\": 1}"),
+        ("{\"a\\n\": \"b\\t\\u0001\",\n\"c\": 1}".into(), true)
+    );
     let calls =
         written(&options(None), &object(), &[&[Name(b"f"), Piece::Value(b"{\"a\xFF\xE2\x82\": 1}"), End(Marker)]]);
     assert_eq!(calls[0].arguments, "{\"a\u{FFFD}\u{FFFD}\": 1}");
@@ -147,16 +164,19 @@ fn hands_json_on_as_it_is() {
 fn decodes_arguments_that_are_a_string() {
     let cases = [
         (r#""{\"a\": \"b\\n\u00e9\ud83e\udde0\"}""#, r#"{"a": "b\né🧠"}"#),
-        (r#""\q and \ud83e""#, "\\q and \u{FFFD}"),
-        ("\"raw\n\"", "raw\n"),
+        (r#""{\"a\": \"\ud83e\\q\"}""#, "{\"a\": \"\u{FFFD}\\q\"}"),
+        ("\"{\\\"a\\\":\n\\\"b\n\\\"}\"", "{\"a\":\n\"b\\n\"}"),
         (r#""""#, "{}"),
         ("null", "{}"),
         (r#""null""#, "{}"),
-        (r#""nul""#, "nul"),
-        (r#""null ""#, "null "),
     ];
     for (text, decoded) in cases {
-        assert_eq!(of_value(text, Implied), Some((decoded.into(), true)), "{text}");
+        let is_whole = !decoded.contains("\\q");
+        assert_eq!(of_value(text, Implied), Some((decoded.into(), is_whole)), "{text}");
+    }
+    assert_eq!(of_value(r#""nul""#, Implied), None);
+    for text in ["null ", "string_args", "[1]", "{a}", " "] {
+        assert_eq!(of_value(&format!("\"{text}\""), Implied), Some((text.into(), false)), "{text}");
     }
     // It is cut: what of an escape had come stays as it is.
     assert_eq!(of_value(r#""{\"a\": \"b\u00"#, EndOfStream), Some(("{\"a\": \"b\\u00".into(), false)));
@@ -211,7 +231,9 @@ fn says_the_state_of_a_call() {
     writer.begin(&tags, 0).unwrap();
     assert_eq!(writer.state(), CallState::Undecided);
     assert_eq!(feed(&mut writer, Name(b"f")), CallState::Undecided);
-    assert_eq!(feed(&mut writer, Key(b"x")), CallState::Emitted);
+    assert_eq!(feed(&mut writer, Key(b"x")), CallState::Undecided);
+    assert_eq!(feed(&mut writer, value("1")), CallState::Undecided);
+    assert_eq!(feed(&mut writer, ValueEnd(b"")), CallState::Emitted);
     assert_eq!(writer.emitted(), 1);
     assert_eq!(feed(&mut writer, End(Marker)), CallState::Idle);
     assert_eq!(writer.emitted(), 1);
@@ -330,9 +352,9 @@ fn streams_a_string_and_holds_what_may_be_something_else() {
         }
         deltas
     };
-    assert_eq!(deltas(b"s", "a\nb"), ["{\"s\":", "\"a", "\\n", "b", "\"", "}"]);
-    assert_eq!(deltas(b"x", "a\nb"), ["{\"x\":", "\"a\\nb\"", "}"]);
-    assert_eq!(deltas(b"x", "120"), ["{\"x\":", "120", "}"]);
+    assert_eq!(deltas(b"s", "a\nb"), ["{\"s\":\"a", "\\n", "b", "\"", "}"]);
+    assert_eq!(deltas(b"x", "a\nb"), ["{\"x\":\"a\\nb\"", "}"]);
+    assert_eq!(deltas(b"x", "120"), ["{\"x\":120", "}"]);
 }
 
 #[test]
@@ -362,7 +384,7 @@ fn completes_nothing_of_a_call_that_is_cut() {
             assert!(!is_whole);
             arguments
         };
-        assert_eq!(written(&tags(), b"s", &[]), "{\"a\":1,\"s\":");
+        assert_eq!(written(&tags(), b"s", &[]), "{\"a\":1");
         assert_eq!(written(&tags(), b"s", &[value("x\"y")]), "{\"a\":1,\"s\":\"x\\\"y");
         assert_eq!(written(&tags(), b"x", &[value("12")]), "{\"a\":1,\"x\":\"12");
         assert_eq!(written(&tags(), b"x", &[value("12"), ValueEnd(b"")]), "{\"a\":1,\"x\":12");

@@ -50,7 +50,7 @@ impl Body {
         let (len, state) = match &table.body {
             BodyRule::Object(_) if begin > 0 => return self.some(Piece::Framing, begin, State::Between),
             BodyRule::Object(_) => {
-                (self.has_name, self.has_arguments, self.has_id) = (false, false, false);
+                (self.has_name, self.has_arguments, self.has_id, self.has_other) = (false, false, false, false);
                 (1, State::Member { is_first: true })
             }
             _ => {

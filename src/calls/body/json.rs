@@ -1,11 +1,12 @@
-//! JSON in a call: its strings and brackets, and what may break it, are all that is looked at. It is never parsed.
+//! JSON in a call. A byte with which it cannot go on breaks the call, and so does what may end the call, outside of strings.
 
-use super::state::{Body, JsonState, Piece, Role, State, Transition};
+use super::state::{Body, Piece, Role, State, Transition};
 use crate::{
     calls::{
         table::{BodyRule, CallTable, CallTables},
         view::{Decision, View},
     },
+    json::{Seen, Syntax},
     matcher::bytes::is_blank,
 };
 
@@ -23,7 +24,12 @@ impl Body {
             Decision::No => {}
         }
         view.one_of(0, b"{")?;
-        self.go(State::Json { state: JsonState::Start, role: Role::Arguments })
+        self.begin_json(Role::Arguments)
+    }
+
+    pub(super) fn begin_json(&mut self, role: Role) -> Transition {
+        self.json = Syntax::START;
+        self.go(State::Json { role })
     }
 
     /// After the object of a call with a head.
@@ -31,15 +37,7 @@ impl Body {
         if table.end.is_empty() { State::Implied } else { State::Ended }
     }
 
-    /// A JSON value: its strings and brackets, and what may break it, are all that is looked at.
-    pub(super) fn json(
-        &mut self,
-        tables: &CallTables,
-        table: &CallTable,
-        view: &View,
-        state: JsonState,
-        role: Role,
-    ) -> Transition {
+    pub(super) fn json(&mut self, tables: &CallTables, table: &CallTable, view: &View, role: Role) -> Transition {
         let text = view.text;
         let piece = if role == Role::Arguments { Piece::Value } else { Piece::Framing };
         let is_object = matches!(table.body, BodyRule::Object(_));
@@ -51,68 +49,33 @@ impl Body {
             true => view.closer(at),
             false => view.closer_or_begin(at, &tables.begins).or(view.marker(at, &table.end)),
         };
-        let (mut state, mut at) = (state, 0);
-        if state == JsonState::Start {
-            match text[0] {
-                b'"' => (state, at) = (JsonState::Text { is_escaped: false }, 1),
-                b'{' | b'[' => state = JsonState::Nest,
-                b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => state = JsonState::Word,
-                _ => return Err(Decision::No),
-            }
-        }
+        let own = State::Json { role };
+        let mut at = 0;
         loop {
-            let own = State::Json { state, role };
-            if at == text.len() {
-                return self.run(view, piece, at, own);
+            if self.json.is_in_text() {
+                at += memchr::memchr2(b'"', b'\\', &text[at..]).unwrap_or(text.len() - at);
             }
-            if let JsonState::Text { is_escaped } = state {
-                let rest = &text[at..];
-                match (is_escaped, memchr::memchr2(b'"', b'\\', rest)) {
-                    (true, _) => (state, at) = (JsonState::Text { is_escaped: false }, at + 1),
-                    (false, None) => at = text.len(),
-                    (false, Some(len)) if rest[len] == b'\\' => {
-                        (state, at) = (JsonState::Text { is_escaped: true }, at + len + 1);
-                    }
-                    (false, Some(len)) => {
-                        at += len + 1;
-                        state = JsonState::Nest;
-                        if self.brackets.depth == 0 {
-                            return self.some(piece, at, done);
-                        }
-                    }
+            let Some(&byte) = text.get(at) else { return self.run(view, piece, at, own) };
+            let (before, is_text) = (self.json, self.json.is_text());
+            let seen = self.json.step(byte);
+            let stop = match seen {
+                Seen::Inside | Seen::Last if is_text || byte == b'"' => Decision::No,
+                Seen::Inside | Seen::Last => stops(at),
+                Seen::After if is_blank(byte) || matches!(byte, b',' | b'}' | b']') => {
+                    self.json = before;
+                    return self.ends_at(at, piece, own, done);
                 }
-                continue;
-            }
-            let byte = text[at];
-            let stop = if byte == b'"' { Decision::No } else { stops(at) };
-            let is_outermost = self.brackets.depth == 0;
-            match stop {
-                Decision::More => return self.before(at, piece, own, Decision::More),
-                Decision::Yes if !is_outermost => return self.before(at, piece, own, Decision::No),
-                _ => {}
-            }
-            if is_outermost && (stop == Decision::Yes || matches!(byte, b'}' | b']' | b',') || is_blank(byte)) {
-                return self.ends_at(at, piece, own, done);
-            }
-            match byte {
-                b'"' => state = JsonState::Text { is_escaped: false },
-                b'{' | b'[' => {
-                    if !self.brackets.push(usize::from(byte == b'[')) {
-                        return self.before(at, piece, own, Decision::No);
-                    }
-                    state = JsonState::Nest;
+                Seen::After | Seen::Fault => Decision::Yes,
+            };
+            match (stop, seen) {
+                (Decision::No, Seen::Last) => return self.some(piece, at + 1, done),
+                (Decision::No, _) => at += 1,
+                (stop, _) => {
+                    self.json = before;
+                    let seen = if stop == Decision::Yes { Decision::No } else { Decision::More };
+                    return self.before(at, piece, own, seen);
                 }
-                b'}' | b']' => {
-                    if !self.brackets.pop(usize::from(byte == b']')) {
-                        return self.before(at, piece, own, Decision::No);
-                    }
-                    if self.brackets.depth == 0 {
-                        return self.some(piece, at + 1, done);
-                    }
-                }
-                _ => {}
             }
-            at += 1;
         }
     }
 }

@@ -47,7 +47,7 @@ impl Body {
     /// call and are text after that.
     pub fn flush(&self) -> (Piece, Body) {
         let (piece, state) = match self.state {
-            State::Json { role: Role::Arguments, .. }
+            State::Json { role: Role::Arguments }
             | State::ValueText { .. }
             | State::Literal { .. }
             | State::Element { content: ElementContent::Blank | ElementContent::Text } => (Piece::Value, self.state),
@@ -136,7 +136,7 @@ impl Body {
             (State::Ended, _) => self.ended(tables, table, view),
             (State::Broken, _) => Ok(Some(self.end(CallEnd::Malformed, 0))),
             (State::Implied, _) => Ok(Some(self.end(CallEnd::Implied, 0))),
-            (State::Json { state, role }, _) => self.json(tables, table, view, state, role),
+            (State::Json { role }, _) => self.json(tables, table, view, role),
             (_, BodyRule::Object(rule)) => self.object(rule, view),
             (_, BodyRule::Json) => self.arguments(table, view),
             (_, BodyRule::Tags(rule)) => self.tags(table, rule, view),

@@ -1,10 +1,13 @@
 //! A call that is a JSON object, whose members are its name, its id and its arguments, in any order.
 
-use super::state::{Body, CallEnd, JsonState, Piece, Role, State, Transition};
+use super::state::{Body, CallEnd, Piece, Role, State, Transition};
 use crate::calls::{
     table::{MOST_OF_WORD, ObjectRule},
     view::{Decision, View},
 };
+
+/// Members that a call without arguments may have besides those of its table.
+const BESIDES: [&[u8]; 4] = [b"name", b"id", b"type", b"index"];
 
 impl Body {
     pub(super) fn object(&mut self, rule: &ObjectRule, view: &View) -> Transition {
@@ -20,8 +23,10 @@ impl Body {
         match self.state {
             State::Member { is_first } => match (view.text[0], is_first) {
                 (b'}', _) => {
-                    let end = if self.has_name { CallEnd::Marker } else { CallEnd::Malformed };
-                    // The whole object was read, even without a name: what comes after it is between calls.
+                    // Arguments under another name are not no arguments.
+                    let is_call = self.has_name && (self.has_arguments || !self.has_other);
+                    let end = if is_call { CallEnd::Marker } else { CallEnd::Malformed };
+                    // The whole object was read, even if it is no call: what comes after it is between calls.
                     self.some(Piece::End(end), 1, State::Between)
                 }
                 (b',', false) => self.some(Piece::Framing, 1, State::Key),
@@ -64,12 +69,14 @@ impl Body {
             return self.quoted(view, Role::Name);
         }
         let lists = [&rule.names, &rule.arguments, &rule.ids];
-        let longest = lists.iter().flat_map(|list| list.iter()).map(|name| name.len()).max().unwrap_or(0);
+        let lens = lists.iter().flat_map(|list| list.iter()).map(|name| name.len());
+        let longest = lens.chain(BESIDES.map(<[u8]>::len)).max().unwrap_or(0);
         let reach = &view.text[1..view.text.len().min(longest + 2)];
         let Some(len) = string_len(reach) else {
             if reach.len() <= longest && !view.is_end {
                 return Err(Decision::More);
             }
+            self.has_other = true;
             return self.some(Piece::Framing, 1, State::OtherKey { is_escaped: false });
         };
         let key = &reach[..len];
@@ -81,6 +88,7 @@ impl Body {
         } else if is_one_of(&rule.ids) && !self.has_id {
             Role::Id
         } else {
+            self.has_other |= !BESIDES.contains(&key) && !lists.iter().any(|list| is_one_of(list));
             Role::Other
         };
         self.some(Piece::Framing, len + 2, State::Colon { role })
@@ -91,12 +99,12 @@ impl Body {
             (Role::Name, b'"') => self.quoted(view, Role::Name),
             (Role::Name, _) => Err(Decision::No),
             (Role::Id, b'"') => self.quoted(view, Role::Id),
-            (Role::Id, _) => self.go(State::Json { state: JsonState::Start, role: Role::Other }),
+            (Role::Id, _) => self.begin_json(Role::Other),
             (Role::Arguments, _) => {
                 self.has_arguments = true;
-                self.go(State::Json { state: JsonState::Start, role })
+                self.begin_json(role)
             }
-            (Role::Other, _) => self.go(State::Json { state: JsonState::Start, role }),
+            (Role::Other, _) => self.begin_json(role),
         }
     }
 
@@ -114,7 +122,7 @@ impl Body {
             }
             None if reach.len() <= MOST_OF_WORD => self.more(view),
             None if role == Role::Name => Err(Decision::No),
-            None => self.go(State::Json { state: JsonState::Start, role: Role::Other }),
+            None => self.begin_json(Role::Other),
         }
     }
 }

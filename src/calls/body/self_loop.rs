@@ -2,7 +2,7 @@
 //! held. There, a short chunk is fed without a step: by one look if it has none of the bytes that might decide, and by a second
 //! one if those that it has decide nothing. This must name every byte that might. Nothing here can panic.
 
-use super::state::{Body, ElementContent, JsonState, LiteralState, Piece, Role, State};
+use super::state::{Body, ElementContent, LiteralState, Piece, Role, State};
 use crate::{
     calls::table::{BodyRule, CDATA_END, CallTable, CallTables, MOST_OF_WORD, TagsRule},
     matcher::bytes::{ByteSet, insert},
@@ -99,10 +99,9 @@ impl Body {
     pub fn self_loop(&self, held: usize) -> Option<SelfLoop> {
         let is_short = held > 0 && held < MOST_OF_WORD / 2;
         let (context, piece) = match self.state {
-            State::Json { state: JsonState::Text { .. }, role: Role::Arguments } => (Context::Quotes, Piece::Value),
-            State::Json { state: JsonState::Text { .. }, .. } | State::OtherKey { .. } => {
-                (Context::Quotes, Piece::Framing)
-            }
+            State::Json { .. } if !self.json.is_text() => return None,
+            State::Json { role: Role::Arguments } => (Context::Quotes, Piece::Value),
+            State::Json { .. } | State::OtherKey { .. } => (Context::Quotes, Piece::Framing),
             State::Literal { state: LiteralState::Text { quote: b'"', .. } } => (Context::Quotes, Piece::Value),
             State::Literal { state: LiteralState::Text { .. } } => (Context::SingleQuotes, Piece::Value),
             State::Literal { state: LiteralState::Raw } => (Context::RawQuotes, Piece::Value),
@@ -122,9 +121,10 @@ impl Body {
     /// Returns whether the next byte of a string is escaped, so that it counts whatever it is.
     pub fn is_escaped(&self) -> bool {
         match self.state {
-            State::Json { state: JsonState::Text { is_escaped }, .. }
-            | State::OtherKey { is_escaped }
-            | State::Literal { state: LiteralState::Text { is_escaped, .. } } => is_escaped,
+            State::Json { .. } => self.json.is_text() && !self.json.is_in_text(),
+            State::OtherKey { is_escaped } | State::Literal { state: LiteralState::Text { is_escaped, .. } } => {
+                is_escaped
+            }
             _ => false,
         }
     }
@@ -140,9 +140,8 @@ impl Body {
         let tails = (0..chunk.len()).filter_map(|at| chunk.get(at..));
         let mut tails = tails.filter(|tail| tail.first().is_some_and(|&byte| may_begin(byte)));
         match (&mut self.state, &table.body) {
-            (State::Json { state: JsonState::Text { is_escaped }, .. } | State::OtherKey { is_escaped }, _) => {
-                keeps_string(b'"', is_escaped, chunk)
-            }
+            (State::Json { .. }, _) => self.json.is_escaped().is_some_and(|it| keeps_string(b'"', it, chunk)),
+            (State::OtherKey { is_escaped }, _) => keeps_string(b'"', is_escaped, chunk),
             (State::Literal { state: LiteralState::Text { quote, is_escaped } }, _) => {
                 keeps_string(*quote, is_escaped, chunk)
             }

@@ -7,6 +7,7 @@ use crate::{
         table::MOST_OF_WORD,
         view::{Decision, View},
     },
+    json::Syntax,
     matcher::bytes::is_blank,
     utf8::incomplete_tail,
 };
@@ -79,7 +80,11 @@ pub struct Body {
     pub(super) has_name: bool,
     pub(super) has_arguments: bool,
     pub(super) has_id: bool,
+    /// It has had a member that is none of these, nor a type or a number.
+    pub(super) has_other: bool,
     pub(super) brackets: Brackets,
+    /// Of a JSON value.
+    pub(super) json: Syntax,
     pub(super) head: Head,
 }
 
@@ -132,7 +137,6 @@ pub(super) enum State {
     Unquote,
     // A JSON value.
     Json {
-        state: JsonState,
         role: Role,
     },
     /// Before the arguments of a call with a head.
@@ -195,20 +199,6 @@ pub(super) enum Role {
     Id,
     Arguments,
     Other,
-}
-
-/// The state inside a JSON value.
-#[cfg_attr(test, derive(Hash))]
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum JsonState {
-    Start,
-    /// In a number or a word.
-    Word,
-    /// In brackets, outside of strings.
-    Nest,
-    Text {
-        is_escaped: bool,
-    },
 }
 
 /// The state inside a value that is written as a literal.
@@ -290,6 +280,8 @@ impl Body {
             has_name: false,
             has_arguments: false,
             has_id: false,
+            has_other: false,
+            json: Syntax::START,
             brackets: Brackets::default(),
             head: Head::default(),
         }
@@ -398,12 +390,11 @@ impl Body {
     pub(super) fn word_end(&mut self, view: &View, literal: &[u8], state: State) -> Transition {
         let own = self.state;
         // The literal may begin with a blank, and have come in pieces since the word was read.
-        if view.literal(0, literal) == Decision::No
-            && let Some(step) = self.blanks(view, own)
-        {
-            return Ok(Some(step));
+        let blanks = view.text.iter().take_while(|&&byte| is_blank(byte)).count();
+        match (0..=blanks).find(|&at| view.literal(at, literal) != Decision::No) {
+            None | Some(0) => self.must(view, literal, state),
+            Some(before) => self.some(Piece::Framing, before, own),
         }
-        self.must(view, literal, state)
     }
 
     /// A literal that may come here, as framing, after which `state` stands; `otherwise` stands where it does not.

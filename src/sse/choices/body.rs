@@ -38,7 +38,7 @@ impl Choices {
         if has_calls {
             look_for_calls(setup, text, layout, raw, choice.index.unwrap_or(0), true)?;
         }
-        parts.clear();
+        parts.begin(true);
         setup.scan(text, Input::Feed(said), parts)?;
         setup.scan(text, Input::Finish, parts)?;
         text.over = true;

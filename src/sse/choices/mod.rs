@@ -240,7 +240,8 @@ impl Choices {
         let is_read = !choice.is_split && !was_over;
         let content = choice.content.as_ref().filter(|content| is_read && content.value.len() > 2);
         let mut said = &b""[..];
-        parts.clear();
+        // A line of Ollama that is the first and the last of its answer is a body.
+        parts.begin(!layout.has_list && choice.finishes && text.scanner.offset() == 0);
         if !was_over {
             if choice.part == Some(Part::Call) {
                 setup.give_up_calls(text, parts)?;

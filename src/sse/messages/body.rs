@@ -170,7 +170,7 @@ impl Messages {
         let said = decode(&data[text.clone()], decoded)?;
         let mut stream = message.begin_text(setup)?;
         setup.look_for_objects(&mut stream, || Message::id_prefix(&message.id_prefix), true)?;
-        parts.clear();
+        parts.begin(true);
         setup.scan(&mut stream, Input::Feed(said), parts)?;
         setup.scan(&mut stream, Input::Finish, parts)?;
         if may_answer && stream.was_answer {

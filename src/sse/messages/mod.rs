@@ -271,7 +271,8 @@ impl Messages {
         if said.is_empty() && !is_last {
             return match block.open {
                 _ if block.waits => {
-                    if block.keep(event)? {
+                    // A block of content must not come in the middle of a call.
+                    if block.keep(event)? || block.open.is_some() {
                         return Ok(false);
                     }
                     let to = block.open(Target::Content, outgoing, out)?;

@@ -126,6 +126,7 @@ pub fn split_text(
     let stats = setup.stats;
     let mut text = config.start(setup)?;
     let mut parts = Parts::default();
+    parts.begin(is_body);
     if !config.server.calls {
         setup.look_for_calls(&mut text, || prefix(id, config.number), is_body)?;
     }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::parts::Parts;
 use crate::call_writer::{self, CallDelta, CallState, CallWriter, Tools};
-use crate::json::{self, Span, decimal};
+use crate::json::{Span, decimal};
 use crate::memory::{append, append_text, copy_text, push};
 use crate::sse::ids::{self, Taken};
 use crate::sse::options::Options;
-use crate::{Cause, Channel, Dialect, Error, Event, Kind};
+use crate::{Channel, Dialect, Error, Event, Kind};
 
 /// The most bytes that wait in all choices together.
 pub const MOST_WAITING: usize = 4 << 20;
@@ -254,12 +254,7 @@ impl Calls {
             && is_over
         {
             let call = mem::take(whole);
-            let may_emit = match (region.call, *form) {
-                (OpenCall::Waits(_), Form::Objects { .. }) => call.has_object(),
-                (OpenCall::Waits(_), _) => true,
-                _ => false,
-            };
-            if call.is_whole && may_emit {
+            if call.is_whole && matches!(region.call, OpenCall::Waits(_)) {
                 region.begin_emitting(parts)?;
                 emitter.write(call, *form, parts)?;
             }
@@ -376,7 +371,7 @@ impl Emitter {
             parts.push_call(delta.index, &id, name)?;
         }
         parts.push_arguments(delta.index, delta.arguments)?;
-        self.has_ended |= delta.end.is_some_and(|end| matches!(end.cause, Cause::Marker | Cause::Implied));
+        self.has_ended |= delta.end.is_some_and(|end| end.is_whole);
         Ok(())
     }
 
@@ -411,10 +406,6 @@ impl Emitter {
 }
 
 impl WholeCall {
-    fn has_object(&self) -> bool {
-        self.arguments.starts_with('{') && json::is_json(self.arguments.as_bytes())
-    }
-
     fn take(&mut self, delta: &CallDelta<'_>) -> Result<(), Error> {
         self.index = delta.index;
         append_text(&mut self.id, delta.id.unwrap_or_default())?;

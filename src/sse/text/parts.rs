@@ -82,14 +82,22 @@ pub struct Parts {
     content: u64,
     /// Whether the thinking of the text that was read last may turn out to be its answer. `None`: none was read.
     pub may_be_answer: Option<bool>,
+    /// They are all of a body's text. In a stream, content may have left already, so none of it becomes thinking.
+    is_body: bool,
 }
 
 impl Parts {
     pub fn clear(&mut self) {
         memory::clear(&mut self.text);
         memory::clear(&mut self.runs);
-        (self.thinking, self.content) = (0, 0);
+        (self.thinking, self.content, self.is_body) = (0, 0, false);
         self.may_be_answer = None;
+    }
+
+    /// Begins anew, with the text of a body or of a stream.
+    pub fn begin(&mut self, is_body: bool) {
+        self.clear();
+        self.is_body = is_body;
     }
 
     /// Makes content of all thinking. Returns how long that is.
@@ -145,7 +153,7 @@ impl Parts {
 
     /// Takes an event of which no call is emitted: a tool call is kept as the model wrote it, for the host's own parser.
     pub fn take(&mut self, event: &Event<'_>) -> memory::Result<()> {
-        if event.kind == Kind::Reclassify && event.channel == Channel::Thinking {
+        if event.kind == Kind::Reclassify && event.channel == Channel::Thinking && self.is_body {
             // All content so far was thinking.
             for run in self.runs.iter_mut().filter(|run| run.kind == RunKind::Content) {
                 run.kind = RunKind::Reasoning;

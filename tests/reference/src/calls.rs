@@ -231,6 +231,24 @@ impl Reading<'_> {
     }
 }
 
+/// The forms of a number's beginning: nothing; after its sign, a zero, other digits, the point, a fraction, an `e`, its sign, and
+/// the digits after these.
+const NUMBER_START: char = ' ';
+
+fn after_digit(form: char, byte: u8) -> Option<char> {
+    Some(match (form, byte) {
+        (' ', b'-') => '-',
+        (' ' | '-', b'0') => '0',
+        (' ' | '-' | 'd', b'1'..=b'9') | ('d', b'0') => 'd',
+        ('0' | 'd', b'.') => '.',
+        ('.' | 'f', b'0'..=b'9') => 'f',
+        ('0' | 'd' | 'f', b'e' | b'E') => 'e',
+        ('e', b'+' | b'-') => 's',
+        ('e' | 's' | 'p', b'0'..=b'9') => 'p',
+        _ => return None,
+    })
+}
+
 impl<'a> Body<'a> {
     // ---- looking
 
@@ -588,57 +606,92 @@ impl<'a> Body<'a> {
 
     // ---- JSON
 
-    /// Tells one JSON value. It ends with its outermost string or bracket, or, of a word, where a blank, a comma, a closing
-    /// bracket or a stop comes.
+    /// Tells one JSON value.
     fn json_value(&mut self, piece: &Piece, stops: &dyn Fn(&Self, usize) -> bool) -> Step {
-        let first = self.byte(self.at).ok_or(Stop::Cut)?;
-        if !b"{[\"-0123456789tfn".contains(&first) {
-            return Err(Stop::Bad);
-        }
-        let mut open: Vec<u8> = Vec::new();
-        let mut at = self.at;
-        while let Some(byte) = self.byte(at) {
-            match byte {
-                b'"' => {
-                    let Some(end) = self.string_end(at + 1, b'"') else { break };
-                    at = end + 1;
-                    if open.is_empty() {
-                        self.tell(piece.clone(), at);
-                        return Ok(());
-                    }
-                    continue;
-                }
-                _ if stops(self, at) => {
-                    self.tell(piece.clone(), at);
-                    return if open.is_empty() { Ok(()) } else { Err(Stop::Bad) };
-                }
-                b'{' | b'[' => {
-                    if open.len() == DEPTH {
-                        self.tell(piece.clone(), at);
-                        return Err(Stop::Bad);
-                    }
-                    open.push(if byte == b'{' { b'}' } else { b']' });
-                }
-                b'}' | b']' if !open.is_empty() => {
-                    if open.pop() != Some(byte) {
-                        self.tell(piece.clone(), at);
-                        return Err(Stop::Bad);
-                    }
-                    if open.is_empty() {
-                        self.tell(piece.clone(), at + 1);
-                        return Ok(());
-                    }
-                }
-                _ if open.is_empty() && (blank(byte) || b",}]".contains(&byte)) => {
-                    self.tell(piece.clone(), at);
-                    return Ok(());
-                }
-                _ => {}
+        let (end, step) = match self.json_end(self.at, 0, stops) {
+            Ok(end) => (end, Ok(())),
+            Err((end, stop)) => (end, Err(stop)),
+        };
+        self.tell(piece.clone(), end);
+        step
+    }
+
+    /// Returns where the JSON value at `at` ends, which stands in `depth` others; or where it breaks off.
+    fn json_end(&self, at: usize, depth: usize, stops: &dyn Fn(&Self, usize) -> bool) -> Result<usize, (usize, Stop)> {
+        let bad = |at: usize| Err((at, Stop::Bad));
+        let cut = || Err((self.text.len(), Stop::Cut));
+        let string = |at: usize| match self.string_end(at + 1, b'"') {
+            Some(end) => Ok(end + 1),
+            None => cut(),
+        };
+        // The byte after JSON's blanks, none of which may begin what stops the value.
+        let next = |mut at: usize| loop {
+            match self.byte(at) {
+                None => return cut(),
+                Some(b' ' | b'\t' | b'\n' | b'\r') if stops(self, at) => return bad(at),
+                Some(b' ' | b'\t' | b'\n' | b'\r') => at += 1,
+                Some(_) => return Ok(at),
             }
-            at += 1;
+        };
+        // One byte that must come, of these.
+        let one_of = |at: usize, bytes: &[u8]| match bytes.contains(&self.text[at]) && !stops(self, at) {
+            true => Ok(at + 1),
+            false => bad(at),
+        };
+        let Some(first) = self.byte(at) else { return cut() };
+        match first {
+            b'"' => string(at),
+            b'{' | b'[' => {
+                if depth == DEPTH {
+                    return bad(at);
+                }
+                let (is_object, end) = (first == b'{', if first == b'{' { b'}' } else { b']' });
+                let mut at = next(one_of(at, b"{[")?)?;
+                if self.text[at] == end {
+                    return one_of(at, &[end]);
+                }
+                loop {
+                    if is_object {
+                        if self.text[at] != b'"' {
+                            return bad(at);
+                        }
+                        at = next(string(at)?)?;
+                        at = next(one_of(at, b":")?)?;
+                    }
+                    at = next(self.json_end(at, depth + 1, stops)?)?;
+                    if self.text[at] == end {
+                        return one_of(at, &[end]);
+                    }
+                    at = next(one_of(at, b",")?)?;
+                }
+            }
+            b't' | b'f' | b'n' => {
+                let word = ["true", "false", "null"].into_iter().find(|word| word.as_bytes()[0] == first).unwrap();
+                for (index, &letter) in word.as_bytes().iter().enumerate() {
+                    if at + index == self.text.len() {
+                        return cut();
+                    }
+                    one_of(at + index, &[letter])?;
+                }
+                Ok(at + word.len())
+            }
+            _ => {
+                // The longest beginning of a number.
+                let (mut end, mut form) = (at, Some(NUMBER_START));
+                while let Some(byte) = self.byte(end)
+                    && let Some(after) = form.and_then(|form| after_digit(form, byte))
+                {
+                    one_of(end, &[byte])?;
+                    (end, form) = (end + 1, Some(after));
+                }
+                let is_number = form.is_some_and(|form| "0dfp".contains(form));
+                match self.byte(end) {
+                    None => cut(),
+                    Some(byte) if is_number && (depth > 0 || blank(byte) || b",}]".contains(&byte)) => Ok(end),
+                    Some(_) => bad(end),
+                }
+            }
         }
-        self.tell(piece.clone(), self.text.len());
-        Err(Stop::Cut)
     }
 
     /// Returns where the quote stands that ends a string, of which `at` is the first byte.
@@ -677,10 +730,13 @@ impl<'a> Body<'a> {
         let stops = |body: &Self, at: usize| (body.closes)(at);
         let value = Piece::Call(Call::Value);
         let (mut has_name, mut has_arguments, mut has_id, mut is_first) = (false, false, false, true);
+        let mut has_other = false;
         loop {
             let byte = self.next()?;
             if byte == b'}' {
-                self.over(if has_name { MARKER } else { MALFORMED }, 1);
+                // Arguments under another name are not no arguments.
+                let is_call = has_name && (has_arguments || !has_other);
+                self.over(if is_call { MARKER } else { MALFORMED }, 1);
                 return Ok(());
             }
             if !is_first {
@@ -698,6 +754,7 @@ impl<'a> Body<'a> {
                 has_name = true;
                 self.must_be(b':')?;
                 self.next()?;
+                has_arguments = true;
                 self.json_value(&value, &stops)?;
                 continue;
             }
@@ -710,6 +767,8 @@ impl<'a> Body<'a> {
             let is_name = is_one_of(&table.name) && !has_name;
             let is_arguments = is_one_of(&table.arguments) && !has_arguments && !is_name;
             let is_id = is_one_of(ids) && !has_id && !is_name && !is_arguments;
+            let is_known = [&table.name, &table.arguments, ids].into_iter().any(is_one_of);
+            has_other |= !is_known && !["name", "id", "type", "index"].iter().any(|name| name.as_bytes() == key);
             self.tell(Piece::Framing, end + 1);
             self.must_be(b':')?;
             let byte = self.next()?;

@@ -47,40 +47,24 @@ pub fn push(runs: &mut Runs, reasoning: bool, text: &str) {
     }
 }
 
-/// Returns what the reference says of a whole text. Content that turns out to be thinking stays content before the offset
-/// `gone`.
-pub fn split(pair: &Pair, text: &str, start: Option<&str>, gone: usize) -> Runs {
+/// Returns what the reference says of a whole text. Content that turns out to be thinking stays content in a stream.
+pub fn split(pair: &Pair, text: &str, start: Option<&str>, is_body: bool) -> Runs {
     let events = reference::read(&pair.reference, text.as_bytes(), start);
     let closer = events.iter().position(|event| event.what == What::Reclassify).unwrap_or(0);
     let mut runs = Runs::new();
     for (at, event) in events.iter().enumerate() {
         if event.what == What::Text || event.channel == "tool" {
             let text = std::str::from_utf8(&event.bytes).unwrap();
-            let (before, behind) = text.split_at(gone.saturating_sub(event.offset).min(text.len()));
-            push(&mut runs, event.channel == "thinking", before);
-            push(&mut runs, event.channel == "thinking" || at < closer, behind);
+            push(&mut runs, event.channel == "thinking" || is_body && at < closer, text);
         }
     }
     runs
-}
-
-/// Returns how much of a text may have gone out before the delta that says it was thinking: all deltas before that, but for
-/// what was held back.
-fn gone(pair: &Pair, text: &str, start: Option<&str>, deltas: &[usize]) -> Vec<usize> {
-    let events = reference::read(&pair.reference, text.as_bytes(), start);
-    let Some(closer) = events.iter().position(|event| event.what == What::Reclassify) else { return vec![0] };
-    let end = events[closer..].iter().find(|event| !event.bytes.is_empty()).unwrap();
-    let end = end.offset + end.bytes.len();
-    let before = deltas.iter().copied().filter(|&at| at < end).max().unwrap_or(0);
-    (before.saturating_sub(pair.library.max_hold())..=before).filter(|&at| text.is_char_boundary(at)).collect()
 }
 
 /// What a client has of each choice when the stream is over.
 #[derive(Debug, Default, PartialEq)]
 pub struct Said {
     pub runs: Runs,
-    /// How long its text was after each delta.
-    pub deltas: Vec<usize>,
     pub roles: usize,
     pub finished: bool,
 }
@@ -97,7 +81,6 @@ pub fn client(events: &[Seen], field: &str) -> BTreeMap<u64, Said> {
             let before = said.runs.clone();
             push(&mut said.runs, true, &text(field));
             push(&mut said.runs, false, &text("content"));
-            said.deltas.push(said.runs.iter().map(|(_, text)| text.len()).sum());
             assert!(!said.finished || said.runs == before, "text behind the finish: {value}");
             if delta["role"].is_string() {
                 said.roles += 1;
@@ -118,10 +101,9 @@ pub fn check(pair: &Pair, start: Option<&str>, field: &str, input: &str, output:
         let after = &after[&index];
         let text: String = before.runs.iter().map(|(_, text)| text.as_str()).collect();
         // A choice without a byte of text says nothing, even where the dialect starts in a span.
-        let wanted: Vec<Runs> =
-            gone(pair, &text, start, &before.deltas).into_iter().map(|gone| split(pair, &text, start, gone)).collect();
-        let is_one = wanted.contains(&after.runs);
-        assert!(is_one, "{} choice {index} of\n{input}\nbecame\n{output}\nnot {wanted:?}", pair.reference.name);
+        let wanted = split(pair, &text, start, false);
+        let name = &pair.reference.name;
+        assert_eq!(after.runs, wanted, "{name} choice {index} of\n{input}\nbecame\n{output}");
         assert_eq!((after.roles, after.finished), (before.roles, before.finished), "{input}\nbecame\n{output}");
     }
     let mut got = got.iter();

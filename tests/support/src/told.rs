@@ -21,20 +21,17 @@ pub struct Told {
     pub calls: Vec<[String; 2]>,
     /// A call ended as it should, which is a reason to stop.
     pub has_ended: bool,
-    /// Content became thinking later, so that what goes out depends on the cuts.
-    pub is_reclassified: bool,
+    /// How much of the beginning of the thinking was content, which it stays in a stream.
+    pub moved: usize,
 }
 
 impl Told {
-    /// Compares what a client has with this. Ids, a reason to finish that never came, and content that may be thinking are
-    /// not compared.
+    /// Compares what a client has with this. Ids and a reason to finish that never came are not compared.
     pub fn check(&self, said: &Said, about: &str) {
         let calls: Vec<&[String]> = said.calls.iter().map(|call| &call[1..]).collect();
         let wanted: Vec<&[String]> = self.calls.iter().map(|call| &call[..]).collect();
         assert_eq!(calls, wanted, "{about}");
-        if !self.is_reclassified {
-            assert_eq!((&said.thinking, &said.content), (&self.thinking, &self.content), "{about}");
-        }
+        assert_eq!((&said.thinking, &said.content), (&self.thinking, &self.content), "{about}");
         let finish = if self.has_ended { "tool_calls" } else { "stop" };
         assert!(said.finish.is_empty() || said.finish == finish, "{} is not {finish}: {about}", said.finish);
     }
@@ -92,7 +89,10 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
                 }
             })
             .unwrap();
-        told.is_reclassified |= event.kind == Kind::Reclassify;
+        if event.kind == Kind::Reclassify && is_body {
+            thinking.append(&mut content.last_mut().unwrap().0);
+            told.moved = thinking.len();
+        }
         if event.channel != Channel::Tool {
             if event.kind == Kind::Text {
                 match event.channel {

@@ -1,0 +1,116 @@
+//! Examples of every dialect, damaged at random, as models and servers damage them: whatever is left of a call, no door tells it
+//! as whole if its arguments are not a JSON object.
+
+use aside::sse::Options;
+use samples::{Random, Texts};
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+use support::Pair;
+use support::calls::calls;
+use support::rewriting::rewrite;
+
+/// What a client can read. Half a pair of surrogates is JSON too, though not every client makes a string of it.
+fn is_object(arguments: &str) -> bool {
+    arguments.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(arguments).is_ok()
+}
+
+/// Deletes, doubles, swaps, inserts and replaces bytes, and loses or doubles what may be a marker.
+fn damage(random: &mut Random, text: &mut Vec<u8>, others: &Texts) {
+    for _ in 0..1 + random.below(3) {
+        if text.is_empty() {
+            return;
+        }
+        let at = random.below(text.len());
+        let end = (at + 1 + random.below(4)).min(text.len());
+        match random.below(8) {
+            0 => drop(text.drain(at..end)),
+            1 => {
+                let same = text[at..end].to_vec();
+                text.splice(at..at, same);
+            }
+            2 => text.swap(at, end - 1),
+            3 => text[at] = *random.pick(b"{}[]\",:\\ \n\x01'tT0-.<>()=/"),
+            4 => text.insert(at, *random.pick(b"{}[]\",:\\ \n\x01'tT0-.<>()=/")),
+            5 => {
+                let piece = others.next(random, 1);
+                text.splice(at..at, piece);
+            }
+            6 => text.truncate(at),
+            _ => {
+                // From one bracket to the next: most markers are that.
+                let Some(begin) = text[at..].iter().position(|byte| b"<[{\"]".contains(byte)).map(|len| at + len)
+                else {
+                    continue;
+                };
+                let len = text[begin..].iter().position(|byte| b">]}\"\n".contains(byte)).map_or(1, |len| len + 1);
+                let marker: Vec<u8> = text.drain(begin..begin + len).collect();
+                if random.one_in(3) {
+                    text.splice(begin..begin, [marker.clone(), marker].concat());
+                }
+            }
+        }
+    }
+}
+
+/// What an answer says that is not a stream.
+fn body(pair: &Pair, options: &Options, body: &Value) -> Value {
+    let out = rewrite(&pair.library, options, [body.to_string().as_bytes()]);
+    serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"))
+}
+
+#[test]
+fn no_call_is_whole_whose_arguments_are_not_an_object() {
+    let mut random = Random::announced("no_call_is_whole_whose_arguments_are_not_an_object");
+    let rounds = std::env::var("ASIDE_MADE").map_or(40, |count| count.parse().unwrap());
+    let (mut whole, mut broken) = (0, 0);
+    for pair in Pair::all().iter().filter(|pair| pair.has_calls()) {
+        let others = Texts::new(&pair.reference);
+        for example in pair.reference.examples.iter().filter(|example| example.calls.is_some()) {
+            let start = example.start.as_deref();
+            for _ in 0..rounds {
+                let mut text = example.input.clone().into_bytes();
+                damage(&mut random, &mut text, &others);
+                let shown = || format!("{}: {}", pair.reference.name, text.escape_ascii());
+                let told = calls(pair, start, None, &[&text]);
+                for call in &told {
+                    assert!(call.cause.is_some() || is_object(&call.arguments), "{call:?} of {}", shown());
+                    (whole, broken) = match call.cause {
+                        None => (whole + 1, broken),
+                        Some(_) => (whole, broken + 1),
+                    };
+                }
+                let cuts = support::random_cuts(&mut random, &text, 6);
+                assert_eq!(calls(pair, start, None, &cuts), told, "{}", shown());
+                let wanted = reference::read_with_calls(&pair.reference, &text, start);
+                assert_eq!(pair.difference_of_calls(start, &cuts, &wanted), None, "{}", shown());
+
+                let Ok(text) = std::str::from_utf8(&text) else { continue };
+                let options = Options::new().calls(true).start(start.map(|start| start.parse().unwrap()));
+                let chat =
+                    |part: &str| json!({"choices": [{"index": 0, part: {"content": text}, "finish_reason": "stop"}]});
+                let got = body(pair, &options, &chat("message"));
+                let calls = got["choices"][0]["message"]["tool_calls"].as_array().cloned().unwrap_or_default();
+                for call in &calls {
+                    assert!(is_object(call["function"]["arguments"].as_str().unwrap()), "{call} of {}", shown());
+                }
+                assert_eq!(got["choices"][0]["finish_reason"] == "tool_calls", !calls.is_empty(), "{got}");
+                // A stream ends with calls if one of them is whole.
+                let out = rewrite(&pair.library, &options, [format!("data: {}\n\n", chat("delta")).as_bytes()]);
+                let is_whole = told.iter().any(|call| call.cause.is_none());
+                assert_eq!(out.contains("\"finish_reason\":\"tool_calls\""), is_whole, "{out}");
+                // In these, arguments are an object.
+                body(
+                    pair,
+                    &options,
+                    &json!({"type": "message", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn"}),
+                );
+                body(
+                    pair,
+                    &options,
+                    &json!({"model": "m", "message": {"role": "assistant", "content": text}, "done": true}),
+                );
+            }
+        }
+    }
+    assert!(whole > 1000 && broken > 300, "{whole} whole calls, {broken} others");
+}
