@@ -22,8 +22,8 @@ use crate::{
         Automaton,
         bytes::insert,
         grammar::{
-            Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Grammar, Guarded, HeaderKey, HeaderRule, LineRule, Node,
-            Pattern, PatternSet, Region, Route, TagRule, flag,
+            self, Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Grammar, Guarded, HeaderKey, HeaderRule, LineRule,
+            MOST_LINES, Node, Pattern, PatternSet, Region, Route, TagRule, flag,
         },
     },
 };
@@ -251,7 +251,7 @@ struct Compiler<'a> {
     fold: bool,
     tag: TagRule,
     nodes: Vec<Node>,
-    framings: Vec<Box<[u8]>>,
+    framings: Vec<grammar::Framing>,
     max_hold: usize,
     room: usize,
 }
@@ -330,25 +330,27 @@ impl Compiler<'_> {
             let label = Spanned::new(after.span(), after.get_ref()[..label].into());
             let empty = Pattern { needs: flag::OPENED, special: span.special, ..own };
             let mut labelled = Vec::new();
-            self.literals(&mut labelled, &span.close, [Some(&label), span.framing.after_close.as_ref()], |_| empty);
+            let after = self.after_close(span);
+            self.literals(&mut labelled, &span.close, Some(&label), after, |_| empty);
             list.extend(labelled.into_iter().filter(|candidate| candidate.pattern.before > 0));
         }
         if span.fence.is_some() {
             list.push(Candidate { shape: Shape::FenceClose, pattern: own, yields: false, at: spanned.span() });
         }
         if let Some(quote) = &span.quote {
-            self.literals(list, [quote], [None, None], |_| unguarded(Action::Quote));
+            self.literals(list, [quote], None, 0, |_| unguarded(Action::Quote));
         }
         let absorb =
             span.again.map_or(is_started || span.channel == Channel::Thinking, |again| again == RepeatedOpener::Absorb);
         if absorb {
             let needs = flag::BLANK | where_flag(span.place);
             let again = Pattern { needs, special: span.special, ..unguarded(Action::Drop) };
-            let framing = [span.framing.before_open.as_ref(), span.framing.after_open.as_ref()];
-            self.literals(list, span.open.iter().flatten(), framing, |_| again);
+            let after = self.after_open(span);
+            self.literals(list, span.open.iter().flatten(), span.framing.before_open.as_ref(), after, |_| again);
             for name in span.tag.iter().flat_map(|tag| &tag.names) {
                 let shape = Shape::OpenName(self.folded(name));
-                list.push(Candidate { shape, pattern: again, yields: false, at: name.span() });
+                let pattern = Pattern { after, ..again };
+                list.push(Candidate { shape, pattern, yields: false, at: name.span() });
             }
         }
         // A span that was open at the start has ended none. In an answer that ended the thinking, its closer is a stray one.
@@ -374,7 +376,7 @@ impl Compiler<'_> {
         for (rule, thinking) in thinking_spans(model) {
             self.closers(list, thinking, Pattern { needs: extra, ..Pattern::of(Action::DropClose) }, true);
             let alone = Pattern { needs: flag::DROPPED, avoids: flag::FRESH, ..Pattern::of(Action::Drop) };
-            self.framed_closers(list, thinking, [None, None], alone, true);
+            self.framed_closers(list, thinking, None, 0, alone, true);
             let avoids = flag::FRESH | flag::LITERAL | flag::DROPPED;
             match thinking.stray_close.as_ref().map_or(model.stray_close, |stray| *stray.get_ref()) {
                 StrayClose::Text => {}
@@ -388,13 +390,16 @@ impl Compiler<'_> {
                     let avoids = avoids | flag::ALONE;
                     let once = (!thinking.repeat).then_some(rule);
                     let later = Pattern { avoids, once, ..Pattern::of(Action::Drop) };
-                    self.framed_closers(list, thinking, [None, None], later, true);
+                    self.framed_closers(list, thinking, None, 0, later, true);
                 }
             }
         }
         for dropped in [&model.drop, &model.drop_ends] {
             self.dropped(list, dropped, Pattern::of(Action::Drop));
         }
+        // After a close by force, what closes it late is the same.
+        let last = Pattern { avoids: flag::FORCED, ..Pattern::of(Action::DropLast) };
+        self.dropped(list, &model.drop_last, last);
     }
 
     /// Adds markers that are removed.
@@ -403,8 +408,9 @@ impl Compiler<'_> {
             let literal = Spanned::new(marker.span(), marker.get_ref().marker.clone());
             let pattern = Pattern { special: marker.get_ref().special, ..pattern };
             let first = list.len();
-            self.literals(list, [&literal], [None, None], |_| pattern);
-            list[first..].iter_mut().for_each(|candidate| candidate.yields = pattern.action == Action::Drop);
+            self.literals(list, [&literal], None, 0, |_| pattern);
+            let yields = matches!(pattern.action, Action::Drop | Action::DropLast);
+            list[first..].iter_mut().for_each(|candidate| candidate.yields = yields);
         }
     }
 
@@ -424,12 +430,15 @@ impl Compiler<'_> {
         if let Some(open) = &span.open {
             // Framing never stands before an implied close.
             let before = span.framing.before_open.as_ref().filter(|_| !ends);
-            self.literals(list, open, [before, span.framing.after_open.as_ref()], pattern);
+            let after = self.after_open(span);
+            self.literals(list, open, before, after, pattern);
         }
         if let Some(tag) = &span.tag {
+            let after = self.after_open(span);
             for (number, name) in tag.names.iter().enumerate() {
                 let shape = Shape::OpenName(self.folded(name));
-                list.push(Candidate { shape, pattern: pattern(number), yields: false, at: name.span() });
+                let pattern = Pattern { after, ..pattern(number) };
+                list.push(Candidate { shape, pattern, yields: false, at: name.span() });
             }
         }
         if let Some(info) = &span.fence {
@@ -443,25 +452,28 @@ impl Compiler<'_> {
     /// Adds a span's closers. `any_name`: the opener is not the innermost span's, or is not there, so that a tag's name
     /// cannot be asked for.
     fn closers(&mut self, list: &mut Vec<Candidate>, span: &Span, pattern: Pattern, any_name: bool) {
-        let framing = [span.framing.before_close.as_ref(), span.framing.after_close.as_ref()];
-        self.framed_closers(list, span, framing, pattern, any_name);
+        let after = self.after_close(span);
+        self.framed_closers(list, span, span.framing.before_close.as_ref(), after, pattern, any_name);
     }
 
     fn framed_closers(
         &mut self,
         list: &mut Vec<Candidate>,
         span: &Span,
-        framing: [Option<&Literal>; 2],
+        before: Option<&Literal>,
+        after: u16,
         pattern: Pattern,
         any_name: bool,
     ) {
-        self.literals(list, &span.close, framing, |_| Pattern { special: span.special, ..pattern });
+        self.literals(list, &span.close, before, after, |_| Pattern { special: span.special, ..pattern });
         if let Some(tag) = &span.tag {
             for (number, name) in tag.names.iter().enumerate() {
                 let same = (tag.closer == Closer::Same && !any_name).then_some(number as u8);
-                let shape = Shape::CloseName(self.folded(name));
-                let pattern = Pattern { same, ..pattern };
-                list.push(Candidate { shape, pattern, yields: false, at: name.span() });
+                for lines in 0..=before.map_or(0, |before| before.get_ref().len()) {
+                    let shape = Shape::CloseName(self.folded(name), lines);
+                    let pattern = Pattern { same, before: lines as u16, after, ..pattern };
+                    list.push(Candidate { shape, pattern, yields: false, at: name.span() });
+                }
             }
         }
     }
@@ -469,7 +481,7 @@ impl Compiler<'_> {
     /// Adds what closes a message's body.
     fn body_closers(&mut self, list: &mut Vec<Candidate>, pattern: Pattern) {
         if let Some(header) = self.model.header.as_ref().map(Spanned::get_ref) {
-            self.literals(list, &header.close, [None, None], |_| Pattern { special: header.special, ..pattern });
+            self.literals(list, &header.close, None, 0, |_| Pattern { special: header.special, ..pattern });
         }
     }
 
@@ -478,10 +490,10 @@ impl Compiler<'_> {
         &mut self,
         list: &mut Vec<Candidate>,
         literals: impl IntoIterator<Item = &'l Literal>,
-        [before, after]: [Option<&Literal>; 2],
+        before: Option<&Literal>,
+        after: u16,
         pattern: impl Fn(usize) -> Pattern,
     ) {
-        let after = after.map_or(0, |after| self.framing(after));
         for (number, literal) in literals.into_iter().enumerate() {
             for before in [None, before].into_iter().take(if before.is_some() { 2 } else { 1 }) {
                 let mut bytes = before.map_or(Vec::new(), |before| self.model.case.bytes(before));
@@ -496,15 +508,14 @@ impl Compiler<'_> {
 
     fn headers(&mut self, list: &mut Vec<Candidate>, scope: Scope) {
         let Some(header) = self.model.header.as_ref().map(|header| header.get_ref()) else { return };
-        let none = [None, None];
         // The body before ends where a header begins; a wrapper of the content does not, so there has to be room.
         let avoids = if matches!(scope, Scope::Inside(_)) { flag::FULL } else { 0 };
         let guarded = if scope.is_content(self.model) { Guarded::InCode } else { Guarded::Nowhere };
         let pattern = |action| Pattern { avoids, guarded, special: header.special, ..Pattern::of(action) };
-        self.literals(list, &header.begin, none, |tag| pattern(Action::HeaderBegin { tag: tag as u8 }));
-        self.literals(list, &header.end, none, |_| pattern(Action::HeaderEnd));
+        self.literals(list, &header.begin, None, 0, |tag| pattern(Action::HeaderBegin { tag: tag as u8 }));
+        self.literals(list, &header.end, None, 0, |_| pattern(Action::HeaderEnd));
         let whole = Pattern { avoids: avoids | flag::HEADER, special: false, ..pattern(Action::HeaderWhole) };
-        self.literals(list, &header.whole, none, |_| whole);
+        self.literals(list, &header.whole, None, 0, |_| whole);
         if matches!(scope, Scope::Body(_) | Scope::Started(_)) {
             let rule = self.model.spans.len() as u8;
             let close = Pattern { guarded: Guarded::Nowhere, ..pattern(Action::Close { rule, keep: false }) };
@@ -612,6 +623,11 @@ impl Compiler<'_> {
             literals: 0,
             open_names: 0,
             close_names: 0,
+            lines_before: {
+                let mut none = [0; MOST_LINES + 1];
+                none[0] = PatternSet::MAX;
+                none
+            },
             first_bytes: [0; 4],
             special: 0,
             in_fences: 0,
@@ -637,7 +653,14 @@ impl Compiler<'_> {
             let (root, bytes) = match &shape {
                 Shape::Literal(bytes) => (&mut region.literals, bytes),
                 Shape::OpenName(bytes) => (&mut region.open_names, bytes),
-                Shape::CloseName(bytes) => (&mut region.close_names, bytes),
+                Shape::CloseName(bytes, lines) => {
+                    if *lines > 0 {
+                        region.lines_before[0] &= !bit;
+                        region.lines_before[*lines] |= bit;
+                        insert(&mut region.first_bytes, b'\n');
+                    }
+                    (&mut region.close_names, bytes)
+                }
                 Shape::FenceClose => {
                     region.fence_close = Some(index as u8);
                     region.patterns.push(pattern);
@@ -667,14 +690,14 @@ impl Compiler<'_> {
                 let ends = header.into_iter().flat_map(|header| &header.end).map(|end| end.get_ref().len());
                 bytes.len() + header.map_or(0, |header| header.max as usize) + ends.max().unwrap_or(0) - 1
             }
-            Shape::Literal(bytes) => bytes.len() - 1,
+            Shape::Literal(bytes) => bytes.len() - usize::from(pattern.action != Action::DropLast),
             Shape::OpenName(_) if self.tag.attributes > 0 => {
                 let hold = self.tag.attributes as usize - 1;
                 self.max_hold = self.max_hold.max(hold);
                 hold.min(LONG_TAG)
             }
             Shape::OpenName(name) => 1 + space + name.len() + suffix + space + usize::from(self.tag.self_close),
-            Shape::CloseName(name) => 1 + space + 1 + space + name.len() + suffix + space,
+            Shape::CloseName(name, lines) => lines + 1 + space + 1 + space + name.len() + suffix + space,
             Shape::FenceClose => (FENCE_INDENT + FENCE_TICKS + FENCE_INFO + 1) as usize,
         };
         self.hold(hold);
@@ -685,13 +708,29 @@ impl Compiler<'_> {
         self.room = self.room.max(bytes);
     }
 
-    /// Returns the number of a framing literal, plus one.
-    fn framing(&mut self, literal: &Literal) -> u16 {
-        let bytes = literal.get_ref().as_bytes();
+    /// Returns the number of the framing after a span's opener, or 0.
+    fn after_open(&mut self, span: &Span) -> u16 {
+        span.framing.after_open.as_ref().map_or(0, |after| self.framing(after.get_ref().as_bytes(), 0))
+    }
+
+    /// Returns the number of the framing after a span's closer, or 0.
+    fn after_close(&mut self, span: &Span) -> u16 {
+        match &span.framing.after_close {
+            None => 0,
+            Some(after) if span.framing.partial => {
+                after.get_ref().bytes().rev().fold(0, |next, byte| self.framing(&[byte], next))
+            }
+            Some(after) => self.framing(after.get_ref().as_bytes(), 0),
+        }
+    }
+
+    /// Returns the number of a framing: its index plus one. `next`: the one that may follow it.
+    fn framing(&mut self, bytes: &[u8], next: u16) -> u16 {
         self.hold(bytes.len() - 1);
-        let known = self.framings.iter().position(|framing| **framing == *bytes);
+        let framing = grammar::Framing { bytes: bytes.into(), next };
+        let known = self.framings.iter().position(|other| *other == framing);
         let index = known.unwrap_or_else(|| {
-            self.framings.push(bytes.into());
+            self.framings.push(framing);
             self.framings.len() - 1
         });
         index as u16 + 1

@@ -95,8 +95,7 @@ fn message_block(header: &Header, channel: Channel) -> Option<Block> {
 
 pub fn markers(model: &Model) -> Markers {
     // Those of turns count in prompts, which is where such texts go.
-    let dropped = model.drop.iter().chain(&model.drop_ends).map(|dropped| dropped.get_ref().marker.clone());
-    let mut literals: Vec<String> = dropped.chain(strings(&model.turns)).collect();
+    let mut literals: Vec<String> = strings(&model.dropped()).into_iter().chain(strings(&model.turns)).collect();
     let mut first = Vec::new();
     let mut names = Vec::new();
     for span in model.spans.iter().map(|span| span.get_ref()) {

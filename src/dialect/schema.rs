@@ -55,6 +55,8 @@ pub struct Model {
     #[serde(default)]
     pub drop_ends: Vec<Spanned<DroppedMarker>>,
     #[serde(default)]
+    pub drop_last: Vec<Spanned<DroppedMarker>>,
+    #[serde(default)]
     pub extra_close: ExtraClose,
     #[serde(default)]
     pub stray_close: StrayClose,
@@ -117,8 +119,15 @@ impl<'de> Deserialize<'de> for DroppedMarker {
     }
 }
 
+impl Model {
+    /// Returns all markers that are removed without opening or closing a span, as literals.
+    pub fn dropped(&self) -> Vec<Literal> {
+        [&self.drop, &self.drop_ends, &self.drop_last].into_iter().flat_map(|list| markers(list)).collect()
+    }
+}
+
 /// Returns the markers of such a list, as literals.
-pub fn markers(dropped: &[Spanned<DroppedMarker>]) -> Vec<Literal> {
+fn markers(dropped: &[Spanned<DroppedMarker>]) -> Vec<Literal> {
     dropped.iter().map(|dropped| Spanned::new(dropped.span(), dropped.get_ref().marker.clone())).collect()
 }
 
@@ -343,6 +352,8 @@ pub struct Framing {
     pub after_open: Option<Literal>,
     pub before_close: Option<Literal>,
     pub after_close: Option<Literal>,
+    /// As much of `after_close` as there is.
+    pub partial: bool,
 }
 
 impl Framing {

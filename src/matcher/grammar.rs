@@ -61,7 +61,7 @@ pub struct Grammar {
     pub regions: Vec<Region>,
     pub nodes: Vec<Node>,
     /// Framing that follows a marker. A pattern names one by its index plus one.
-    pub framings: Vec<Box<[u8]>>,
+    pub framings: Vec<Framing>,
     pub tag: TagRule,
     pub header: Option<HeaderRule>,
 }
@@ -76,7 +76,12 @@ impl Grammar {
 
     /// Returns the framing with this number, which is not 0.
     pub fn framing(&self, number: u16) -> &[u8] {
-        &self.framings[usize::from(number) - 1]
+        &self.framings[usize::from(number) - 1].bytes
+    }
+
+    /// Returns the framing that may follow this one, or 0.
+    pub fn next_framing(&self, number: u16) -> u16 {
+        self.framings.get(usize::from(number).wrapping_sub(1)).map_or(0, |framing| framing.next)
     }
 
     /// Returns how many bytes at the beginning of a text are those of a literal.
@@ -103,6 +108,17 @@ impl Grammar {
     }
 }
 
+/// Framing that follows a marker.
+#[derive(PartialEq)]
+pub struct Framing {
+    pub bytes: Box<[u8]>,
+    /// The framing that may follow this one, as a number, or 0.
+    pub next: u16,
+}
+
+/// The most line breaks that may stand before a tag as its framing.
+pub const MOST_LINES: usize = 2;
+
 /// A stretch of text in which the same patterns count: the content, or the inside of one kind of span.
 pub struct Region {
     pub channel: Channel,
@@ -115,6 +131,8 @@ pub struct Region {
     pub literals: u32,
     pub open_names: u32,
     pub close_names: u32,
+    /// The tags before which that many line breaks are framing.
+    pub lines_before: [PatternSet; MOST_LINES + 1],
     /// The bytes with which its markers begin.
     pub first_bytes: ByteSet,
     /// The patterns that ask for a special token.
@@ -247,6 +265,8 @@ pub enum Action {
     Close { rule: u8, keep: bool },
     /// Removed without opening or closing anything.
     Drop,
+    /// The same where nothing comes after it; elsewhere it is text.
+    DropLast,
     /// Removes a closer: what follows it follows a close.
     DropClose,
     /// Removes a closer of span `rule`, which says that all content before it was thinking.

@@ -61,7 +61,7 @@ impl Pull<'_> {
     pub(super) fn report_framing(&mut self, len: usize) -> Result<EventRef, Error> {
         self.join(0, len)?;
         let last = self.rest(0)[len - 1];
-        self.engine.framing = 0;
+        self.engine.framing = self.compiled.grammar.next_framing(self.engine.framing);
         // In a dialect that guards code, the line stays as the marker left it.
         if !self.compiled.grammar.guards {
             self.engine.code = CodeTracker::after(last);
@@ -120,7 +120,7 @@ impl Pull<'_> {
                 engine.spans.set_rule(rule);
                 PendingMarker::new(due::CLOSE | bits(keep, due::TEXT), OpenSpan::NONE)
             }
-            Action::Drop => removed(0),
+            Action::Drop | Action::DropLast => removed(0),
             Action::DropClose => removed(due::OVER),
             Action::Reclassify { rule } => PendingMarker { rule, ..removed(due::RECLASSIFY) },
             Action::Quote => PendingMarker::new(due::TEXT | due::QUOTE, OpenSpan::NONE),
@@ -152,7 +152,8 @@ impl Pull<'_> {
             due: pending.due | bits(pattern.before > 0, due::BEFORE) | bits(has_attributes, due::ATTRIBUTES),
             before: pattern.before,
             main: len - u32::from(pattern.before),
-            after: pattern.after,
+            // A tag that closes itself has no inside, which framing could begin.
+            after: if has(due::OPEN) && has(due::CLOSE) { 0 } else { pattern.after },
             ..pending
         });
         // If the caller stops between two events, the rest is held, and that must not fail.

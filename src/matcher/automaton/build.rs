@@ -423,5 +423,13 @@ fn framings_into(grammar: &Grammar, number: u8) -> Vec<u16> {
             }
         }
     }
+    // Another one may follow.
+    for at in 0.. {
+        let Some(&framing) = list.get(at) else { break };
+        let next = grammar.next_framing(framing);
+        if next != 0 && !list.contains(&next) {
+            list.push(next);
+        }
+    }
     list
 }

@@ -23,6 +23,8 @@ pub struct Dialect {
     pub drop: Vec<Dropped>,
     #[serde(default)]
     pub drop_ends: Vec<Dropped>,
+    #[serde(default)]
+    pub drop_last: Vec<Dropped>,
     pub extra_close: Option<String>,
     pub stray_close: Option<String>,
     #[serde(default)]
@@ -222,6 +224,8 @@ pub struct Framing {
     pub after_open: String,
     pub before_close: String,
     pub after_close: String,
+    /// As much of `after_close` as there is.
+    pub partial: bool,
 }
 
 #[derive(Deserialize, Clone, Debug)]

@@ -398,6 +398,8 @@ impl Reading<'_> {
             }
         }
         let dropped = self.dropped(at, &self.dialect.drop).or_else(|| self.dropped(at, &self.dialect.drop_ends));
+        let is_last = |end: &usize| *end == self.text.len();
+        let dropped = dropped.or_else(|| self.dropped(at, &self.dialect.drop_last).filter(is_last));
         if let Some(end) = dropped.filter(|&end| !self.closes_as(&self.text[at..end])) {
             return Some(Found { before: 0, end, does: Does::Drop });
         }
@@ -494,7 +496,8 @@ impl Reading<'_> {
         if let Some(close) = span.close.iter().find(|close| self.marker_literal(at, close, span.special)) {
             return Some((0, at + close.len()));
         }
-        if span.tag.is_some() { self.closer(at, rule, None) } else { None }
+        let alone = |found: &(usize, usize)| found.0 == 0;
+        if span.tag.is_some() { self.closer(at, rule, None).filter(alone) } else { None }
     }
 
     /// Finds the closer of a span at `at`. Returns the length of the framing before it, and its end. `open`: the name of the
@@ -509,10 +512,14 @@ impl Reading<'_> {
         if let Some(tag) = &span.tag {
             for name in 0..tag.names.len() {
                 let same = open.is_none_or(|open| open == name);
-                if (same || tag.closer == "any")
-                    && let Some(end) = self.tag_closer(at, tag, name)
-                {
-                    return Some((0, end));
+                let framing = &span.framing.before_close;
+                for before in [framing.as_str(), ""] {
+                    if (same || tag.closer == "any")
+                        && self.framing(at, before)
+                        && let Some(end) = self.tag_closer(at + before.len(), tag, name)
+                    {
+                        return Some((before.len(), end));
+                    }
                 }
             }
         }

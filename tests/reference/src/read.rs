@@ -137,7 +137,7 @@ impl Reading<'_> {
                 if let Some(around) = around.filter(|_| !self.dialect.guard.is_empty()) {
                     self.code = around;
                 }
-                self.after(end, rule, |framing| &framing.after_close)
+                self.after_close(end, rule)
             }
             Does::End => {
                 let region = self.open.last().unwrap();
@@ -154,7 +154,7 @@ impl Reading<'_> {
                 self.pass_marker(end, false);
                 // It says that a thinking is over.
                 (self.alone, self.closed) = (false, true);
-                self.after(end, Some(rule), |framing| &framing.after_close)
+                self.after_close(end, Some(rule))
             }
             Does::Reclassify { rule } => {
                 self.push_framing(at..begin, Part::Before);
@@ -163,7 +163,7 @@ impl Reading<'_> {
                 self.pass_marker(end, false);
                 (self.alone, self.lead, self.closed) = (false, true, true);
                 self.spend(rule);
-                self.after(end, Some(rule), |framing| &framing.after_close)
+                self.after_close(end, Some(rule))
             }
             Does::Absorb { rule } => {
                 self.push_framing(at..begin, Part::Before);
@@ -269,8 +269,30 @@ impl Reading<'_> {
     /// Takes the framing after a marker: all of it or nothing.
     fn after(&mut self, at: usize, rule: Option<usize>, which: impl Fn(&Framing) -> &String) -> usize {
         let Some(rule) = rule else { return at };
-        let length = which(&self.dialect.spans[rule].framing).len();
-        if !self.framing(at, which(&self.dialect.spans[rule].framing)) {
+        let framing = which(&self.dialect.spans[rule].framing).clone();
+        self.take_framing(at, &framing)
+    }
+
+    /// Takes the framing after a closer: all of it or nothing, or as much of it as there is, a byte at a time.
+    fn after_close(&mut self, mut at: usize, rule: Option<usize>) -> usize {
+        let Some(rule) = rule else { return at };
+        let framing = self.dialect.spans[rule].framing.clone();
+        if !framing.partial {
+            return self.take_framing(at, &framing.after_close);
+        }
+        for byte in framing.after_close.bytes() {
+            let next = self.take_framing(at, &char::from(byte).to_string());
+            if next == at {
+                break;
+            }
+            at = next;
+        }
+        at
+    }
+
+    fn take_framing(&mut self, at: usize, framing: &str) -> usize {
+        let length = framing.len();
+        if !self.framing(at, framing) {
             return at;
         }
         self.push_framing(at..at + length, Part::After);
