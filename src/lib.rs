@@ -93,7 +93,7 @@ pub use dialect::{Dialect, KnownModel, UnknownDialect, UnknownModel};
 pub use file_error::FileError;
 pub use join::{CallFault, CallPart, JoinCall, JoinError, JoinOptions, Markers};
 pub use scanner::{
-    Attribute, Budget, BudgetScope, BudgetUnit, CallsInThinking, Cause, Counts, Error, Event, Events, Kind, Scanner,
-    ScannerOptions, StrayClose, Thought, Token,
+    Attribute, Budget, BudgetScope, BudgetUnit, CallsInThinking, Cause, Counts, Error, Event, Events, Kind,
+    LeadingTags, Scanner, ScannerOptions, StrayClose, Thought, Token,
 };
 pub use template::UnknownTemplate;

@@ -91,7 +91,7 @@ fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
 fn opens(pattern: &Pattern) -> bool {
     match pattern.action {
         Action::Open { .. } | Action::FenceOpen { .. } => true,
-        Action::Drop => pattern.needs & flag::BLANK != 0,
+        Action::Absorb => true,
         _ => false,
     }
 }
@@ -150,7 +150,10 @@ fn may_meet(a: &Pattern, b: &Pattern) -> bool {
         (Some(a), Some(b)) => a == b,
         _ => true,
     };
-    same && a.needs & b.avoids == 0 && b.needs & a.avoids == 0
+    // At the first byte, nothing has closed.
+    let never = flag::START | flag::CLOSED;
+    let can_be = (a.needs | b.needs) & never != never;
+    can_be && same && a.needs & b.avoids == 0 && b.needs & a.avoids == 0
 }
 
 /// Returns whether the literal is the beginning of a tag of this name, or such a tag the beginning of the literal. `lines`:

@@ -30,6 +30,9 @@ pub fn check(model: &Model) -> Result<(), Fault> {
         check_literal(pattern, pattern.get_ref().text(), "pattern")?;
     }
     literals(&model.turns, "marker")?;
+    if let Some(torn) = &model.torn {
+        literals([&torn.end, &torn.before], "part of a marker")?;
+    }
     literals(&model.templates, "text")?;
     if model.spans.is_empty() && model.header.is_none() {
         return fault(&model.name, "a dialect needs a [[span]] or a [header]");

@@ -16,6 +16,7 @@ use crate::tables_only::tables_only;
 
 tables_only!(
     StartedPattern,
+    Torn,
     Span,
     Tag,
     Framing,
@@ -56,6 +57,7 @@ pub struct Model {
     pub drop_ends: Vec<Spanned<DroppedMarker>>,
     #[serde(default)]
     pub drop_last: Vec<Spanned<DroppedMarker>>,
+    pub torn: Option<Torn>,
     #[serde(default)]
     pub extra_close: ExtraClose,
     #[serde(default)]
@@ -80,10 +82,20 @@ impl Model {
     }
 }
 
+/// How a closer may be torn: what it ends with, and what may stand directly behind it instead.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+pub struct Torn {
+    pub end: Literal,
+    pub before: Literal,
+}
+
 /// A marker that is removed without opening or closing a span: a string, or a table that says that it is special.
 pub struct DroppedMarker {
     pub marker: String,
     pub special: bool,
+    /// It is removed in the thinking too.
+    pub thinking: bool,
 }
 
 #[derive(Deserialize)]
@@ -92,6 +104,8 @@ struct DroppedTable {
     marker: String,
     #[serde(default)]
     special: bool,
+    #[serde(default)]
+    thinking: bool,
 }
 
 impl<'de> Deserialize<'de> for DroppedMarker {
@@ -102,16 +116,17 @@ impl<'de> Deserialize<'de> for DroppedMarker {
             type Value = DroppedMarker;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a marker, or a table of `marker` and `special`")
+                f.write_str("a marker, or a table of `marker`, `special` and `thinking`")
             }
 
             fn visit_str<E>(self, marker: &str) -> Result<DroppedMarker, E> {
-                Ok(DroppedMarker { marker: marker.into(), special: false })
+                Ok(DroppedMarker { marker: marker.into(), special: false, thinking: false })
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<DroppedMarker, A::Error> {
-                let DroppedTable { marker, special } = DroppedTable::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(DroppedMarker { marker, special })
+                let DroppedTable { marker, special, thinking } =
+                    DroppedTable::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(DroppedMarker { marker, special, thinking })
             }
         }
 
@@ -336,12 +351,14 @@ pub enum Place {
     Anywhere,
     Start,
     Lead,
+    Closed,
 }
 
 #[derive(Deserialize, PartialEq, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepeatedOpener {
     Absorb,
+    Drop,
     Text,
 }
 

@@ -6,7 +6,7 @@
 //! (`tests/header` writes them there), so they mention only other enumerators, `options.` and functions.
 
 use crate::sse::{Body, Field, Formats, Hint, ResponsesAs};
-use crate::{BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, Kind, Markers, Start, StrayClose};
+use crate::{BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, Kind, LeadingTags, Markers, Start, StrayClose};
 
 /// A value of Rust that has a number in C.
 pub(in crate::ffi) trait ToNumber {
@@ -262,6 +262,17 @@ enumeration! {
         /// Such a closer is removed alone, and the text on both sides of it stays content: for a host whose prompt has ended
         /// the thinking.
         ASIDE_STRAY_CLOSE_DROP = 2 => StrayClose::Drop,
+    }
+}
+
+enumeration! {
+    /// What becomes of a tag `<think>`, `<thinking>` or `<thought>` as the first thing of a stream but for blanks, where the
+    /// dialect has other markers for the thinking.
+    aside_leading_tags: LeadingTags {
+        /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
+        ASIDE_LEADING_TAGS_DIALECT = 0 => LeadingTags::Dialect,
+        /// It is text: for a host that asks for such a tag in its prompt and looks for it itself.
+        ASIDE_LEADING_TAGS_TEXT = 1 => LeadingTags::Text,
     }
 }
 

@@ -76,6 +76,10 @@ pub struct aside_rewriter_options {
     /// The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a list
     /// may take some 40 times as much. 0: 4 MiB.
     pub max_tools: u64,
+    /// What becomes of a tag that is not the dialect's own as the first thing of a text.
+    pub leading_tags: aside_leading_tags,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// What a rewriter has counted, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at the
@@ -129,9 +133,9 @@ impl Versioned for aside_rewriter_options {
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_rewriter_options 96: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
+    layout!(aside_rewriter_options 104: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
         tools 40, max_held 56, calls_in_thinking 64, formats 68, responses_as 72, repair 76,
-        promote_empty 80, merge 84, max_tools 88);
+        promote_empty 80, merge 84, max_tools 88, leading_tags 96, reserved 100);
     assert!(aside_rewriter_options::FIRST == 8);
     layout!(aside_rewriter_stats 112: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
         truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96, encoded 104,
@@ -218,6 +222,9 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
     if let Some((name, _)) = switches.iter().find(|(_, switch)| *switch > 1) {
         return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{name} is neither 0 nor 1")));
     }
+    if all.reserved != 0 {
+        return Err(fail_with(ASIDE_ERROR_OPTION, "options.reserved is not 0"));
+    }
     // SAFETY: the caller's promise.
     let tools = unsafe { tools(all.tools, all.max_tools, "options.") }?;
     let start: Option<Start> = value(all.start, "options.start")?;
@@ -236,7 +243,8 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
         .responses_as(value(all.responses_as, "options.responses_as")?)
         .repair(all.repair == 1)
         .promote_empty(all.promote_empty == 1)
-        .merge(all.merge == 1);
+        .merge(all.merge == 1)
+        .leading_tags(value(all.leading_tags, "options.leading_tags")?);
     Ok((options, all.max_tools))
 }
 

@@ -33,8 +33,13 @@ pub mod flag {
     /// The host has a stray closer removed alone, whatever the dialect says.
     pub const DROPPED: u16 = 1 << 12;
 
+    /// A closer of the thinking has just come, and nothing since.
+    pub const CLOSED: u16 = 1 << 13;
+    /// Nothing but blanks yet in this stream, or in a prompt since its last marker.
+    pub const LEADING: u16 = 1 << 14;
+
     /// What the first byte takes away, whatever it is.
-    pub const FIRST: u16 = START | HEADER | OPENED;
+    pub const FIRST: u16 = START | HEADER | OPENED | CLOSED;
 }
 
 /// A set of a region's patterns: one bit each.
@@ -64,6 +69,8 @@ pub struct Grammar {
     pub framings: Vec<Framing>,
     pub tag: TagRule,
     pub header: Option<HeaderRule>,
+    /// The region of a thinking that a leading tag has opened, where those count.
+    pub leading: Option<u8>,
 }
 
 impl Grammar {
@@ -221,6 +228,8 @@ pub struct Pattern {
     pub before: u16,
     /// The literal's length, framing included; 0 of tags.
     pub len: u16,
+    /// How many of its last bytes are not of the marker, but what has to come behind it.
+    pub ahead: u16,
     /// Framing that may follow; an index into `framings` plus one, or 0.
     pub after: u16,
 }
@@ -238,6 +247,7 @@ impl Pattern {
             action,
             before: 0,
             len: 0,
+            ahead: 0,
             after: 0,
         }
     }
@@ -263,6 +273,11 @@ pub enum Action {
     Open { rule: u8, tag: u8, ends: bool },
     /// Closes the innermost span; `keep`: its bytes are text. `rule` is the span that has this closer.
     Close { rule: u8, keep: bool },
+    /// Opens the thinking by a tag in place of the dialect's own opener; inside a thinking that was open at the start, the tag is
+    /// removed. `rule` and `tag` name it.
+    Lead { rule: u8, tag: u8 },
+    /// Removes an opener that is written once more.
+    Absorb,
     /// Removed without opening or closing anything.
     Drop,
     /// The same where nothing comes after it; elsewhere it is text.

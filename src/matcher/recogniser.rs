@@ -325,7 +325,10 @@ impl Literal {
                     Action::HeaderEnd => return Outcome::HeaderEnd { pattern },
                     // Only the text's end can tell.
                     Action::DropLast => {}
-                    _ => return Outcome::Match { pattern, len: len as usize },
+                    _ => {
+                        let ahead = region.patterns[usize::from(pattern)].ahead;
+                        return Outcome::Match { pattern, len: len as usize - usize::from(ahead) };
+                    }
                 }
                 Outcome::More
             }

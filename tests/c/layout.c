@@ -60,6 +60,8 @@ int main(void)
     CHECK(ASIDE_STRAY_CLOSE_DIALECT == 0);
     CHECK(ASIDE_STRAY_CLOSE_TEXT == 1);
     CHECK(ASIDE_STRAY_CLOSE_DROP == 2);
+    CHECK(ASIDE_LEADING_TAGS_DIALECT == 0);
+    CHECK(ASIDE_LEADING_TAGS_TEXT == 1);
     CHECK(ASIDE_BUDGET_UNIT_BYTES == 0);
     CHECK(ASIDE_BUDGET_UNIT_CHARACTERS == 1);
     CHECK(ASIDE_BUDGET_SCOPE_SPAN == 0);
@@ -147,7 +149,7 @@ int main(void)
         CHECK(offsetof(aside_exchange, path) == 32);
         CHECK(offsetof(aside_exchange, content_type) == 48);
         CHECK(offsetof(aside_exchange, content_encoding) == 64);
-        CHECK(sizeof(aside_rewriter_options) == 96);
+        CHECK(sizeof(aside_rewriter_options) == 104);
         CHECK(offsetof(aside_rewriter_options, size) == 0);
         CHECK(offsetof(aside_rewriter_options, start) == 8);
         CHECK(offsetof(aside_rewriter_options, field) == 12);
@@ -165,6 +167,8 @@ int main(void)
         CHECK(offsetof(aside_rewriter_options, promote_empty) == 80);
         CHECK(offsetof(aside_rewriter_options, merge) == 84);
         CHECK(offsetof(aside_rewriter_options, max_tools) == 88);
+        CHECK(offsetof(aside_rewriter_options, leading_tags) == 96);
+        CHECK(offsetof(aside_rewriter_options, reserved) == 100);
         CHECK(sizeof(aside_rewriter_stats) == 112);
         CHECK(offsetof(aside_rewriter_stats, size) == 0);
         CHECK(offsetof(aside_rewriter_stats, events) == 8);
@@ -282,7 +286,7 @@ int main(void)
         CHECK(offsetof(aside_scanner_options, budget_scope) == 40);
         CHECK(offsetof(aside_scanner_options, calls) == 44);
         CHECK(offsetof(aside_scanner_options, calls_in_thinking) == 48);
-        CHECK(offsetof(aside_scanner_options, reserved) == 52);
+        CHECK(offsetof(aside_scanner_options, leading_tags) == 52);
         CHECK(sizeof(aside_counts) == 48);
         CHECK(offsetof(aside_counts, size) == 0);
         CHECK(offsetof(aside_counts, bytes) == 8);

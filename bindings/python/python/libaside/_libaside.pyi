@@ -32,6 +32,7 @@ _Cause: TypeAlias = Literal["marker", "implied", "end_of_stream", "forced", "mal
 _Start: TypeAlias = Literal["content", "thinking", "narration", "tool", "header"]
 _CallsInThinking: TypeAlias = Literal["dialect", "never"]
 _StrayClose: TypeAlias = Literal["dialect", "text", "drop"]
+_LeadingTags: TypeAlias = Literal["dialect", "text"]
 _Markers: TypeAlias = Literal["refuse", "escape"]
 _Field: TypeAlias = Literal["reasoning_content", "reasoning", "thinking"]
 _Body: TypeAlias = Literal["unknown", "events", "json", "lines"]
@@ -189,6 +190,7 @@ class Scanner(Generic[_Text]):
         tools: _Tools | None = None,
         calls_in_thinking: _CallsInThinking = "dialect",
         stray_close: _StrayClose = "dialect",
+        leading_tags: _LeadingTags = "dialect",
         max_tools: int | None = None,
     ) -> Self: ...
     def feed(self, text: _Text) -> list[Event[_Text]]: ...
@@ -278,6 +280,7 @@ class Rewriter:
         promote_empty: bool = False,
         merge: bool = False,
         stray_close: _StrayClose = "dialect",
+        leading_tags: _LeadingTags = "dialect",
         off: bool = False,
         max_event: int | None = None,
         max_held: int | None = None,

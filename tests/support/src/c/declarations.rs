@@ -67,6 +67,9 @@ pub const STRAY_CLOSE_DIALECT: u32 = 0;
 pub const STRAY_CLOSE_TEXT: u32 = 1;
 pub const STRAY_CLOSE_DROP: u32 = 2;
 
+pub const LEADING_TAGS_DIALECT: u32 = 0;
+pub const LEADING_TAGS_TEXT: u32 = 1;
+
 pub const BUDGET_UNIT_BYTES: u32 = 0;
 pub const BUDGET_UNIT_CHARACTERS: u32 = 1;
 
@@ -230,6 +233,8 @@ pub struct RewriterOptions {
     pub promote_empty: u32,
     pub merge: u32,
     pub max_tools: u64,
+    pub leading_tags: u32,
+    pub reserved: u32,
 }
 
 impl Default for RewriterOptions {
@@ -530,7 +535,7 @@ pub struct ScannerOptions {
     pub budget_scope: u32,
     pub calls: u32,
     pub calls_in_thinking: u32,
-    pub reserved: u32,
+    pub leading_tags: u32,
 }
 
 impl Default for ScannerOptions {
