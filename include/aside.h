@@ -591,6 +591,20 @@ enum {
 /** An `ASIDE_STRAY_CLOSE_` value. */
 typedef uint32_t aside_stray_close;
 
+/**
+ * What becomes of a tag `<think>`, `<thinking>` or `<thought>` as the first thing of a stream but for blanks, where the
+ * dialect has other markers for the thinking: the values of `aside_leading_tags`.
+ */
+enum {
+    /** In dialects of models it opens the thinking, which its own closer or the dialect's ends. */
+    ASIDE_LEADING_TAGS_DIALECT = 0,
+    /** It is text: for a host that asks for such a tag in its prompt and looks for it itself. */
+    ASIDE_LEADING_TAGS_TEXT = 1,
+};
+
+/** An `ASIDE_LEADING_TAGS_` value. */
+typedef uint32_t aside_leading_tags;
+
 /** What a budget counts: the values of `aside_budget_unit`. */
 enum {
     /** Bytes. */
@@ -642,8 +656,8 @@ typedef struct aside_scanner_options {
     uint32_t calls;
     /** What becomes of a tool call that begins inside the thinking. */
     aside_calls_in_thinking calls_in_thinking;
-    /** 0. */
-    uint32_t reserved;
+    /** What becomes of a tag that is not the dialect's own as the first thing of a stream. */
+    aside_leading_tags leading_tags;
 } aside_scanner_options;
 
 /**
@@ -1373,8 +1387,8 @@ typedef struct aside_rewriter_options {
      * content, and a body as content alone.
      */
     uint32_t keep_guessed;
-    /** 0. */
-    uint32_t reserved;
+    /** What becomes of a tag that is not the dialect's own as the first thing of a text. */
+    aside_leading_tags leading_tags;
 } aside_rewriter_options;
 
 /**

@@ -102,6 +102,11 @@ enum {
 };
 typedef uint32_t aside_stray_close;
 enum {
+    ASIDE_LEADING_TAGS_DIALECT = 0,
+    ASIDE_LEADING_TAGS_TEXT = 1,
+};
+typedef uint32_t aside_leading_tags;
+enum {
     ASIDE_BUDGET_UNIT_BYTES = 0,
     ASIDE_BUDGET_UNIT_CHARACTERS = 1,
 };
@@ -122,7 +127,7 @@ typedef struct aside_scanner_options {
     aside_budget_scope budget_scope;
     uint32_t calls;
     aside_calls_in_thinking calls_in_thinking;
-    uint32_t reserved;
+    aside_leading_tags leading_tags;
 } aside_scanner_options;
 struct aside_scanner *aside_scanner_new(const struct aside_dialect *dialect, const struct aside_scanner_options *options);
 void aside_scanner_free(struct aside_scanner *scanner);
@@ -321,7 +326,7 @@ typedef struct aside_rewriter_options {
     uint32_t merge;
     uint64_t max_tools;
     uint32_t keep_guessed;
-    uint32_t reserved;
+    aside_leading_tags leading_tags;
 } aside_rewriter_options;
 struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect, const struct aside_rewriter_options *options);
 void aside_rewriter_free(struct aside_rewriter *rewriter);

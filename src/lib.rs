@@ -94,6 +94,6 @@ pub use file_error::FileError;
 pub use join::{CallFault, CallPart, JoinCall, JoinError, JoinOptions, Markers};
 pub use scanner::{
     Attribute, Budget, BudgetScope, BudgetUnit, CallsInThinking, Cause, Counts, EndReason, Error, Event, Events, Kind,
-    Scanner, ScannerOptions, StrayClose, Thought, Token,
+    LeadingTags, Scanner, ScannerOptions, StrayClose, Thought, Token,
 };
 pub use template::UnknownTemplate;

@@ -166,6 +166,22 @@ func (e EndReason) String() string {
 	return name(uint32(e), "unknown", "ended", "cut_off")
 }
 
+// LeadingTags is what becomes of a tag <think>, <thinking> or <thought> as the first thing of a stream but for blanks,
+// where the dialect has other markers for the thinking.
+type LeadingTags uint32
+
+const (
+	// LeadingTagsDialect: In dialects of models it opens the thinking, which its own closer or the dialect's ends.
+	LeadingTagsDialect LeadingTags = 0
+	// LeadingTagsText: It is text: for a host that asks for such a tag in its prompt and looks for it itself.
+	LeadingTagsText LeadingTags = 1
+)
+
+// String returns the name, such as "dialect", or the number of an unknown LeadingTags.
+func (l LeadingTags) String() string {
+	return name(uint32(l), "dialect", "text")
+}
+
 // BudgetUnit is what a budget counts.
 type BudgetUnit uint32
 

@@ -19,6 +19,9 @@ type RewriterOptions struct {
 	// StrayClose says what becomes of a closer of the thinking that has no opener and comes after content, in the text of
 	// each choice. It applies to every stream, whatever its start and dialect.
 	StrayClose StrayClose
+	// LeadingTags says what becomes of a tag think, thinking or thought as the first thing of each choice's text, where it is
+	// not the dialect's own.
+	LeadingTags LeadingTags
 
 	// Calls makes tool_calls of the calls that the model writes as text, if the dialect says how they are written. A choice in
 	// which the server does so itself is left alone from then on.
@@ -111,6 +114,7 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 		max_tools:   C.uint64_t(options.MaxTools),
 
 		calls_in_thinking: C.uint32_t(options.CallsInThinking),
+		leading_tags:      C.uint32_t(options.LeadingTags),
 		formats:           C.uint32_t(options.Formats),
 		responses_as:      C.uint32_t(options.ResponsesAs),
 		repair:            flag(options.Repair),

@@ -23,6 +23,9 @@ type ScannerOptions struct {
 	Budget *Budget
 	// StrayClose says what becomes of a closer of the thinking that has no opener and comes after content.
 	StrayClose StrayClose
+	// LeadingTags says what becomes of a tag think, thinking or thought as the first thing of a stream, where it is not the
+	// dialect's own.
+	LeadingTags LeadingTags
 	// Calls reports tool calls with their names and arguments, as the kinds from KindCall on, if the dialect says how they are
 	// written. Otherwise their bytes are text of the channel tool. A [CallWriter] makes JSON of them.
 	Calls bool
@@ -107,6 +110,7 @@ func NewScanner(d *Dialect, options *ScannerOptions) (*Scanner, error) {
 
 		calls:             flag(options.Calls),
 		calls_in_thinking: C.uint32_t(options.CallsInThinking),
+		leading_tags:      C.uint32_t(options.LeadingTags),
 	}
 	if budget := options.Budget; budget != nil {
 		c.has_budget = 1

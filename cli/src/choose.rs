@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use aside::{Dialect, Start, StrayClose};
+use aside::{Dialect, LeadingTags, Start, StrayClose};
 use clap::{Args, ValueEnum};
 
 use crate::files::read_text;
@@ -40,6 +40,18 @@ pub struct Source {
     /// What becomes of a closer of the thinking without an opener, after content
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Stray::Dialect)]
     stray_close: Stray,
+
+    /// What becomes of a tag think, thinking or thought as the first thing of an answer, where it is not the dialect's own
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Leading::Dialect)]
+    leading_tags: Leading,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Leading {
+    /// It opens the thinking, in a dialect of models
+    Dialect,
+    /// It stays as text, for a prompt that asks for such a tag
+    Text,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -61,6 +73,7 @@ pub struct Chosen {
     pub dialect: Dialect,
     pub start: Option<Start>,
     pub stray_close: StrayClose,
+    pub leading_tags: LeadingTags,
     /// It was asked for, and is not the default.
     pub is_given: bool,
 }
@@ -94,7 +107,11 @@ impl Source {
             Stray::Text => StrayClose::Text,
             Stray::Drop => StrayClose::Drop,
         };
-        Ok(Chosen { dialect, start: self.start.or(begins), stray_close, is_given })
+        let leading_tags = match self.leading_tags {
+            Leading::Dialect => LeadingTags::Dialect,
+            Leading::Text => LeadingTags::Text,
+        };
+        Ok(Chosen { dialect, start: self.start.or(begins), stray_close, leading_tags, is_given })
     }
 }
 

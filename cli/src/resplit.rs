@@ -140,7 +140,7 @@ fn read_tools(file: &Path) -> Result<Arc<Tools>, Stop> {
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let failed = |error: aside::Error| Stop::Failed(error.to_string());
     let chosen = arguments.dialect.choose()?;
-    let options = arguments.options()?.stray_close(chosen.stray_close);
+    let options = arguments.options()?.stray_close(chosen.stray_close).leading_tags(chosen.leading_tags);
     let mut rewriter = Rewriter::new(&chosen.dialect, &options).map_err(failed)?;
     // A gateway keeps its rewriters, and sets this for each answer, as its request says.
     let started = rewriter.use_dialect(None, chosen.start);

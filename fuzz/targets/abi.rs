@@ -441,7 +441,7 @@ fn made(input: &mut Input<'_>) -> Option<Slot> {
             CALLS_IN_THINKING_DIALECT,
             CALLS_IN_THINKING_NEVER,
         ]),
-        reserved: u32::from(way == 254),
+        leading_tags: if way == 254 { 2 } else { input.one_of(&[LEADING_TAGS_DIALECT, LEADING_TAGS_TEXT]) },
     };
     let mut given = Version::given(input, options);
     unsafe {

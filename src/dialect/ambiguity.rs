@@ -26,7 +26,8 @@ pub struct Candidate {
 pub enum Shape {
     Literal(Box<[u8]>),
     OpenName(Box<[u8]>),
-    CloseName(Box<[u8]>),
+    /// With that many line breaks before it.
+    CloseName(Box<[u8]>, usize),
     FenceClose,
 }
 
@@ -90,7 +91,7 @@ fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
 fn opens(pattern: &Pattern) -> bool {
     match pattern.action {
         Action::Open { .. } | Action::FenceOpen { .. } => true,
-        Action::Drop => pattern.needs & flag::BLANK != 0,
+        Action::Absorb => true,
         _ => false,
     }
 }
@@ -110,22 +111,22 @@ fn conflict(a: &Shape, b: &Shape, suffixes: bool) -> Option<String> {
         (Shape::Literal(a), Shape::Literal(b)) => {
             (a.starts_with(b) || b.starts_with(a)).then(|| format!("{} and {} cannot be told apart", show(a), show(b)))
         }
-        (Shape::OpenName(a), Shape::OpenName(b)) | (Shape::CloseName(a), Shape::CloseName(b)) if a == b => {
+        (Shape::CloseName(_, lines), Shape::CloseName(_, other)) if lines != other => None,
+        (Shape::OpenName(a), Shape::OpenName(b)) | (Shape::CloseName(a, _), Shape::CloseName(b, _)) if a == b => {
             Some(format!("the tag {} is there twice", show(a)))
         }
-        (Shape::OpenName(a), Shape::OpenName(b)) | (Shape::CloseName(a), Shape::CloseName(b)) => {
+        (Shape::OpenName(a), Shape::OpenName(b)) | (Shape::CloseName(a, _), Shape::CloseName(b, _)) => {
             let continues = |long: &[u8], short: &[u8]| long.starts_with(short) && long.get(short.len()) == Some(&b':');
             (suffixes && (continues(a, b) || continues(b, a)))
                 .then(|| format!("the tags {} and {} cannot be told apart", show(a), show(b)))
         }
         (Shape::Literal(literal), Shape::OpenName(name)) | (Shape::OpenName(name), Shape::Literal(literal)) => {
-            overlap(literal, b"", name)
+            overlap(literal, 0, b"", name)
                 .then(|| format!("{} and the tag {} cannot be told apart", show(literal), show_tag("", name)))
         }
-        (Shape::Literal(literal), Shape::CloseName(name)) | (Shape::CloseName(name), Shape::Literal(literal)) => {
-            overlap(literal, b"/", name)
-                .then(|| format!("{} and the tag {} cannot be told apart", show(literal), show_tag("/", name)))
-        }
+        (Shape::Literal(literal), Shape::CloseName(name, lines))
+        | (Shape::CloseName(name, lines), Shape::Literal(literal)) => overlap(literal, *lines, b"/", name)
+            .then(|| format!("{} and the tag {} cannot be told apart", show(literal), show_tag("/", name))),
         (Shape::Literal(literal), Shape::FenceClose) | (Shape::FenceClose, Shape::Literal(literal)) => {
             let rest = literal.trim_ascii_start();
             (rest.is_empty() || rest[0] == b'`')
@@ -152,11 +153,20 @@ fn may_meet(a: &Pattern, b: &Pattern) -> bool {
         (Some(a), Some(b)) => a == b,
         _ => true,
     };
-    same && a.needs & b.avoids == 0 && b.needs & a.avoids == 0
+    // At the first byte, nothing has closed.
+    let never = flag::START | flag::CLOSED;
+    let can_be = (a.needs | b.needs) & never != never;
+    can_be && same && a.needs & b.avoids == 0 && b.needs & a.avoids == 0
 }
 
-/// Returns whether the literal is the beginning of a tag of this name, or such a tag the beginning of the literal.
-fn overlap(literal: &[u8], slash: &[u8], name: &[u8]) -> bool {
+/// Returns whether the literal is the beginning of a tag of this name, or such a tag the beginning of the literal. `lines`:
+/// line breaks before the tag.
+fn overlap(literal: &[u8], lines: usize, slash: &[u8], name: &[u8]) -> bool {
+    let breaks = literal.iter().take(lines).take_while(|&&byte| byte == b'\n').count();
+    let literal = &literal[breaks..];
+    if breaks < lines || literal.is_empty() {
+        return literal.is_empty();
+    }
     let Some(mut rest) = literal.strip_prefix(b"<") else { return false };
     for part in [slash, name] {
         rest = rest.trim_ascii_start();

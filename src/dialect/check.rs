@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::{
     Channel, Start,
     fault::Fault,
-    schema::{Case, Header, Literal, Model, Place, Span, markers},
+    schema::{Case, Header, Literal, Model, Place, Span},
 };
 use crate::file_error::quoted;
 
@@ -25,12 +25,14 @@ pub fn check(model: &Model) -> Result<(), Fault> {
             return fault(name, "a name is not empty and has no white space and no controls");
         }
     }
-    literals(&markers(&model.drop), "marker")?;
-    literals(&markers(&model.drop_ends), "marker")?;
+    literals(&model.dropped(), "marker")?;
     for pattern in &model.models {
         check_literal(pattern, pattern.get_ref().text(), "pattern")?;
     }
     literals(&model.turns, "marker")?;
+    if let Some(torn) = &model.torn {
+        literals([&torn.end, &torn.before], "part of a marker")?;
+    }
     literals(&model.templates, "text")?;
     if model.spans.is_empty() && model.header.is_none() {
         return fault(&model.name, "a dialect needs a [[span]] or a [header]");
@@ -74,7 +76,7 @@ fn check_next_to_code(model: &Model) -> Result<(), Fault> {
     let begin = |literal: &Literal| literal.get_ref().trim_start_matches(' ').chars().next();
     let is_code = |literal: &&Literal| matches!(begin(literal), Some('`' | '~'));
     // Spaces alone may be the indentation of a fence.
-    let dropped = [markers(&model.drop), markers(&model.drop_ends)].concat();
+    let dropped = model.dropped();
     let mut markers = dropped.iter().chain(of_spans).chain(of_header);
     let marker = markers.find(|literal| begin(literal).is_none() || is_code(literal));
     let mut framings = spans.flat_map(|span| span.framing.before_open.iter().chain(&span.framing.before_close));
@@ -97,7 +99,7 @@ fn check_before_fences(model: &Model) -> Result<(), Fault> {
     });
     let headers = model.header.iter().map(Spanned::get_ref);
     let of_header = headers.flat_map(|header| header.end.iter().chain(&header.close).chain(header.keys.values()));
-    let dropped = [markers(&model.drop), markers(&model.drop_ends)].concat();
+    let dropped = model.dropped();
     let mut all = dropped.iter().chain(of_spans).chain(of_header);
     match all.find(|literal| literal.get_ref().ends_with('`')) {
         Some(tick) => {
@@ -148,8 +150,13 @@ fn check_span(spanned: &Spanned<Span>) -> Result<(), Fault> {
         Some(open) if open.is_empty() => return fault(spanned, "`open` lists no marker"),
         Some(open) => literals(open, "marker")?,
         None => {
-            if let Some(literal) = span.framing.literals().next() {
-                return fault(literal, "framing goes with literal markers");
+            if let Some(literal) =
+                span.framing.literals().find(|_| span.tag.is_none()).or(span.framing.before_open.as_ref())
+            {
+                return fault(literal, "framing goes with literal markers, and but for `before_open` with a `tag`");
+            }
+            if let Some(literal) = span.framing.before_close.as_ref().filter(|before| before.get_ref() != "\n") {
+                return fault(literal, "the framing before a tag's closer is one line break");
             }
             if let Some(literal) = span.close.first() {
                 return fault(literal, "`close` goes with `open`");

@@ -12,7 +12,7 @@ use super::{
     markers,
     schema::{
         Case, Closer, DroppedMarker, ExtraClose, Guard, Literal, Model, Place, RepeatedOpener, Span, StrayClose, Tag,
-        strings, text,
+        Torn, strings, text,
     },
 };
 use crate::{
@@ -22,8 +22,8 @@ use crate::{
         Automaton,
         bytes::insert,
         grammar::{
-            Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Grammar, Guarded, HeaderKey, HeaderRule, LineRule, Node,
-            Pattern, PatternSet, Region, Route, TagRule, flag,
+            self, Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Grammar, Guarded, HeaderKey, HeaderRule, LineRule,
+            MOST_LINES, Node, Pattern, PatternSet, Region, Route, TagRule, flag,
         },
     },
 };
@@ -48,9 +48,15 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
         // Node 0 is nobody's child, so that 0 can mean none.
         nodes: vec![Node { byte: 0, child: 0, next: 0, accept: 0, reach: 0 }],
         framings: Vec::new(),
+        leading: leading_tags(model),
         max_hold: 3,
         room: 3,
     };
+    // Where a tag of them could be taken for a marker of the file's own, they do not count.
+    let leading = if compiler.leading.is_empty() { None } else { compiler.region(Scope::Leading).ok() };
+    if leading.is_none() {
+        compiler.leading.clear();
+    }
     let mut regions = vec![compiler.region(Scope::Content)?];
     for rule in 0..model.spans.len() {
         regions.push(compiler.region(Scope::Inside(rule))?);
@@ -63,7 +69,12 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
             regions.push(compiler.region(Scope::Started(channel))?);
         }
     }
+    let leading_region = leading.map(|region| {
+        regions.push(region);
+        regions.len() as u8 - 1
+    });
     let header = compiler.header()?;
+    let leading_names = compiler.leading;
     let calls = regions.iter().enumerate().map(|(number, region)| calls_of(model, number, region));
     let mut calls = calls.collect::<Result<Vec<_>, _>>()?;
     if calls.iter().all(Option::is_none) {
@@ -86,6 +97,7 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
         framings: compiler.framings,
         tag: compiler.tag,
         header,
+        leading: leading_region,
     };
     let mut automaton = Automaton::new(&grammar, used);
     let call_loops = call_loops(&grammar, &calls, &mut automaton);
@@ -103,10 +115,10 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
         calls,
         call_loops,
         templates: markers::templates(model),
-        markers: markers::markers(model),
+        markers: markers::markers(model, &leading_names),
         max_hold: compiler.max_hold,
         room: compiler.room,
-        labels: labels(model),
+        labels: labels(model, &leading_names),
     })
 }
 
@@ -171,7 +183,7 @@ fn tables_of(model: &Model, number: usize, region: &Region) -> Result<Option<Cal
 }
 
 /// Returns what the spans and the header are called.
-fn labels(model: &Model) -> Vec<Labels> {
+fn labels(model: &Model, leading: &[Literal]) -> Vec<Labels> {
     let spans = model.spans.iter().map(|span| {
         let span = span.get_ref();
         let tag = span.tag.as_ref().map(|tag| &tag.names);
@@ -179,13 +191,63 @@ fn labels(model: &Model) -> Vec<Labels> {
         (&span.family, openers)
     });
     let header = model.header.iter().map(|header| (&header.get_ref().family, header.get_ref().begin.as_slice()));
-    spans
-        .chain(header)
-        .map(|(family, openers)| Labels {
-            family: family.as_ref().unwrap_or(&model.name).get_ref().clone(),
-            openers: strings(openers),
-        })
-        .collect()
+    let label = |(family, openers): (&Option<Literal>, &[Literal])| Labels {
+        family: family.as_ref().unwrap_or(&model.name).get_ref().clone(),
+        openers: strings(openers),
+    };
+    let mut labels: Vec<Labels> = spans.chain(header).map(label).collect();
+    if !leading.is_empty() {
+        let rule = usize::from(leading_rule(model));
+        if rule == labels.len() {
+            labels.push(label((&None, &[])));
+        }
+        labels[rule].openers.extend(leading.iter().map(|name| format!("<{}>", name.get_ref())));
+    }
+    labels
+}
+
+/// The tags that families, and prompts of hosts, have for the thinking.
+const LEADING_TAGS: [&str; 3] = ["think", "thinking", "thought"];
+
+/// Returns the names of those that the first thing of a stream may be in place of the dialect's own opener: in a dialect of
+/// models, and where no marker of it can be taken for the tag.
+fn leading_tags(model: &Model) -> Vec<Literal> {
+    let spans = || model.spans.iter().map(Spanned::get_ref);
+    let of_spans = spans().flat_map(|span| span.open.iter().flatten().chain(&span.close).chain(&span.quote));
+    let tags = spans().flat_map(|span| &span.tag).flat_map(|tag| &tag.names);
+    let tags = tags.flat_map(|name| [format!("<{}>", name.get_ref()), format!("</{}>", name.get_ref())]);
+    let headers = model.header.iter().map(Spanned::get_ref);
+    let of_headers = headers.flat_map(|it| it.begin.iter().chain(&it.end).chain(&it.close).chain(it.keys.values()));
+    let literals = of_spans.chain(of_headers).map(|literal| literal.get_ref().clone());
+    let own: Vec<String> =
+        literals.chain(strings(&model.dropped())).chain(tags).map(|marker| marker.to_ascii_lowercase()).collect();
+    let meets = |marker: &String, tag: &str| marker.starts_with(tag) || tag.starts_with(marker.as_str());
+    let is_free = |name: &&str| {
+        let [open, close, framed] = ["<", "</", "\n</"].map(|front| format!("{front}{name}>"));
+        own.iter().all(|own| !meets(own, &open) && !meets(own, &framed) && (*own == close || !meets(own, &close)))
+    };
+    let has_room = usize::from(leading_tag(model)) + LEADING_TAGS.len() <= usize::from(u8::MAX);
+    let names = LEADING_TAGS.iter().filter(|name| !model.models.is_empty() && has_room && is_free(name));
+    names.map(|name| Spanned::new(model.name.span(), (*name).to_owned())).collect()
+}
+
+/// Returns the rule whose span such a tag opens: that of the first thinking span, or what follows all spans.
+fn leading_rule(model: &Model) -> u8 {
+    thinking_spans(model).next().map_or(model.spans.len(), |(rule, _)| rule) as u8
+}
+
+/// Returns the number of the first such tag among the openers of that rule.
+fn leading_tag(model: &Model) -> u8 {
+    let count = match (model.spans.get(usize::from(leading_rule(model))), &model.header) {
+        (Some(span), _) => {
+            let span = span.get_ref();
+            let names = span.tag.as_ref().map_or(0, |tag| tag.names.len());
+            span.open.as_ref().map_or(0, Vec::len) + names + usize::from(span.fence.is_some())
+        }
+        (None, Some(header)) => header.get_ref().begin.len(),
+        (None, None) => 0,
+    };
+    u8::try_from(count).unwrap_or(u8::MAX)
 }
 
 fn span_rule(span: &Span) -> SpanRule {
@@ -208,6 +270,7 @@ fn where_flag(place: Place) -> u16 {
         Place::Anywhere => 0,
         Place::Start => flag::START,
         Place::Lead => flag::LEAD,
+        Place::Closed => flag::CLOSED,
     }
 }
 
@@ -234,6 +297,8 @@ enum Scope {
     Inside(usize),
     Body(Channel),
     Started(Channel),
+    /// Inside a thinking that a leading tag has opened.
+    Leading,
 }
 
 impl Scope {
@@ -242,6 +307,7 @@ impl Scope {
             Scope::Content => true,
             Scope::Inside(rule) => model.spans[rule].get_ref().channel == Channel::Content,
             Scope::Body(channel) | Scope::Started(channel) => channel == Channel::Content,
+            Scope::Leading => false,
         }
     }
 }
@@ -251,7 +317,9 @@ struct Compiler<'a> {
     fold: bool,
     tag: TagRule,
     nodes: Vec<Node>,
-    framings: Vec<Box<[u8]>>,
+    framings: Vec<grammar::Framing>,
+    /// The tags that open the thinking as the first thing of a stream, though they are not the dialect's own.
+    leading: Vec<Literal>,
     max_hold: usize,
     room: usize,
 }
@@ -264,6 +332,7 @@ impl Compiler<'_> {
             Scope::Content => Channel::Content,
             Scope::Inside(rule) => model.spans[rule].get_ref().channel,
             Scope::Body(channel) | Scope::Started(channel) => channel,
+            Scope::Leading => Channel::Thinking,
         };
         let is_content = channel == Channel::Content;
         let guards = |guard| model.guard.contains(&guard);
@@ -294,11 +363,16 @@ impl Compiler<'_> {
                 self.openers(&mut list, rule, span, Some(span.ends.is_some()));
             }
         }
+        if let Scope::Leading = scope {
+            self.inside_leading(&mut list);
+        } else if channel == Channel::Thinking {
+            self.leading_openers(&mut list);
+        }
         if channel == Channel::Thinking {
             // A span of the channel that is open: a marker that ends it takes no span of its own away.
             let rule = match scope {
                 Scope::Inside(rule) => rule,
-                Scope::Started(_) => thinking_spans(model).next().map_or(model.spans.len(), |(rule, _)| rule),
+                Scope::Started(_) | Scope::Leading => usize::from(leading_rule(model)),
                 _ => model.spans.len(),
             };
             let close =
@@ -306,6 +380,8 @@ impl Compiler<'_> {
             self.dropped(&mut list, &model.drop_ends, close);
             let answer = Pattern { guarded: Guarded::InCodeSpans, ..Pattern::of(Action::Answer { rule: rule as u8 }) };
             self.answer_closers(&mut list, answer);
+            let removed = Pattern { guarded: Guarded::Nowhere, ..Pattern::of(Action::Drop) };
+            self.dropped(&mut list, model.drop.iter().filter(|it| it.get_ref().thinking), removed);
             let is_guarded = |it: &Candidate| it.pattern.guarded != Guarded::Nowhere;
             if guards(Guard::Inline) && list.iter().any(is_guarded) {
                 lines = match lines {
@@ -332,25 +408,28 @@ impl Compiler<'_> {
             let label = Spanned::new(after.span(), after.get_ref()[..label].into());
             let empty = Pattern { needs: flag::OPENED, special: span.special, ..own };
             let mut labelled = Vec::new();
-            self.literals(&mut labelled, &span.close, [Some(&label), span.framing.after_close.as_ref()], |_| empty);
+            let after = self.after_close(span);
+            self.literals(&mut labelled, &span.close, Some(&label), after, |_| empty);
             list.extend(labelled.into_iter().filter(|candidate| candidate.pattern.before > 0));
         }
         if span.fence.is_some() {
             list.push(Candidate { shape: Shape::FenceClose, pattern: own, yields: false, at: spanned.span() });
         }
         if let Some(quote) = &span.quote {
-            self.literals(list, [quote], [None, None], |_| unguarded(Action::Quote));
+            self.literals(list, [quote], None, 0, |_| unguarded(Action::Quote));
         }
         let absorb =
-            span.again.map_or(is_started || span.channel == Channel::Thinking, |again| again == RepeatedOpener::Absorb);
+            span.again.map_or(is_started || span.channel == Channel::Thinking, |again| again != RepeatedOpener::Text);
         if absorb {
-            let needs = flag::BLANK | where_flag(span.place);
-            let again = Pattern { needs, special: span.special, ..unguarded(Action::Drop) };
-            let framing = [span.framing.before_open.as_ref(), span.framing.after_open.as_ref()];
-            self.literals(list, span.open.iter().flatten(), framing, |_| again);
+            let needs = if span.again == Some(RepeatedOpener::Drop) { 0 } else { flag::BLANK };
+            let needs = needs | where_flag(span.place);
+            let again = Pattern { needs, special: span.special, ..unguarded(Action::Absorb) };
+            let after = self.after_open(span);
+            self.literals(list, span.open.iter().flatten(), span.framing.before_open.as_ref(), after, |_| again);
             for name in span.tag.iter().flat_map(|tag| &tag.names) {
                 let shape = Shape::OpenName(self.folded(name));
-                list.push(Candidate { shape, pattern: again, yields: false, at: name.span() });
+                let pattern = Pattern { after, ..again };
+                list.push(Candidate { shape, pattern, yields: false, at: name.span() });
             }
         }
         // A span that was open at the start has ended none. In an answer that ended the thinking, its closer is a stray one.
@@ -370,13 +449,14 @@ impl Compiler<'_> {
         for (rule, span) in model.spans.iter().enumerate() {
             self.openers(list, rule, span.get_ref(), None);
         }
+        self.leading_openers(list);
         // After nothing but blanks a closer is an extra one, elsewhere a stray one. After a span that was closed by
         // force, it is that span's.
         let extra = if model.extra_close == ExtraClose::Drop { flag::FRESH } else { flag::FRESH | flag::FORCED };
         for (rule, thinking) in thinking_spans(model) {
             self.closers(list, thinking, Pattern { needs: extra, ..Pattern::of(Action::DropClose) }, true);
             let alone = Pattern { needs: flag::DROPPED, avoids: flag::FRESH, ..Pattern::of(Action::Drop) };
-            self.framed_closers(list, thinking, [None, None], alone, true);
+            self.framed_closers(list, thinking, None, 0, alone, true);
             let avoids = flag::FRESH | flag::LITERAL | flag::DROPPED;
             match thinking.stray_close.as_ref().map_or(model.stray_close, |stray| *stray.get_ref()) {
                 StrayClose::Text => {}
@@ -390,23 +470,33 @@ impl Compiler<'_> {
                     let avoids = avoids | flag::ALONE;
                     let once = (!thinking.repeat).then_some(rule);
                     let later = Pattern { avoids, once, ..Pattern::of(Action::Drop) };
-                    self.framed_closers(list, thinking, [None, None], later, true);
+                    self.framed_closers(list, thinking, None, 0, later, true);
                 }
             }
         }
         for dropped in [&model.drop, &model.drop_ends] {
             self.dropped(list, dropped, Pattern::of(Action::Drop));
         }
+        // After a close by force, what closes it late is the same.
+        let last = Pattern { avoids: flag::FORCED, ..Pattern::of(Action::DropLast) };
+        self.dropped(list, &model.drop_last, last);
     }
 
     /// Adds markers that are removed.
-    fn dropped(&mut self, list: &mut Vec<Candidate>, dropped: &[Spanned<DroppedMarker>], pattern: Pattern) {
+    fn dropped<'l>(
+        &mut self,
+        list: &mut Vec<Candidate>,
+        dropped: impl IntoIterator<Item = &'l Spanned<DroppedMarker>>,
+        pattern: Pattern,
+    ) {
         for marker in dropped {
             let literal = Spanned::new(marker.span(), marker.get_ref().marker.clone());
             let pattern = Pattern { special: marker.get_ref().special, ..pattern };
             let first = list.len();
-            self.literals(list, [&literal], [None, None], |_| pattern);
-            list[first..].iter_mut().for_each(|candidate| candidate.yields = pattern.action == Action::Drop);
+            self.literals(list, [&literal], None, 0, |_| pattern);
+            self.torn(list, [&literal], None, 0, pattern);
+            let yields = matches!(pattern.action, Action::Drop | Action::DropLast);
+            list[first..].iter_mut().for_each(|candidate| candidate.yields = yields);
         }
     }
 
@@ -426,12 +516,15 @@ impl Compiler<'_> {
         if let Some(open) = &span.open {
             // Framing never stands before an implied close.
             let before = span.framing.before_open.as_ref().filter(|_| !ends);
-            self.literals(list, open, [before, span.framing.after_open.as_ref()], pattern);
+            let after = self.after_open(span);
+            self.literals(list, open, before, after, pattern);
         }
         if let Some(tag) = &span.tag {
+            let after = self.after_open(span);
             for (number, name) in tag.names.iter().enumerate() {
                 let shape = Shape::OpenName(self.folded(name));
-                list.push(Candidate { shape, pattern: pattern(number), yields: false, at: name.span() });
+                let pattern = Pattern { after, ..pattern(number) };
+                list.push(Candidate { shape, pattern, yields: false, at: name.span() });
             }
         }
         if let Some(info) = &span.fence {
@@ -445,25 +538,31 @@ impl Compiler<'_> {
     /// Adds a span's closers. `any_name`: the opener is not the innermost span's, or is not there, so that a tag's name
     /// cannot be asked for.
     fn closers(&mut self, list: &mut Vec<Candidate>, span: &Span, pattern: Pattern, any_name: bool) {
-        let framing = [span.framing.before_close.as_ref(), span.framing.after_close.as_ref()];
-        self.framed_closers(list, span, framing, pattern, any_name);
+        let after = self.after_close(span);
+        self.framed_closers(list, span, span.framing.before_close.as_ref(), after, pattern, any_name);
     }
 
     fn framed_closers(
         &mut self,
         list: &mut Vec<Candidate>,
         span: &Span,
-        framing: [Option<&Literal>; 2],
+        before: Option<&Literal>,
+        after: u16,
         pattern: Pattern,
         any_name: bool,
     ) {
-        self.literals(list, &span.close, framing, |_| Pattern { special: span.special, ..pattern });
+        let pattern = Pattern { special: span.special, ..pattern };
+        self.literals(list, &span.close, before, after, |_| pattern);
+        self.torn(list, &span.close, before, after, pattern);
+        let pattern = Pattern { special: false, ..pattern };
         if let Some(tag) = &span.tag {
             for (number, name) in tag.names.iter().enumerate() {
                 let same = (tag.closer == Closer::Same && !any_name).then_some(number as u8);
-                let shape = Shape::CloseName(self.folded(name));
-                let pattern = Pattern { same, ..pattern };
-                list.push(Candidate { shape, pattern, yields: false, at: name.span() });
+                for lines in 0..=before.map_or(0, |before| before.get_ref().len()) {
+                    let shape = Shape::CloseName(self.folded(name), lines);
+                    let pattern = Pattern { same, before: lines as u16, after, ..pattern };
+                    list.push(Candidate { shape, pattern, yields: false, at: name.span() });
+                }
             }
         }
     }
@@ -473,14 +572,82 @@ impl Compiler<'_> {
         let model = self.model;
         let spans = model.spans.iter().map(Spanned::get_ref);
         for span in spans.filter(|span| span.channel == Channel::Content && span.ends.is_some()) {
-            self.framed_closers(list, span, [None, None], pattern, true);
+            self.framed_closers(list, span, None, 0, pattern, true);
         }
+    }
+
+    /// Adds the forms in which closers are torn.
+    fn torn<'l>(
+        &mut self,
+        list: &mut Vec<Candidate>,
+        literals: impl IntoIterator<Item = &'l Literal>,
+        before: Option<&Literal>,
+        after: u16,
+        pattern: Pattern,
+    ) {
+        let Some(Torn { end, before: next }) = &self.model.torn else { return };
+        let (end, next) = (end.get_ref(), next.get_ref());
+        for literal in literals {
+            let front = literal.get_ref().strip_suffix(end.as_str());
+            let Some(front) = front.filter(|front| !front.is_empty() && !front.starts_with(next.as_str())) else {
+                continue;
+            };
+            let twice = format!("{front}{}{end}", &end[..end.len() - 1]);
+            for (text, ahead) in [(twice, 0), (format!("{front}{next}"), next.len() as u16)] {
+                let text = Spanned::new(literal.span(), text);
+                let first = list.len();
+                self.literals(list, [&text], before, after, |_| pattern);
+                for candidate in &mut list[first..] {
+                    candidate.pattern = Pattern { ahead, len: candidate.pattern.len - ahead, ..candidate.pattern };
+                }
+            }
+        }
+    }
+
+    /// Adds the tags that count as the first thing of a stream.
+    fn leading_openers(&mut self, list: &mut Vec<Candidate>) {
+        if self.leading.is_empty() {
+            return;
+        }
+        let (rule, first) = (leading_rule(self.model), leading_tag(self.model));
+        let after = self.framing(b"\n", 0);
+        for (tag, name) in (first..).zip(self.leading.clone()) {
+            let open = Spanned::new(name.span(), format!("<{}>", name.get_ref()));
+            let pattern = Pattern { needs: flag::LEADING, ..Pattern::of(Action::Lead { rule, tag }) };
+            self.literals(list, [&open], None, after, |_| pattern);
+        }
+    }
+
+    /// Adds what counts inside a thinking that a leading tag has opened: its own closer, and what else closes the thinking.
+    fn inside_leading(&mut self, list: &mut Vec<Candidate>) {
+        let model = self.model;
+        let (rule, first) = (leading_rule(model), leading_tag(model));
+        let unguarded = |action| Pattern { guarded: Guarded::Nowhere, ..Pattern::of(action) };
+        let close = unguarded(Action::Close { rule, keep: false });
+        let line = Spanned::new(model.name.span(), "\n".to_owned());
+        let after_open = self.framing(b"\n", 0);
+        let after = self.framing(b"\n", 0);
+        let after = self.framing(b"\n", after);
+        for (_, thinking) in thinking_spans(model) {
+            self.framed_closers(list, thinking, Some(&line), after, close, true);
+        }
+        let theirs: Vec<String> = thinking_spans(model).flat_map(|(_, span)| strings(&span.close)).collect();
+        for (tag, name) in (first..).zip(self.leading.clone()) {
+            let [open, shut] = ["<", "</"].map(|front| format!("{front}{}>", name.get_ref()));
+            if !theirs.iter().any(|close| close.eq_ignore_ascii_case(&shut)) {
+                let shut = Spanned::new(name.span(), shut);
+                self.literals(list, [&shut], Some(&line), after, |_| Pattern { same: Some(tag), ..close });
+            }
+            let again = Pattern { needs: flag::BLANK, same: Some(tag), ..unguarded(Action::Absorb) };
+            self.literals(list, [&Spanned::new(name.span(), open)], None, after_open, |_| again);
+        }
+        self.body_closers(list, close);
     }
 
     /// Adds what closes a message's body.
     fn body_closers(&mut self, list: &mut Vec<Candidate>, pattern: Pattern) {
         if let Some(header) = self.model.header.as_ref().map(Spanned::get_ref) {
-            self.literals(list, &header.close, [None, None], |_| Pattern { special: header.special, ..pattern });
+            self.literals(list, &header.close, None, 0, |_| Pattern { special: header.special, ..pattern });
         }
     }
 
@@ -489,10 +656,10 @@ impl Compiler<'_> {
         &mut self,
         list: &mut Vec<Candidate>,
         literals: impl IntoIterator<Item = &'l Literal>,
-        [before, after]: [Option<&Literal>; 2],
+        before: Option<&Literal>,
+        after: u16,
         pattern: impl Fn(usize) -> Pattern,
     ) {
-        let after = after.map_or(0, |after| self.framing(after));
         for (number, literal) in literals.into_iter().enumerate() {
             for before in [None, before].into_iter().take(if before.is_some() { 2 } else { 1 }) {
                 let mut bytes = before.map_or(Vec::new(), |before| self.model.case.bytes(before));
@@ -507,15 +674,14 @@ impl Compiler<'_> {
 
     fn headers(&mut self, list: &mut Vec<Candidate>, scope: Scope) {
         let Some(header) = self.model.header.as_ref().map(|header| header.get_ref()) else { return };
-        let none = [None, None];
         // The body before ends where a header begins; a wrapper of the content does not, so there has to be room.
         let avoids = if matches!(scope, Scope::Inside(_)) { flag::FULL } else { 0 };
         let guarded = if scope.is_content(self.model) { Guarded::InCode } else { Guarded::Nowhere };
         let pattern = |action| Pattern { avoids, guarded, special: header.special, ..Pattern::of(action) };
-        self.literals(list, &header.begin, none, |tag| pattern(Action::HeaderBegin { tag: tag as u8 }));
-        self.literals(list, &header.end, none, |_| pattern(Action::HeaderEnd));
+        self.literals(list, &header.begin, None, 0, |tag| pattern(Action::HeaderBegin { tag: tag as u8 }));
+        self.literals(list, &header.end, None, 0, |_| pattern(Action::HeaderEnd));
         let whole = Pattern { avoids: avoids | flag::HEADER, special: false, ..pattern(Action::HeaderWhole) };
-        self.literals(list, &header.whole, none, |_| whole);
+        self.literals(list, &header.whole, None, 0, |_| whole);
         if matches!(scope, Scope::Body(_) | Scope::Started(_)) {
             let rule = self.model.spans.len() as u8;
             let close = Pattern { guarded: Guarded::Nowhere, ..pattern(Action::Close { rule, keep: false }) };
@@ -623,14 +789,19 @@ impl Compiler<'_> {
             literals: 0,
             open_names: 0,
             close_names: 0,
+            lines_before: {
+                let mut none = [0; MOST_LINES + 1];
+                none[0] = PatternSet::MAX;
+                none
+            },
             first_bytes: [0; 4],
             special: 0,
             in_fences: 0,
             in_code_spans: 0,
             used: list.iter().fold(0, |used, it| used | it.pattern.needs | it.pattern.avoids),
             cleared: match channel {
-                Channel::Content => flag::LEAD | flag::FRESH | flag::FORCED | flag::BLANK,
-                _ => flag::BLANK,
+                Channel::Content => flag::LEAD | flag::FRESH | flag::FORCED | flag::BLANK | flag::LEADING,
+                _ => flag::BLANK | flag::LEADING,
             },
             lines,
             fence_close: None,
@@ -649,7 +820,14 @@ impl Compiler<'_> {
             let (root, bytes) = match &shape {
                 Shape::Literal(bytes) => (&mut region.literals, bytes),
                 Shape::OpenName(bytes) => (&mut region.open_names, bytes),
-                Shape::CloseName(bytes) => (&mut region.close_names, bytes),
+                Shape::CloseName(bytes, lines) => {
+                    if *lines > 0 {
+                        region.lines_before[0] &= !bit;
+                        region.lines_before[*lines] |= bit;
+                        insert(&mut region.first_bytes, b'\n');
+                    }
+                    (&mut region.close_names, bytes)
+                }
                 Shape::FenceClose => {
                     region.fence_close = Some(index as u8);
                     region.patterns.push(pattern);
@@ -679,14 +857,14 @@ impl Compiler<'_> {
                 let ends = header.into_iter().flat_map(|header| &header.end).map(|end| end.get_ref().len());
                 bytes.len() + header.map_or(0, |header| header.max as usize) + ends.max().unwrap_or(0) - 1
             }
-            Shape::Literal(bytes) => bytes.len() - 1,
+            Shape::Literal(bytes) => bytes.len() - usize::from(pattern.action != Action::DropLast),
             Shape::OpenName(_) if self.tag.attributes > 0 => {
                 let hold = self.tag.attributes as usize - 1;
                 self.max_hold = self.max_hold.max(hold);
                 hold.min(LONG_TAG)
             }
             Shape::OpenName(name) => 1 + space + name.len() + suffix + space + usize::from(self.tag.self_close),
-            Shape::CloseName(name) => 1 + space + 1 + space + name.len() + suffix + space,
+            Shape::CloseName(name, lines) => lines + 1 + space + 1 + space + name.len() + suffix + space,
             Shape::FenceClose => (FENCE_INDENT + FENCE_TICKS + FENCE_INFO + 1) as usize,
         };
         self.hold(hold);
@@ -697,13 +875,30 @@ impl Compiler<'_> {
         self.room = self.room.max(bytes);
     }
 
-    /// Returns the number of a framing literal, plus one.
-    fn framing(&mut self, literal: &Literal) -> u16 {
-        let bytes = literal.get_ref().as_bytes();
+    /// Returns the number of the framing after a span's opener, or 0.
+    fn after_open(&mut self, span: &Span) -> u16 {
+        span.framing.after_open.as_ref().map_or(0, |after| self.framing(after.get_ref().as_bytes(), 0))
+    }
+
+    /// Returns the number of the framing after a span's closer, or 0.
+    fn after_close(&mut self, span: &Span) -> u16 {
+        match &span.framing.after_close {
+            None => 0,
+            Some(after) if span.framing.partial => {
+                let characters = after.get_ref().chars().rev();
+                characters.fold(0, |next, character| self.framing(character.to_string().as_bytes(), next))
+            }
+            Some(after) => self.framing(after.get_ref().as_bytes(), 0),
+        }
+    }
+
+    /// Returns the number of a framing: its index plus one. `next`: the one that may follow it.
+    fn framing(&mut self, bytes: &[u8], next: u16) -> u16 {
         self.hold(bytes.len() - 1);
-        let known = self.framings.iter().position(|framing| **framing == *bytes);
+        let framing = grammar::Framing { bytes: bytes.into(), next };
+        let known = self.framings.iter().position(|other| *other == framing);
         let index = known.unwrap_or_else(|| {
-            self.framings.push(bytes.into());
+            self.framings.push(framing);
             self.framings.len() - 1
         });
         index as u16 + 1

@@ -128,7 +128,9 @@ pub struct CallBlock {
 /// Every marker of the dialect, without framing, for whoever must keep a text free of them.
 pub struct Markers {
     pub literals: Vec<Box<[u8]>>,
-    /// Those that count at the first byte of a stream alone.
+    /// Those that count as the first thing of a stream but for blanks.
+    pub leading: Vec<Box<[u8]>>,
+    /// Those that count at the first byte of a stream alone, or directly behind a closer.
     pub first: Vec<Box<[u8]>>,
     /// Names of tags.
     pub names: Vec<Box<[u8]>>,

@@ -4,7 +4,7 @@
 use super::{
     Channel,
     compiled::{Block, CallBlock, Markers, Templates},
-    schema::{Call, CallBody, Case, Header, Model, Place, Span, strings, text},
+    schema::{Call, CallBody, Case, Header, Literal, Model, Place, Span, strings, text},
 };
 
 /// What can break a marker: a character that nobody sees.
@@ -93,15 +93,15 @@ fn message_block(header: &Header, channel: Channel) -> Option<Block> {
     Some(Block { open: bytes(open.get_ref()), close: bytes(close.get_ref()), is_fence: false })
 }
 
-pub fn markers(model: &Model) -> Markers {
+/// `leading`: the names of the tags that count as the first thing of a stream.
+pub fn markers(model: &Model, leading: &[Literal]) -> Markers {
     // Those of turns count in prompts, which is where such texts go.
-    let dropped = model.drop.iter().chain(&model.drop_ends).map(|dropped| dropped.get_ref().marker.clone());
-    let mut literals: Vec<String> = dropped.chain(strings(&model.turns)).collect();
+    let mut literals: Vec<String> = strings(&model.dropped()).into_iter().chain(strings(&model.turns)).collect();
     let mut first = Vec::new();
     let mut names = Vec::new();
     for span in model.spans.iter().map(|span| span.get_ref()) {
         let open = span.open.iter().flatten().map(|literal| literal.get_ref().clone());
-        if span.place == Place::Start {
+        if matches!(span.place, Place::Start | Place::Closed) {
             let before = span.framing.before_open.as_ref().map_or("", |literal| literal.get_ref());
             for open in open {
                 first.extend([format!("{before}{open}"), open]);
@@ -126,7 +126,9 @@ pub fn markers(model: &Model) -> Markers {
     }
     let unbreakable = literals.iter().find(|marker| marker.chars().nth(1).is_none());
     let unbreakable = unbreakable.or_else(|| literals.iter().chain(&names).chain(&first).find(|it| it.contains(BREAK)));
+    let leading: Vec<String> = leading.iter().map(|name| format!("<{}>", name.get_ref())).collect();
     Markers {
+        leading: folded(model, leading),
         unbreakable: unbreakable.map(|marker| marker.as_str().into()),
         literals: folded(model, literals),
         first: folded(model, first),

@@ -16,6 +16,7 @@ use crate::tables_only::tables_only;
 
 tables_only!(
     StartedPattern,
+    Torn,
     Span,
     Tag,
     Framing,
@@ -55,6 +56,9 @@ pub struct Model {
     #[serde(default)]
     pub drop_ends: Vec<Spanned<DroppedMarker>>,
     #[serde(default)]
+    pub drop_last: Vec<Spanned<DroppedMarker>>,
+    pub torn: Option<Torn>,
+    #[serde(default)]
     pub extra_close: ExtraClose,
     #[serde(default)]
     pub stray_close: StrayClose,
@@ -78,10 +82,20 @@ impl Model {
     }
 }
 
+/// How a closer may be torn: what it ends with, and what may stand directly behind it instead.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+pub struct Torn {
+    pub end: Literal,
+    pub before: Literal,
+}
+
 /// A marker that is removed without opening or closing a span: a string, or a table that says that it is special.
 pub struct DroppedMarker {
     pub marker: String,
     pub special: bool,
+    /// It is removed in the thinking too.
+    pub thinking: bool,
 }
 
 #[derive(Deserialize)]
@@ -90,6 +104,8 @@ struct DroppedTable {
     marker: String,
     #[serde(default)]
     special: bool,
+    #[serde(default)]
+    thinking: bool,
 }
 
 impl<'de> Deserialize<'de> for DroppedMarker {
@@ -100,16 +116,17 @@ impl<'de> Deserialize<'de> for DroppedMarker {
             type Value = DroppedMarker;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a marker, or a table of `marker` and `special`")
+                f.write_str("a marker, or a table of `marker`, `special` and `thinking`")
             }
 
             fn visit_str<E>(self, marker: &str) -> Result<DroppedMarker, E> {
-                Ok(DroppedMarker { marker: marker.into(), special: false })
+                Ok(DroppedMarker { marker: marker.into(), special: false, thinking: false })
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<DroppedMarker, A::Error> {
-                let DroppedTable { marker, special } = DroppedTable::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(DroppedMarker { marker, special })
+                let DroppedTable { marker, special, thinking } =
+                    DroppedTable::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(DroppedMarker { marker, special, thinking })
             }
         }
 
@@ -117,8 +134,15 @@ impl<'de> Deserialize<'de> for DroppedMarker {
     }
 }
 
+impl Model {
+    /// Returns all markers that are removed without opening or closing a span, as literals.
+    pub fn dropped(&self) -> Vec<Literal> {
+        [&self.drop, &self.drop_ends, &self.drop_last].into_iter().flat_map(|list| markers(list)).collect()
+    }
+}
+
 /// Returns the markers of such a list, as literals.
-pub fn markers(dropped: &[Spanned<DroppedMarker>]) -> Vec<Literal> {
+fn markers(dropped: &[Spanned<DroppedMarker>]) -> Vec<Literal> {
     dropped.iter().map(|dropped| Spanned::new(dropped.span(), dropped.get_ref().marker.clone())).collect()
 }
 
@@ -327,12 +351,14 @@ pub enum Place {
     Anywhere,
     Start,
     Lead,
+    Closed,
 }
 
 #[derive(Deserialize, PartialEq, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepeatedOpener {
     Absorb,
+    Drop,
     Text,
 }
 
@@ -343,6 +369,8 @@ pub struct Framing {
     pub after_open: Option<Literal>,
     pub before_close: Option<Literal>,
     pub after_close: Option<Literal>,
+    /// As much of `after_close` as there is.
+    pub partial: bool,
 }
 
 impl Framing {

@@ -6,7 +6,9 @@
 //! (`tests/header` writes them there), so they mention only other enumerators, `options.` and functions.
 
 use crate::sse::{Body, Field, Formats, Hint, ResponsesAs};
-use crate::{BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, EndReason, Kind, Markers, Start, StrayClose};
+use crate::{
+    BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, EndReason, Kind, LeadingTags, Markers, Start, StrayClose,
+};
 
 /// A value of Rust that has a number in C.
 pub(in crate::ffi) trait ToNumber {
@@ -277,6 +279,17 @@ enumeration! {
         ASIDE_END_REASON_ENDED = 1 => EndReason::Ended,
         /// The answer was cut off, by a limit or an error: `"finish_reason":"length"`.
         ASIDE_END_REASON_CUT_OFF = 2 => EndReason::CutOff,
+    }
+}
+
+enumeration! {
+    /// What becomes of a tag `<think>`, `<thinking>` or `<thought>` as the first thing of a stream but for blanks, where the
+    /// dialect has other markers for the thinking.
+    aside_leading_tags: LeadingTags {
+        /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
+        ASIDE_LEADING_TAGS_DIALECT = 0 => LeadingTags::Dialect,
+        /// It is text: for a host that asks for such a tag in its prompt and looks for it itself.
+        ASIDE_LEADING_TAGS_TEXT = 1 => LeadingTags::Text,
     }
 }
 

@@ -80,8 +80,8 @@ pub struct aside_rewriter_options {
     /// dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it once more as
     /// content, and a body as content alone.
     pub keep_guessed: u32,
-    /// 0.
-    pub reserved: u32,
+    /// What becomes of a tag that is not the dialect's own as the first thing of a text.
+    pub leading_tags: aside_leading_tags,
 }
 
 /// What a rewriter has counted, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at the
@@ -137,7 +137,7 @@ impl Versioned for aside_rewriter_options {
 const _: () = {
     layout!(aside_rewriter_options 104: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
         tools 40, max_held 56, calls_in_thinking 64, formats 68, responses_as 72, repair 76,
-        promote_empty 80, merge 84, max_tools 88, keep_guessed 96, reserved 100);
+        promote_empty 80, merge 84, max_tools 88, keep_guessed 96, leading_tags 100);
     assert!(aside_rewriter_options::FIRST == 8);
     layout!(aside_rewriter_stats 112: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
         truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96, encoded 104,
@@ -244,7 +244,8 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
         .repair(all.repair == 1)
         .promote_empty(all.promote_empty == 1)
         .merge(all.merge == 1)
-        .keep_guessed(all.keep_guessed == 1);
+        .keep_guessed(all.keep_guessed == 1)
+        .leading_tags(value(all.leading_tags, "options.leading_tags")?);
     Ok((options, all.max_tools))
 }
 

@@ -232,7 +232,11 @@ fn escape(compiled: &Compiled, text: &[u8]) -> Result<Vec<u8>, JoinError> {
 
     let mut out = Vec::new();
     out.try_reserve_exact(text.len())?;
-    if markers.first.iter().any(|marker| begins(compiled, marker, text)) || begins_bare(compiled, text) {
+    let after_blanks = &text[text.iter().take_while(|&&byte| is_blank(byte)).count()..];
+    if markers.first.iter().any(|marker| begins(compiled, marker, text))
+        || markers.leading.iter().any(|marker| begins(compiled, marker, after_blanks))
+        || begins_bare(compiled, text)
+    {
         push_break(&mut out)?;
     }
     let (mut done, mut from) = (0, 0);

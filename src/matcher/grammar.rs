@@ -33,8 +33,13 @@ pub mod flag {
     /// The host has a stray closer removed alone, whatever the dialect says.
     pub const DROPPED: u16 = 1 << 12;
 
+    /// A closer of the thinking has just come, and nothing since.
+    pub const CLOSED: u16 = 1 << 13;
+    /// Nothing but blanks yet in this stream, or in a prompt since its last marker.
+    pub const LEADING: u16 = 1 << 14;
+
     /// What the first byte takes away, whatever it is.
-    pub const FIRST: u16 = START | HEADER | OPENED;
+    pub const FIRST: u16 = START | HEADER | OPENED | CLOSED;
 }
 
 /// A set of a region's patterns: one bit each.
@@ -61,9 +66,11 @@ pub struct Grammar {
     pub regions: Vec<Region>,
     pub nodes: Vec<Node>,
     /// Framing that follows a marker. A pattern names one by its index plus one.
-    pub framings: Vec<Box<[u8]>>,
+    pub framings: Vec<Framing>,
     pub tag: TagRule,
     pub header: Option<HeaderRule>,
+    /// The region of a thinking that a leading tag has opened, where those count.
+    pub leading: Option<u8>,
 }
 
 impl Grammar {
@@ -76,7 +83,12 @@ impl Grammar {
 
     /// Returns the framing with this number, which is not 0.
     pub fn framing(&self, number: u16) -> &[u8] {
-        &self.framings[usize::from(number) - 1]
+        &self.framings[usize::from(number) - 1].bytes
+    }
+
+    /// Returns the framing that may follow this one, or 0.
+    pub fn next_framing(&self, number: u16) -> u16 {
+        self.framings.get(usize::from(number).wrapping_sub(1)).map_or(0, |framing| framing.next)
     }
 
     /// Returns how many bytes at the beginning of a text are those of a literal.
@@ -103,6 +115,17 @@ impl Grammar {
     }
 }
 
+/// Framing that follows a marker.
+#[derive(PartialEq)]
+pub struct Framing {
+    pub bytes: Box<[u8]>,
+    /// The framing that may follow this one, as a number, or 0.
+    pub next: u16,
+}
+
+/// The most line breaks that may stand before a tag as its framing.
+pub const MOST_LINES: usize = 2;
+
 /// A stretch of text in which the same patterns count: the content, or the inside of one kind of span.
 pub struct Region {
     pub channel: Channel,
@@ -115,6 +138,8 @@ pub struct Region {
     pub literals: u32,
     pub open_names: u32,
     pub close_names: u32,
+    /// The tags before which that many line breaks are framing.
+    pub lines_before: [PatternSet; MOST_LINES + 1],
     /// The bytes with which its markers begin.
     pub first_bytes: ByteSet,
     /// The patterns that ask for a special token.
@@ -205,6 +230,8 @@ pub struct Pattern {
     pub before: u16,
     /// The literal's length, framing included; 0 of tags.
     pub len: u16,
+    /// How many of its last bytes are not of the marker, but what has to come behind it.
+    pub ahead: u16,
     /// Framing that may follow; an index into `framings` plus one, or 0.
     pub after: u16,
 }
@@ -222,6 +249,7 @@ impl Pattern {
             action,
             before: 0,
             len: 0,
+            ahead: 0,
             after: 0,
         }
     }
@@ -247,8 +275,15 @@ pub enum Action {
     Open { rule: u8, tag: u8, ends: bool },
     /// Closes the innermost span; `keep`: its bytes are text. `rule` is the span that has this closer.
     Close { rule: u8, keep: bool },
+    /// Opens the thinking by a tag in place of the dialect's own opener; inside a thinking that was open at the start, the tag is
+    /// removed. `rule` and `tag` name it.
+    Lead { rule: u8, tag: u8 },
+    /// Removes an opener that is written once more.
+    Absorb,
     /// Removed without opening or closing anything.
     Drop,
+    /// The same where nothing comes after it; elsewhere it is text.
+    DropLast,
     /// Removes a closer: what follows it follows a close.
     DropClose,
     /// Removes a closer of span `rule`, which says that all content before it was thinking.

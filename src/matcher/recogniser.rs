@@ -74,6 +74,8 @@ pub struct Recogniser {
     literal: Literal,
     tag: Tag,
     close: FenceClose,
+    /// Line breaks before a tag.
+    lines: u8,
     /// The number of the framing that it may be; 0 is none.
     framing: u16,
     /// The line opens a nested block.
@@ -93,6 +95,7 @@ impl Recogniser {
             literal: if region.literals != 0 { Literal::Trie(region.literals) } else { Literal::Dead },
             tag: if is_tag { Tag::Begin } else { Tag::Dead },
             close: if is_fence_line { FenceClose::Indent(0) } else { FenceClose::Dead },
+            lines: 0,
             framing: 0,
             nests: false,
         }
@@ -101,7 +104,7 @@ impl Recogniser {
     /// Returns a recogniser for the framing with this number, which is not 0.
     pub fn of_framing(framing: u16) -> Recogniser {
         let (literal, tag, close) = (Literal::Dead, Tag::Dead, FenceClose::Dead);
-        Recogniser { len: 0, active: 0, literal, tag, close, framing, nests: false }
+        Recogniser { len: 0, active: 0, literal, tag, close, lines: 0, framing, nests: false }
     }
 
     /// Returns how many bytes it has read, the one that decided included.
@@ -199,7 +202,11 @@ impl Recogniser {
             return outcome;
         }
         let mut alive = outcome == Outcome::More;
-        if !matches!(self.tag, Tag::Dead) {
+        if matches!(self.tag, Tag::Begin) && byte == b'\n' && self.may_follow_lines(region) {
+            self.lines += 1;
+            alive = true;
+        } else if !matches!(self.tag, Tag::Dead) {
+            let active = active & region.lines_before[usize::from(self.lines)];
             match self.tag.step(grammar, region, active, byte, len) {
                 Outcome::Fail => self.tag = Tag::Dead,
                 Outcome::More => alive = true,
@@ -220,8 +227,20 @@ impl Recogniser {
         if alive { Outcome::More } else { Outcome::Fail }
     }
 
+    /// Returns whether one more line break may stand before a tag.
+    fn may_follow_lines(&self, region: &Region) -> bool {
+        let more = region.lines_before.iter().skip(usize::from(self.lines) + 1);
+        more.fold(0, |all, patterns| all | patterns) & self.active != 0
+    }
+
     /// Returns what the bytes so far are if nothing comes after them.
-    pub fn end(&self, region: &Region) -> Outcome {
+    pub fn end(&self, grammar: &Grammar, region: &Region) -> Outcome {
+        if let Literal::Trie(node) = self.literal {
+            let accepted = grammar.nodes[node as usize].accept & self.active;
+            if accepted != 0 {
+                return Outcome::Match { pattern: accepted.trailing_zeros() as u8, len: self.len() };
+            }
+        }
         if let Literal::Header { pattern, pending, .. } = self.literal {
             return Outcome::HeaderBreak { pattern, pending: pending.into(), torn: false };
         }
@@ -304,7 +323,12 @@ impl Literal {
                         *self = Literal::Whole { pattern, count: 0, node };
                     }
                     Action::HeaderEnd => return Outcome::HeaderEnd { pattern },
-                    _ => return Outcome::Match { pattern, len: len as usize },
+                    // Only the text's end can tell.
+                    Action::DropLast => {}
+                    _ => {
+                        let ahead = region.patterns[usize::from(pattern)].ahead;
+                        return Outcome::Match { pattern, len: len as usize - usize::from(ahead) };
+                    }
                 }
                 Outcome::More
             }

@@ -440,6 +440,6 @@ impl<'a> Closers<'a> {
         let text = &lookahead.text[at..];
         let mut recogniser = Recogniser::of_marker(self.region, patterns, &CodeTracker::NEW, text[0]);
         let outcome = recogniser.run(self.grammar, self.region, text, |index| lookahead.mark(at + index));
-        if outcome == Outcome::More && lookahead.is_end { recogniser.end(self.region) } else { outcome }
+        if outcome == Outcome::More && lookahead.is_end { recogniser.end(self.grammar, self.region) } else { outcome }
     }
 }

@@ -9,7 +9,7 @@ use super::{
     hold::HoldBuffer,
     ledger::Ledger,
     optional::Optional,
-    options::{CallsInThinking, EndReason, ScannerOptions, StrayClose},
+    options::{CallsInThinking, EndReason, LeadingTags, ScannerOptions, StrayClose},
     pending::Pending,
     spans::Spans,
     thoughts::Thoughts,
@@ -66,6 +66,10 @@ pub struct Engine {
     pub may_be_answer: bool,
     /// What the host has said of the end that comes.
     pub end_reason: EndReason,
+    /// The flag that says that nothing has come, where tags of other families open the thinking then.
+    leading: u16,
+    /// The prompt is being read.
+    pub is_in_prompt: bool,
     pub is_finishing: bool,
     /// A byte has come.
     pub has_begun: bool,
@@ -106,6 +110,8 @@ impl Engine {
             guesses_start: options.start.is_none() && start == Start::Channel(Channel::Thinking),
             may_be_answer: false,
             end_reason: EndReason::Unknown,
+            leading: if options.leading_tags == LeadingTags::Dialect { flag::LEADING } else { 0 },
+            is_in_prompt: false,
             is_finishing: false,
             has_begun: false,
             attributes: Attributes::NONE,
@@ -130,7 +136,7 @@ impl Engine {
         self.ledger.begin_stream(self.spans.channel());
         let header = if self.start == Start::Header { flag::HEADER } else { 0 };
         let first = flag::START | flag::LEAD | flag::FRESH | flag::BLANK | flag::ALONE;
-        self.spans = Spans::new(compiled, first | header | self.stray_close);
+        self.spans = Spans::new(compiled, first | header | self.stray_close | self.leading);
         self.state = StateInfo::FALLBACK;
         self.text = 0;
         // The bytes stay until the next chunk, because the last events may still be read in `before`.
@@ -147,6 +153,12 @@ impl Engine {
         if let Some(optional) = self.optional.get_mut() {
             optional.begin_stream();
         }
+    }
+
+    /// Notes that a marker comes next. Of a prompt, the last one decides what is leading.
+    pub fn pass_marker(&mut self, compiled: &Compiled) {
+        let gained = if self.is_in_prompt { self.leading } else { 0 };
+        self.spans.change(compiled, flag::LEADING | flag::CLOSED, gained);
     }
 
     /// Forgets the stream, its counts, and the thoughts that were not taken.

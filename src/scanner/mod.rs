@@ -40,7 +40,7 @@ pub use counts::{Budget, BudgetScope, BudgetUnit, Counts};
 pub use error::Error;
 pub use event::{Attribute, Cause, Event, Kind};
 pub use events::Events;
-pub use options::{CallsInThinking, EndReason, ScannerOptions, StrayClose};
+pub use options::{CallsInThinking, EndReason, LeadingTags, ScannerOptions, StrayClose};
 pub use stream::Scanner;
 pub use thoughts::Thought;
 

@@ -24,6 +24,7 @@ pub struct ScannerOptions {
     pub(crate) collect: Option<usize>,
     pub(crate) budget: Option<Budget>,
     pub(crate) stray_close: StrayClose,
+    pub(crate) leading_tags: LeadingTags,
     pub(crate) calls: bool,
     pub(crate) calls_in_thinking: CallsInThinking,
 }
@@ -67,6 +68,36 @@ impl ScannerOptions {
     pub fn stray_close(self, stray_close: StrayClose) -> ScannerOptions {
         ScannerOptions { stray_close, ..self }
     }
+
+    /// Sets what becomes of a tag `think`, `thinking` or `thought` as the first thing of a stream, where it is not the dialect's
+    /// own.
+    pub fn leading_tags(self, leading_tags: LeadingTags) -> ScannerOptions {
+        ScannerOptions { leading_tags, ..self }
+    }
+}
+
+/// What a scanner does with a tag `<think>`, `<thinking>` or `<thought>` as the first thing of a stream but for blanks, where
+/// the dialect has other markers for the thinking.
+///
+/// ```
+/// use aside::{Channel, Dialect, LeadingTags, Scanner, ScannerOptions};
+///
+/// let gemma = Dialect::find("gemma-4")?;
+/// assert_eq!(gemma.strip("<thought>hm</thought>Yes.")?, b"Yes.");
+/// let mut scanner = Scanner::with_options(&gemma, &ScannerOptions::new().leading_tags(LeadingTags::Text))?;
+/// scanner.feed("<thought>hm</thought>Yes.", |_| ())?;
+/// assert_eq!(scanner.counts(Channel::Content).bytes, 25);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LeadingTags {
+    /// It opens the thinking, in every dialect of models: a host or a model has written it in place of the dialect's own
+    /// marker. Its own closer or the dialect's ends the thinking, whichever comes first.
+    #[default]
+    Dialect,
+    /// It is text. This is for a host that asks for such a tag in its prompt, and looks for it itself.
+    Text,
 }
 
 /// What a scanner does with a closer of the thinking that has no opener and comes after content.

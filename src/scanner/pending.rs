@@ -42,6 +42,8 @@ pub mod due {
     /// Not an event: a thinking is over, so no later closer can say that the text before it was thinking.
     pub const OVER: u16 = 1 << 8;
     pub const FRAMING: u16 = 1 << 9;
+    /// Not an event: it stood for an opener.
+    pub const AGAIN: u16 = 1 << 10;
 }
 
 /// A marker whose events are not all reported. No marker is as long as 4 GiB.

@@ -232,6 +232,7 @@ pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Res
     let (thoughts, budget, tokens) = (optional.thoughts.take(), optional.budget.take(), optional.tokens);
     let own_start = std::mem::replace(&mut engine.start, start);
     engine.begin_stream(compiled);
+    engine.is_in_prompt = true;
     let counts = engine.ledger.channel_counts().clone();
     let mut pull = Pull::new(compiled, engine, Chunk::plain(turn));
     let read = loop {
@@ -242,6 +243,7 @@ pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Res
         }
     };
     engine.start = own_start;
+    engine.is_in_prompt = false;
     let optional = engine.optional.made()?;
     (optional.thoughts, optional.budget, optional.tokens) = (thoughts, budget, tokens);
     optional.calls.begin_after_prompt();

@@ -83,7 +83,11 @@ impl Pull<'_> {
                 }
                 match self.engine.pending {
                     Pending::Undecided(recogniser) => {
-                        if self.decide(recogniser.end(self.region()), recogniser, recogniser.len())? {
+                        if self.decide(
+                            recogniser.end(&compiled.grammar, self.region()),
+                            recogniser,
+                            recogniser.len(),
+                        )? {
                             return Ok(ReadOutcome::Found);
                         }
                     }

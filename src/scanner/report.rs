@@ -15,7 +15,7 @@ use crate::{
     dialect::compiled::Compiled,
     matcher::{
         code::CodeTracker,
-        grammar::{Action, HeaderRule, flag},
+        grammar::{Action, Grammar, HeaderRule, flag},
     },
 };
 
@@ -61,12 +61,12 @@ impl Pull<'_> {
     pub(super) fn report_framing(&mut self, len: usize) -> Result<EventRef, Error> {
         self.join(0, len)?;
         let last = self.rest(0)[len - 1];
-        self.engine.framing = 0;
+        self.engine.framing = self.compiled.grammar.next_framing(self.engine.framing);
         // In a dialect that guards code, the line stays as the marker left it.
         if !self.compiled.grammar.guards {
             self.engine.code = CodeTracker::after(last);
         }
-        self.engine.spans.lose(&self.compiled.grammar, flag::OPENED);
+        self.engine.spans.lose(&self.compiled.grammar, flag::OPENED | flag::CLOSED);
         Ok(self.event(KindRef::Framing, len))
     }
 
@@ -80,6 +80,7 @@ impl Pull<'_> {
         let pattern = region.patterns[usize::from(pattern)];
         let (lines, has_lines) = (region.lines, region.has_lines());
         let engine = &mut *self.engine;
+        engine.pass_marker(compiled);
         let marker = &rest(&engine.hold, &self.chunk.bytes[self.pos..], 0)[..len as usize];
         if !is_broken {
             engine.attributes.clear();
@@ -124,7 +125,17 @@ impl Pull<'_> {
                 engine.spans.set_rule(rule);
                 PendingMarker::new(due::RECLASSIFY | due::CLOSE, OpenSpan::NONE)
             }
-            Action::Drop => removed(0),
+            Action::Absorb => removed(due::AGAIN),
+            Action::Drop | Action::DropLast => removed(0),
+            Action::Lead { rule, tag } => {
+                let region = compiled.grammar.leading.unwrap_or(Grammar::ROOT);
+                if engine.spans.channel() == Channel::Thinking {
+                    engine.spans.lead(compiled, region, tag);
+                    removed(due::AGAIN)
+                } else {
+                    PendingMarker::new(due::OPEN, OpenSpan::new(rule, tag, region, false))
+                }
+            }
             Action::DropClose => removed(due::OVER),
             Action::Reclassify { rule } => PendingMarker { rule, ..removed(due::RECLASSIFY) },
             Action::Quote => PendingMarker::new(due::TEXT | due::QUOTE, OpenSpan::NONE),
@@ -156,7 +167,8 @@ impl Pull<'_> {
             due: pending.due | bits(pattern.before > 0, due::BEFORE) | bits(has_attributes, due::ATTRIBUTES),
             before: pattern.before,
             main: len - u32::from(pattern.before),
-            after: pattern.after,
+            // A tag that closes itself has no inside, which framing could begin.
+            after: if has(due::OPEN) && has(due::CLOSE) { 0 } else { pattern.after },
             ..pending
         });
         // If the caller stops between two events, the rest is held, and that must not fail.
@@ -171,6 +183,7 @@ impl Pull<'_> {
     pub(super) fn begin_bare(&mut self, rule: u8) {
         let engine = &mut *self.engine;
         engine.attributes.clear();
+        engine.spans.lose(&self.compiled.grammar, flag::LEADING | flag::CLOSED);
         engine.code_around = engine.code;
         let span = OpenSpan::new(rule, 0, self.compiled.inside(rule), false);
         engine.pending = Pending::Due(PendingMarker::new(due::OPEN, span));
@@ -220,19 +233,21 @@ impl Pull<'_> {
             }
             due::CLOSE => Some(self.close(pending.take_main(), Cause::Marker)?),
             due::OVER => {
-                self.engine.spans.change(compiled, flag::FORCED | flag::ALONE, flag::FRESH);
+                self.engine.spans.change(compiled, flag::FORCED | flag::ALONE, flag::FRESH | flag::CLOSED);
                 if let Some(thoughts) = self.engine.thoughts_mut() {
                     thoughts.drop_guess();
                 }
                 None
             }
-            _ => {
-                if self.engine.spans.channel() != Channel::Content {
-                    // It was a repeated opener, so this is a thinking.
-                    self.engine.spans.change(compiled, 0, flag::OPENED);
-                    self.engine.may_be_answer = false;
-                }
+            due::FRAMING => {
+                self.engine.spans.lose(&compiled.grammar, flag::OPENED);
                 Some(self.event(KindRef::Framing, pending.take_main()))
+            }
+            _ => {
+                // The opener was written, so this is a thinking.
+                self.engine.may_be_answer = false;
+                self.engine.spans.change(compiled, 0, flag::OPENED);
+                None
             }
         };
         if pending.due != 0 {
@@ -249,7 +264,7 @@ impl Pull<'_> {
     fn content_to_thinking(&mut self, rule: u8, len: usize) -> Result<Option<EventRef>, Error> {
         let engine = &mut *self.engine;
         engine.spans.set_closed(rule);
-        engine.spans.change(self.compiled, flag::ALONE, flag::LEAD | flag::FRESH);
+        engine.spans.change(self.compiled, flag::ALONE, flag::LEAD | flag::FRESH | flag::CLOSED);
         if engine.early() >= len {
             return Ok(None);
         }
@@ -309,6 +324,9 @@ impl Pull<'_> {
         let engine = &mut *self.engine;
         let channel = engine.spans.channel();
         let closed = engine.spans.pop(compiled);
+        if channel == Channel::Thinking {
+            engine.spans.change(compiled, 0, flag::CLOSED);
+        }
         engine.set_body(None);
         let is_call = channel == Channel::Tool && usize::from(closed.rule) < compiled.spans.len();
         if compiled.grammar.guards && is_call && cause == Cause::Marker {

@@ -17,6 +17,8 @@ pub struct OpenSpan {
     pub rule: u8,
     pub tag: u8,
     pub region: u8,
+    /// The name that its closer has to match: its tag, or that of a leading tag in it.
+    name: u8,
     /// Whether it ended a thinking span that had not been closed.
     pub has_ended: bool,
     /// The flag `BLANK` as it was when another span began inside this one.
@@ -27,7 +29,7 @@ impl OpenSpan {
     pub const NONE: OpenSpan = OpenSpan::new(0, 0, Grammar::ROOT, false);
 
     pub const fn new(rule: u8, tag: u8, region: u8, has_ended: bool) -> OpenSpan {
-        OpenSpan { rule, tag, region, has_ended, was_blank: false }
+        OpenSpan { rule, tag, region, name: tag, has_ended, was_blank: false }
     }
 }
 
@@ -100,6 +102,14 @@ impl Spans {
         }
     }
 
+    /// Makes the innermost span, in which only blanks have come, one that this tag has opened.
+    pub fn lead(&mut self, compiled: &Compiled, region: u8, tag: u8) {
+        if let Some(innermost) = self.open[..usize::from(self.depth)].last_mut() {
+            (innermost.region, innermost.name) = (region, tag);
+        }
+        self.enter_innermost(compiled);
+    }
+
     /// Returns the configuration in which the matcher stands.
     pub fn config(&self, grammar: &Grammar) -> Config {
         let region = grammar.region(self.region);
@@ -117,7 +127,7 @@ impl Spans {
         }
         self.open[usize::from(self.depth)] = span;
         self.depth += 1;
-        self.flags &= !(flag::QUOTED | flag::ALONE | flag::FORCED);
+        self.flags &= !(flag::QUOTED | flag::ALONE | flag::FORCED | flag::CLOSED);
         self.flags |= (flag::BLANK | flag::OPENED) & compiled.used;
         self.enter_innermost(compiled);
     }
@@ -162,7 +172,7 @@ impl Spans {
     }
 
     fn tag(&self) -> u8 {
-        self.innermost().map_or(0, |span| span.tag)
+        self.innermost().map_or(0, |span| span.name)
     }
 
     fn refresh(&mut self, grammar: &Grammar) {

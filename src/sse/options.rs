@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::call_writer::{self, Tools};
-use crate::{CallsInThinking, Start, StrayClose};
+use crate::{CallsInThinking, LeadingTags, Start, StrayClose};
 
 /// Name of the field that the thinking goes to.
 ///
@@ -165,6 +165,7 @@ pub struct Options {
     pub(crate) max_event: Option<usize>,
     pub(crate) off: bool,
     pub(crate) stray_close: StrayClose,
+    pub(crate) leading_tags: LeadingTags,
     pub(crate) calls: bool,
     pub(crate) tools: Option<Arc<Tools>>,
     pub(crate) calls_in_thinking: CallsInThinking,
@@ -218,6 +219,12 @@ impl Options {
     /// Sets what becomes of a closer of the thinking that stands in the content after other text.
     pub fn stray_close(self, stray_close: StrayClose) -> Options {
         Options { stray_close, ..self }
+    }
+
+    /// Sets what becomes of a tag `think`, `thinking` or `thought` as the first thing of each text, where it is not the dialect's
+    /// own.
+    pub fn leading_tags(self, leading_tags: LeadingTags) -> Options {
+        Options { leading_tags, ..self }
     }
 
     /// Makes `tool_calls` of the calls that the model writes as text, if the dialect says how they are written. A choice in

@@ -103,7 +103,10 @@ impl<'a> Scorer<'a> {
         } else {
             let pairs = || signature.thinking.iter().filter(|pair| self.has_pair(pair));
             let count = pairs().count();
-            if count == 0 {
+            // A wrapper that is a token speaks for itself.
+            let is_token = |wrapper: &&NeedleId| self.catalogue.table[**wrapper].text.starts_with("<|");
+            let mut wrappers = signature.wrappers.iter().filter(is_token);
+            if count == 0 && !wrappers.any(|wrapper| self.found[*wrapper]) {
                 return None;
             }
             score += pairs().map(|pair| self.framing(pair)).sum::<i32>();

@@ -107,7 +107,10 @@ impl Table {
         });
         Signature {
             name,
-            thinking: spans(Channel::Thinking).map(|span| self.pair(span, &model.turns)).collect(),
+            thinking: spans(Channel::Thinking)
+                .filter(|span| span.place != Place::Closed)
+                .map(|span| self.pair(span, &model.turns))
+                .collect(),
             tools: spans(Channel::Tool).flat_map(|span| self.openers(span)).collect(),
             wrappers: spans(Channel::Content).flat_map(|span| self.openers(span)).collect(),
             header,

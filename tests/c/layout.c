@@ -63,6 +63,8 @@ int main(void)
     CHECK(ASIDE_END_REASON_UNKNOWN == 0);
     CHECK(ASIDE_END_REASON_ENDED == 1);
     CHECK(ASIDE_END_REASON_CUT_OFF == 2);
+    CHECK(ASIDE_LEADING_TAGS_DIALECT == 0);
+    CHECK(ASIDE_LEADING_TAGS_TEXT == 1);
     CHECK(ASIDE_BUDGET_UNIT_BYTES == 0);
     CHECK(ASIDE_BUDGET_UNIT_CHARACTERS == 1);
     CHECK(ASIDE_BUDGET_SCOPE_SPAN == 0);
@@ -169,7 +171,7 @@ int main(void)
         CHECK(offsetof(aside_rewriter_options, merge) == 84);
         CHECK(offsetof(aside_rewriter_options, max_tools) == 88);
         CHECK(offsetof(aside_rewriter_options, keep_guessed) == 96);
-        CHECK(offsetof(aside_rewriter_options, reserved) == 100);
+        CHECK(offsetof(aside_rewriter_options, leading_tags) == 100);
         CHECK(sizeof(aside_rewriter_stats) == 112);
         CHECK(offsetof(aside_rewriter_stats, size) == 0);
         CHECK(offsetof(aside_rewriter_stats, events) == 8);
@@ -287,7 +289,7 @@ int main(void)
         CHECK(offsetof(aside_scanner_options, budget_scope) == 40);
         CHECK(offsetof(aside_scanner_options, calls) == 44);
         CHECK(offsetof(aside_scanner_options, calls_in_thinking) == 48);
-        CHECK(offsetof(aside_scanner_options, reserved) == 52);
+        CHECK(offsetof(aside_scanner_options, leading_tags) == 52);
         CHECK(sizeof(aside_counts) == 48);
         CHECK(offsetof(aside_counts, size) == 0);
         CHECK(offsetof(aside_counts, bytes) == 8);

@@ -56,9 +56,9 @@ int main(void)
     options.start = ASIDE_START_HEADER;
     refused(&options, ASIDE_ERROR_OPTION);
     options.start = ASIDE_START_DEFAULT;
-    options.reserved = 1;
+    options.leading_tags = ASIDE_LEADING_TAGS_TEXT + 1;
     refused(&options, ASIDE_ERROR_OPTION);
-    options.reserved = 0;
+    options.leading_tags = ASIDE_LEADING_TAGS_DIALECT;
     options.stray_close = ASIDE_STRAY_CLOSE_DROP + 1;
     refused(&options, ASIDE_ERROR_OPTION);
     options.stray_close = ASIDE_STRAY_CLOSE_DIALECT;

@@ -241,6 +241,15 @@ enum class EndReason : std::uint32_t {
     cut_off = ASIDE_END_REASON_CUT_OFF,
 };
 
+/// What becomes of a tag `<think>`, `<thinking>` or `<thought>` as the first thing of a stream but for blanks, where the
+/// dialect has other markers for the thinking.
+enum class LeadingTags : std::uint32_t {
+    /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
+    dialect = ASIDE_LEADING_TAGS_DIALECT,
+    /// It is text: for a host that asks for such a tag in its prompt and looks for it itself.
+    text = ASIDE_LEADING_TAGS_TEXT,
+};
+
 /// What a budget counts.
 enum class BudgetUnit : std::uint32_t {
     /// Bytes.
@@ -728,6 +737,8 @@ struct ScannerOptions {
     BudgetScope budget_scope = BudgetScope::span;
     /// What becomes of a closer of the thinking that has no opener and comes after content.
     StrayClose stray_close = StrayClose::dialect;
+    /// What becomes of a tag think, thinking or thought as the first thing of a stream, where it is not the dialect's own.
+    LeadingTags leading_tags = LeadingTags::dialect;
     /// Report tool calls with their names and arguments, as the kinds from Kind::call on, if the dialect says how they are
     /// written. Otherwise their bytes are text of the tool channel.
     bool calls = false;
@@ -766,6 +777,7 @@ public:
         raw.start = static_cast<std::uint32_t>(options.start);
         raw.collect = options.collect;
         raw.stray_close = static_cast<std::uint32_t>(options.stray_close);
+        raw.leading_tags = static_cast<std::uint32_t>(options.leading_tags);
         raw.calls = options.calls ? 1 : 0;
         raw.calls_in_thinking = static_cast<std::uint32_t>(options.calls_in_thinking);
         if (options.budget != unlimited) {
@@ -1439,6 +1451,7 @@ struct RewriterOptions {
     std::uint64_t max_event = 0; ///< the largest event or body in bytes that is read: longer ones pass. 0: 16 MiB
     /// As for a scanner, in each choice's text; for every stream, wherever it starts and whatever its dialect is.
     StrayClose stray_close = StrayClose::dialect;
+    LeadingTags leading_tags = LeadingTags::dialect; ///< as for a scanner
     /// Make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written. A choice in
     /// which the server does so itself is left alone from then on.
     bool calls = false;
@@ -1509,6 +1522,7 @@ public:
         raw.off = options.off ? 1 : 0;
         raw.max_event = options.max_event;
         raw.stray_close = static_cast<std::uint32_t>(options.stray_close);
+        raw.leading_tags = static_cast<std::uint32_t>(options.leading_tags);
         raw.calls = options.calls ? 1 : 0;
         raw.tools = detail::bytes(detail::for_c(options.tools));
         raw.calls_in_thinking = static_cast<std::uint32_t>(options.calls_in_thinking);

@@ -41,7 +41,8 @@ pub struct Stats {
 /// `all`, or a list; without it, all are read. `field` is where the thinking of a chat goes: `reasoning_content`, `reasoning` or
 /// `thinking`. `body` says what comes: `unknown`, `events`, `json` or `lines`. With `calls_in_thinking="never"`, tool openers
 /// inside the thinking are text; with `stray_close="text"`, so is a closer of the thinking after other content, and
-/// `stray_close="drop"` removes it alone. Both are `"dialect"` by default: the dialect says. `max_tools` is the most bytes of
+/// `stray_close="drop"` removes it alone. With `leading_tags="text"`, a tag of another family as the first thing of a text is
+/// text. They are `"dialect"` by default: the dialect says. `max_tools` is the most bytes of
 /// `tools` as JSON. The other options are those of the library's manual.
 #[pyclass(frozen, module = "libaside")]
 pub struct Rewriter {
@@ -54,8 +55,8 @@ impl Rewriter {
     #[new]
     #[pyo3(signature = (dialect, *, start = None, field = "reasoning_content", body = "unknown", formats = None,
         responses_as = "reasoning_text", calls = false, tools = None, calls_in_thinking = "dialect", repair = false,
-        promote_empty = false, merge = false, stray_close = "dialect", off = false, max_event = None, max_held = None,
-        max_tools = None, keep_guessed = false))]
+        promote_empty = false, merge = false, stray_close = "dialect", leading_tags = "dialect", off = false,
+        max_event = None, max_held = None, max_tools = None, keep_guessed = false))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn new(
         dialect: DialectLike<'_>,
@@ -71,6 +72,7 @@ impl Rewriter {
         promote_empty: bool,
         merge: bool,
         stray_close: &str,
+        leading_tags: &str,
         off: bool,
         max_event: Option<usize>,
         max_held: Option<usize>,
@@ -91,6 +93,7 @@ impl Rewriter {
             .promote_empty(promote_empty)
             .merge(merge)
             .stray_close(words::find("stray_close", stray_close, words::STRAY_CLOSE)?)
+            .leading_tags(words::find("leading_tags", leading_tags, words::LEADING_TAGS)?)
             .off(off)
             .max_event(max_event)
             .max_held(max_held)

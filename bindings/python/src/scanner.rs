@@ -84,7 +84,8 @@ struct State {
 /// most bytes of them. With `calls`, or with the `tools` of the request, tool calls are told: as events, and as `calls` of what
 /// `split` returns; `max_tools` is the most bytes of `tools` as JSON. With `calls_in_thinking="never"`, tool openers inside the
 /// thinking are text; with `stray_close="text"`, so is a closer of the thinking after other content, and `stray_close="drop"`
-/// removes it alone. Both are `"dialect"` by default: the dialect says.
+/// removes it alone. With `leading_tags="text"`, a tag of another family as the first thing of a stream is text. They are
+/// `"dialect"` by default: the dialect says.
 #[pyclass(frozen, generic, module = "libaside")]
 pub struct Scanner {
     state: Exclusive<State>,
@@ -232,7 +233,7 @@ impl State {
 impl Scanner {
     #[new]
     #[pyo3(signature = (dialect, *, start = None, budget = None, collect = None, calls = false, tools = None,
-        calls_in_thinking = "dialect", stray_close = "dialect", max_tools = None))]
+        calls_in_thinking = "dialect", stray_close = "dialect", leading_tags = "dialect", max_tools = None))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn new(
         dialect: DialectLike<'_>,
@@ -243,6 +244,7 @@ impl Scanner {
         tools: Option<&Bound<'_, PyAny>>,
         calls_in_thinking: &str,
         stray_close: &str,
+        leading_tags: &str,
         max_tools: Option<usize>,
     ) -> PyResult<Scanner> {
         let collect = match collect {
@@ -259,7 +261,8 @@ impl Scanner {
             .collect(collect)
             .calls(calls)
             .calls_in_thinking(words::find("calls_in_thinking", calls_in_thinking, words::CALLS_IN_THINKING)?)
-            .stray_close(words::find("stray_close", stray_close, words::STRAY_CLOSE)?);
+            .stray_close(words::find("stray_close", stray_close, words::STRAY_CLOSE)?)
+            .leading_tags(words::find("leading_tags", leading_tags, words::LEADING_TAGS)?);
         let dialect = dialect.find()?;
         let scanner = aside::Scanner::with_options(&dialect, &options).map_err(errors::scanner)?;
         let writer = calls.then(|| Writer::new(&dialect, tools));

@@ -105,7 +105,11 @@ fn chunk(text: &str) -> Result<usize, String> {
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let chosen = arguments.dialect.choose()?;
     let mut input = Input::open(arguments.file.as_deref())?;
-    let options = ScannerOptions::new().start(chosen.start).stray_close(chosen.stray_close).calls(arguments.calls);
+    let options = ScannerOptions::new()
+        .start(chosen.start)
+        .stray_close(chosen.stray_close)
+        .leading_tags(chosen.leading_tags)
+        .calls(arguments.calls);
     let mut scanner = Scanner::with_options(&chosen.dialect, &options)
         .map_err(|error| Stop::Usage(format!("{}: {error}", chosen.dialect.name())))?;
     if !chosen.is_given && io::stderr().is_terminal() {

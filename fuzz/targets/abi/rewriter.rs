@@ -4,7 +4,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use aside::sse::{Body, Field, Formats, Options, RequestModel, ResponsesAs, Rewriter, Stats};
-use aside::{CallsInThinking, Error, Start, StrayClose};
+use aside::{CallsInThinking, Error, LeadingTags, Start, StrayClose};
 use support::Pair;
 use support::c::*;
 
@@ -53,6 +53,8 @@ pub fn run(input: &mut Input<'_>) {
         merge: bits >> 5 & 1,
         // The first two lists are shorter than 90 bytes.
         max_tools: [0, 1024, 0, 90][bits as usize >> 6],
+        keep_guessed: bits >> 2 & 1,
+        leading_tags: input.one_of(&[LEADING_TAGS_DIALECT, LEADING_TAGS_TEXT]),
     };
     let mut given = Version::given(input, options);
     let at = if most & 31 == 31 { ptr::null_mut() } else { given.at() };
@@ -118,7 +120,11 @@ fn mirror(options: &RewriterOptions) -> Result<Options, ()> {
         })
         .repair(is(options.repair)?)
         .promote_empty(is(options.promote_empty)?)
-        .merge(is(options.merge)?))
+        .merge(is(options.merge)?)
+        .leading_tags(match is(options.leading_tags)? {
+            true => LeadingTags::Text,
+            false => LeadingTags::Dialect,
+        }))
 }
 
 /// The formats of these bits; none if one of them is of no format.

@@ -37,8 +37,8 @@ pub struct aside_scanner_options {
     pub calls: u32,
     /// What becomes of a tool call that begins inside the thinking.
     pub calls_in_thinking: aside_calls_in_thinking,
-    /// 0.
-    pub reserved: u32,
+    /// What becomes of a tag that is not the dialect's own as the first thing of a stream.
+    pub leading_tags: aside_leading_tags,
 }
 
 impl Versioned for aside_scanner_options {
@@ -49,7 +49,7 @@ impl Versioned for aside_scanner_options {
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_scanner_options 56: size 0, start 8, stray_close 12, collect 16, budget 24, has_budget 32, budget_unit 36,
-        budget_scope 40, calls 44, calls_in_thinking 48, reserved 52);
+        budget_scope 40, calls 44, calls_in_thinking 48, leading_tags 52);
     assert!(aside_scanner_options::FIRST == 8);
 };
 
@@ -63,9 +63,6 @@ pub(super) unsafe fn options(options: *const aside_scanner_options) -> Result<Sc
     }
     // SAFETY: the caller's promise; the struct is made of plain numbers.
     let all = unsafe { read_sized(options, "options") }?;
-    if all.reserved != 0 {
-        return Err(fail_with(ASIDE_ERROR_OPTION, "options.reserved is not 0"));
-    }
     let stray_close = value(all.stray_close, "options.stray_close")?;
     let start = value(all.start, "options.start")?;
     let collect = (all.collect > 0).then(|| usize::try_from(all.collect).unwrap_or(usize::MAX));
@@ -75,7 +72,8 @@ pub(super) unsafe fn options(options: *const aside_scanner_options) -> Result<Sc
         other => return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.calls cannot be {other}"))),
     };
     let calls_in_thinking = value(all.calls_in_thinking, "options.calls_in_thinking")?;
-    Ok(ScannerOptions { start, collect, budget: budget(&all)?, stray_close, calls, calls_in_thinking })
+    let leading_tags = value(all.leading_tags, "options.leading_tags")?;
+    Ok(ScannerOptions { start, collect, budget: budget(&all)?, stray_close, leading_tags, calls, calls_in_thinking })
 }
 
 fn budget(options: &aside_scanner_options) -> Result<Option<Budget>, aside_status> {

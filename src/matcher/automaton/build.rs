@@ -31,7 +31,7 @@ const MOST_OF_FRESH: usize = 96;
 const MOST_OF_RARE: usize = 64;
 /// The most exits, and configurations of one region.
 const MOST_EXITS: usize = 40_000;
-const MOST_CONFIGS: usize = 48;
+const MOST_CONFIGS: usize = 64;
 /// The most bytes that are held in a state.
 const MOST_HELD: usize = 24;
 
@@ -421,6 +421,14 @@ fn framings_into(grammar: &Grammar, number: u8) -> Vec<u16> {
             if is_into && !list.contains(&pattern.after) {
                 list.push(pattern.after);
             }
+        }
+    }
+    // Another one may follow.
+    for at in 0.. {
+        let Some(&framing) = list.get(at) else { break };
+        let next = grammar.next_framing(framing);
+        if next != 0 && !list.contains(&next) {
+            list.push(next);
         }
     }
     list

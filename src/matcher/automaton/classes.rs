@@ -19,7 +19,7 @@ impl ByteClasses {
         let blanks: &[u8] = if has_lines { b" \t\n\x0B\x0C\r" } else { b"" };
         let special = b"<>/=\"':`~".iter().chain(blanks);
         let of_markers = grammar.nodes.iter().map(|node| node.byte);
-        let of_framings = grammar.framings.iter().flat_map(|framing| framing.iter());
+        let of_framings = grammar.framings.iter().flat_map(|framing| framing.bytes.iter());
         for byte in of_markers.chain(of_framings.chain(special).copied()) {
             is_own[usize::from(grammar.fold(byte))] = true;
         }

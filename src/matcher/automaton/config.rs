@@ -126,12 +126,20 @@ pub fn seeds(grammar: &Grammar, number: u8, used: u16) -> Vec<Seed> {
 /// Returns the flags that text takes away, as markers leave them: none, at a stream's start, after an opener, after a
 /// closer.
 fn fresh(region: &Region, is_content: bool, used: u16) -> Vec<u16> {
-    use flag::{BLANK, FORCED, FRESH, HEADER, LEAD, OPENED, START};
+    use flag::{BLANK, CLOSED, FORCED, FRESH, HEADER, LEAD, LEADING, OPENED, START};
     let all: &[u16] = if is_content {
         &[
             0,
             START | LEAD | FRESH | BLANK,
-            START | HEADER | LEAD | FRESH | BLANK,
+            START | LEAD | FRESH | BLANK | LEADING,
+            START | HEADER | LEAD | FRESH | BLANK | LEADING,
+            LEAD | FRESH | BLANK | LEADING,
+            LEAD | FRESH | LEADING,
+            CLOSED | FRESH,
+            CLOSED | FRESH | LEAD,
+            CLOSED | FRESH | FORCED,
+            CLOSED | FRESH | FORCED | LEAD,
+            CLOSED | FRESH | LEAD | LEADING,
             FRESH,
             FRESH | LEAD,
             FRESH | LEAD | BLANK,
@@ -144,6 +152,9 @@ fn fresh(region: &Region, is_content: bool, used: u16) -> Vec<u16> {
             OPENED | BLANK,
             OPENED | BLANK | LEAD | FRESH,
             START | BLANK | LEAD | FRESH,
+            START | BLANK | LEAD | FRESH | LEADING,
+            OPENED | BLANK | LEAD | FRESH | LEADING,
+            BLANK | LEAD | FRESH | LEADING,
             BLANK | LEAD | FRESH,
             FRESH,
             FRESH | LEAD,

@@ -39,6 +39,7 @@ impl Setup {
         let scanner = crate::ScannerOptions::new()
             .start(options.start)
             .stray_close(options.stray_close)
+            .leading_tags(options.leading_tags)
             .calls(options.calls)
             .calls_in_thinking(options.calls_in_thinking);
         Setup {

@@ -23,6 +23,9 @@ pub struct Dialect {
     pub drop: Vec<Dropped>,
     #[serde(default)]
     pub drop_ends: Vec<Dropped>,
+    #[serde(default)]
+    pub drop_last: Vec<Dropped>,
+    pub torn: Option<Torn>,
     pub extra_close: Option<String>,
     pub stray_close: Option<String>,
     #[serde(default)]
@@ -171,6 +174,14 @@ pub struct CallFraming {
     pub before_close: String,
 }
 
+/// How a closer may be torn: what it ends with, and what may stand behind it instead.
+#[derive(Deserialize, Clone, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Torn {
+    pub end: String,
+    pub before: String,
+}
+
 /// A marker without a span, which may be special.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(untagged)]
@@ -185,6 +196,9 @@ pub struct DroppedTable {
     pub marker: String,
     #[serde(default)]
     pub special: bool,
+    /// It is removed in the thinking too.
+    #[serde(default)]
+    pub thinking: bool,
 }
 
 impl Dropped {
@@ -197,6 +211,10 @@ impl Dropped {
 
     pub fn special(&self) -> bool {
         matches!(self, Dropped::Table(table) if table.special)
+    }
+
+    pub fn in_thinking(&self) -> bool {
+        matches!(self, Dropped::Table(table) if table.thinking)
     }
 }
 
@@ -222,6 +240,8 @@ pub struct Framing {
     pub after_open: String,
     pub before_close: String,
     pub after_close: String,
+    /// As much of `after_close` as there is.
+    pub partial: bool,
 }
 
 #[derive(Deserialize, Clone, Debug)]
@@ -347,8 +367,8 @@ impl Dialect {
             one_of("guard", &Some(guard.clone()), &["fences", "inline"])?;
         }
         for span in &self.spans {
-            one_of("where", &span.place, &["anywhere", "start", "lead"])?;
-            one_of("again", &span.again, &["absorb", "text"])?;
+            one_of("where", &span.place, &["anywhere", "start", "lead", "closed"])?;
+            one_of("again", &span.again, &["absorb", "drop", "text"])?;
             one_of("stray_close", &span.stray_close, &["text", "drop", "reclassify"])?;
             one_of("ends", &span.ends, &["thinking"])?;
             one_of("pauses", &span.pauses, &["thinking"])?;
@@ -369,6 +389,54 @@ impl Dialect {
             one_of("whole", &Some(literal.clone()), &keys)?;
         }
         Ok(())
+    }
+
+    /// Returns how many openers a span has, or the header.
+    pub fn openers(&self, rule: usize) -> usize {
+        match (self.spans.get(rule), &self.header) {
+            (Some(span), _) => {
+                span.open.len() + span.tag.as_ref().map_or(0, |tag| tag.names.len()) + span.fence.iter().count()
+            }
+            (None, Some(header)) => header.begin.len(),
+            (None, None) => 0,
+        }
+    }
+
+    /// Returns the names of tags that open the thinking as the first thing of a text, because a host or a model writes them in
+    /// place of this dialect's own markers: those that cannot be taken for a marker of its own.
+    pub fn leading_tags(&self) -> Vec<&'static str> {
+        if self.models.is_empty() {
+            return Vec::new();
+        }
+        let mut own: Vec<String> = Vec::new();
+        for span in &self.spans {
+            own.extend(span.open.iter().chain(&span.close).chain(&span.quote).cloned());
+            own.extend(
+                span.tag.iter().flat_map(|tag| &tag.names).flat_map(|name| [format!("<{name}>"), format!("</{name}>")]),
+            );
+        }
+        own.extend(
+            [&self.drop, &self.drop_ends, &self.drop_last].into_iter().flatten().map(|it| it.marker().to_string()),
+        );
+        if let Some(header) = &self.header {
+            own.extend(
+                header.begin.iter().chain(&header.end).chain(&header.close).chain(header.keys.values()).cloned(),
+            );
+        }
+        let own: Vec<String> = own.iter().map(|marker| marker.to_ascii_lowercase()).collect();
+        let one_begins_the_other = |a: &str, b: &str| a.starts_with(b) || b.starts_with(a);
+        let is_free = |name: &&str| {
+            let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+            let is_apart = |marker: &String| {
+                let broken = format!("\n{close}");
+                let is_close = *marker == close;
+                !one_begins_the_other(marker, &open)
+                    && (is_close || !one_begins_the_other(marker, &close))
+                    && !one_begins_the_other(marker, &broken)
+            };
+            own.iter().all(is_apart)
+        };
+        ["think", "thinking", "thought"].into_iter().filter(is_free).collect()
     }
 
     /// Returns the channels (and `header`) that a text of this dialect may start in.

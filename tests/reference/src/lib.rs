@@ -19,8 +19,11 @@ pub use events::{
 };
 pub use file::{
     Call as CallTable, CallFraming, CallId, Dialect, Dropped, DroppedTable, Example, ExampleCall, ExampleThought,
-    Framing, Header, ModelPattern, Route, Span, StartedPattern, Tag, ThoughtKeys, Values, all, find,
+    Framing, Header, ModelPattern, Route, Span, StartedPattern, Tag, ThoughtKeys, Torn, Values, all, find,
 };
 pub use markers::Stray;
 pub use prompt::{own_turn, read_behind};
-pub use read::{events, read, read_ended, read_tokens, read_tokens_with_calls, read_with_calls, read_with_stray};
+pub use read::{
+    Options, events, events_with, read, read_ended, read_tokens, read_tokens_with_calls, read_with_calls,
+    read_with_stray,
+};

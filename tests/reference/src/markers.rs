@@ -22,6 +22,8 @@ pub(crate) struct Region {
     pub(crate) from_start: bool,
     /// A body of the header rule.
     pub(crate) body: bool,
+    /// The tag that opened it in place of the dialect's own marker.
+    pub(crate) lead: Option<&'static str>,
     /// Its opener ended a thinking.
     pub(crate) ended_thinking: bool,
     /// No byte but blank ones so far.
@@ -42,6 +44,7 @@ impl Region {
             name: None,
             from_start: false,
             body: false,
+            lead: None,
             ended_thinking: false,
             fresh: true,
             untouched: true,
@@ -79,6 +82,14 @@ pub(crate) struct Reading<'a> {
     pub(crate) lead: bool,
     /// No content but blank since the start or since the last close.
     pub(crate) closed: bool,
+    /// Nothing but blanks since the text began, or since the last marker of the prompt before it.
+    pub(crate) leading: bool,
+    /// Tags of other families count as the first thing.
+    pub(crate) leads: bool,
+    /// The part of the text that is the prompt's.
+    pub(crate) prompt: usize,
+    /// Where a closer of the thinking ended last.
+    pub(crate) behind: Option<usize>,
     /// No span and no reclassifying yet.
     pub(crate) alone: bool,
     /// No span has ended yet, and nothing was reclassified.
@@ -112,7 +123,11 @@ pub(crate) enum Does {
         rule: usize,
     },
     Absorb {
-        rule: usize,
+        rule: Option<usize>,
+    },
+    /// A tag in place of the dialect's own opener.
+    Lead {
+        name: &'static str,
     },
     /// The closer of a wrapper of the answer, inside the thinking.
     Answer,
@@ -231,6 +246,9 @@ impl Reading<'_> {
 
     /// Returns the spans whose closers close a region.
     pub(crate) fn closers(&self, region: &Region) -> Vec<usize> {
+        if region.lead.is_some() {
+            return vec![];
+        }
         if !region.from_start {
             return if region.body { vec![] } else { vec![region.rule] };
         }
@@ -258,6 +276,9 @@ impl Reading<'_> {
         if region.quoted {
             return None;
         }
+        if let Some(name) = region.lead {
+            return self.in_lead(at, region, name);
+        }
         for rule in self.closers(region) {
             if region.untouched
                 && let Some((before, end)) = self.labelled_closer(at, rule)
@@ -278,9 +299,9 @@ impl Reading<'_> {
             return Some(Found { before: 0, end, does });
         }
         if region.channel == "thinking"
-            && let Some(end) = self.dropped(at, &self.dialect.drop_ends)
+            && let Some(found) = self.removed_in_thinking(at)
         {
-            return Some(Found { before: 0, end, does: Does::End });
+            return Some(found);
         }
         if region.ended_thinking && region.channel != "content" {
             for rule in self.of_channel("thinking") {
@@ -302,23 +323,91 @@ impl Reading<'_> {
         if region.channel == "content" {
             return self.in_content(at);
         }
-        if region.fresh {
+        {
             for (rule, span) in self.dialect.spans.iter().enumerate() {
                 let absorbs = match span.again.as_deref() {
                     None if region.from_start => span.channel == region.channel,
                     None => span.channel == "thinking" && rule == region.rule && !region.body,
-                    Some("absorb") if region.from_start => span.channel == region.channel,
-                    Some("absorb") => rule == region.rule && !region.body,
+                    Some("absorb" | "drop") if region.from_start => span.channel == region.channel,
+                    Some("absorb" | "drop") => rule == region.rule && !region.body,
                     _ => false,
                 };
                 // A fence inside a fence is a line of its own text.
                 let absorbs = absorbs && span.fence.is_none();
+                let absorbs = absorbs && (region.fresh || span.again.as_deref() == Some("drop"));
                 if absorbs && let Some((before, end, _)) = self.opener(at, rule) {
-                    let does = Does::Absorb { rule };
+                    let does = Does::Absorb { rule: Some(rule) };
                     return Some(Found { before, end, does });
                 }
             }
         }
+        if region.channel == "thinking"
+            && let Some((name, end)) = self.leading_tag(at)
+        {
+            return Some(Found { before: 0, end, does: Does::Lead { name } });
+        }
+        if let Some(found) = self.opener_in_thinking(at, region) {
+            return Some(found);
+        }
+        if region.body {
+            return self.header(at);
+        }
+        None
+    }
+
+    /// Finds what closes a thinking that a leading tag has opened, and what counts inside.
+    fn in_lead(&self, at: usize, region: &Region, name: &str) -> Option<Found> {
+        let close = |before: usize, end: usize, rule: Option<usize>| {
+            Some(Found { before, end, does: Does::Close { rule, own: true } })
+        };
+        if let Some(before) = self.framed(at, "\n", &format!("</{name}>"), false) {
+            return close(before, at + before + name.len() + 3, None);
+        }
+        for rule in self.of_channel("thinking") {
+            if self.dialect.spans[rule].fence.is_some() {
+                continue;
+            }
+            let found = self.bare_closer(at, rule);
+            let framed = || self.literal(at, "\n").then(|| self.bare_closer(at + 1, rule)).flatten();
+            if let Some((_, end)) = found {
+                return close(0, end, None);
+            }
+            if let Some((_, end)) = framed() {
+                return close(1, end, None);
+            }
+        }
+        if let Some(end) = self.body_closer(at) {
+            return close(0, end, None);
+        }
+        if let Some(found) = self.removed_in_thinking(at) {
+            return Some(found);
+        }
+        if region.fresh && self.literal(at, &format!("<{name}>")) {
+            let end = at + name.len() + 2;
+            return Some(Found { before: 0, end, does: Does::Absorb { rule: None } });
+        }
+        self.opener_in_thinking(at, region).or_else(|| self.header(at))
+    }
+
+    /// Finds a leading tag: as the first thing of a text, it opens thinking in place of the dialect's own opener.
+    fn leading_tag(&self, at: usize) -> Option<(&'static str, usize)> {
+        let names = if self.leading { self.dialect.leading_tags() } else { Vec::new() };
+        let name = names.into_iter().find(|name| self.literal(at, &format!("<{name}>")))?;
+        Some((name, at + name.len() + 2))
+    }
+
+    /// Finds what is removed inside the thinking, which some of it ends.
+    fn removed_in_thinking(&self, at: usize) -> Option<Found> {
+        if let Some(end) = self.dropped(at, &self.dialect.drop_ends) {
+            return Some(Found { before: 0, end, does: Does::End });
+        }
+        let dropped: Vec<Dropped> = self.dialect.drop.iter().filter(|it| it.in_thinking()).cloned().collect();
+        let end = self.dropped(at, &dropped)?;
+        Some(Found { before: 0, end, does: Does::Drop })
+    }
+
+    /// Finds an opener that ends or pauses the thinking around it.
+    fn opener_in_thinking(&self, at: usize, region: &Region) -> Option<Found> {
         let hidden = self.hidden(at) == Hidden::InSpan;
         for (rule, span) in self.dialect.spans.iter().enumerate().filter(|_| !hidden) {
             // Framing never stands before an implied close. What it ends makes room.
@@ -345,9 +434,6 @@ impl Reading<'_> {
                 return Some(Found { before, end, does });
             }
         }
-        if region.body {
-            return self.header(at);
-        }
         None
     }
 
@@ -368,10 +454,13 @@ impl Reading<'_> {
                 return Some(Found { before, end, does });
             }
         }
-        // After nothing but blanks a closer is an extra one, elsewhere a stray one.
         if hidden != Hidden::No {
             return None;
         }
+        if let Some((name, end)) = self.leading_tag(at) {
+            return Some(Found { before: 0, end, does: Does::Lead { name } });
+        }
+        // After nothing but blanks a closer is an extra one, elsewhere a stray one.
         for rule in self.of_channel("thinking") {
             let span = &self.dialect.spans[rule];
             // A fence's closer is a fence line like any other out here.
@@ -411,6 +500,8 @@ impl Reading<'_> {
             }
         }
         let dropped = self.dropped(at, &self.dialect.drop).or_else(|| self.dropped(at, &self.dialect.drop_ends));
+        let is_last = |end: &usize| *end == self.text.len();
+        let dropped = dropped.or_else(|| self.dropped(at, &self.dialect.drop_last).filter(is_last));
         if let Some(end) = dropped.filter(|&end| !self.closes_as(&self.text[at..end])) {
             return Some(Found { before: 0, end, does: Does::Drop });
         }
@@ -439,6 +530,7 @@ impl Reading<'_> {
             None | Some("anywhere") => true,
             Some("start") => at == 0,
             Some("lead") => self.lead,
+            Some("closed") => self.behind == Some(at),
             Some(other) => panic!("where = {other}"),
         };
         if !counts {
@@ -485,8 +577,26 @@ impl Reading<'_> {
 
     /// Returns the end of one of these markers.
     fn dropped(&self, at: usize, markers: &[Dropped]) -> Option<usize> {
-        let here = markers.iter().find(|it| self.marker_literal(at, it.marker(), it.special()))?;
-        Some(at + here.marker().len())
+        markers.iter().find_map(|it| self.torn_or_whole(at, it.marker(), it.special()))
+    }
+
+    /// Returns the end of a marker there, as its file has it or torn: without its end where another one begins directly behind
+    /// it, or with its end twice, the first time without its last byte.
+    fn torn_or_whole(&self, at: usize, marker: &str, special: bool) -> Option<usize> {
+        if self.marker_literal(at, marker, special) {
+            return Some(at + marker.len());
+        }
+        let torn = self.dialect.torn.as_ref()?;
+        let front = marker.strip_suffix(torn.end.as_str()).filter(|front| !front.starts_with(&torn.before))?;
+        if front.is_empty() || !self.marker_literal(at, front, special) {
+            return None;
+        }
+        let end = at + front.len();
+        let twice = format!("{}{}", &torn.end[..torn.end.len() - 1], torn.end);
+        if self.literal(end, &twice) {
+            return Some(end + twice.len());
+        }
+        self.literal(end, &torn.before).then_some(end)
     }
 
     /// Finds the label of the framing after the opener, without its line break, and directly after it a closer.
@@ -504,10 +614,11 @@ impl Reading<'_> {
     /// Finds the closer alone, without framing.
     fn bare_closer(&self, at: usize, rule: usize) -> Option<(usize, usize)> {
         let span = &self.dialect.spans[rule];
-        if let Some(close) = span.close.iter().find(|close| self.marker_literal(at, close, span.special)) {
-            return Some((0, at + close.len()));
+        if let Some(end) = span.close.iter().find_map(|close| self.torn_or_whole(at, close, span.special)) {
+            return Some((0, end));
         }
-        if span.tag.is_some() { self.closer(at, rule, None) } else { None }
+        let alone = |found: &(usize, usize)| found.0 == 0;
+        if span.tag.is_some() { self.closer(at, rule, None).filter(alone) } else { None }
     }
 
     /// Finds the closer of a span at `at`. Returns the length of the framing before it, and its end. `open`: the name of the
@@ -515,17 +626,27 @@ impl Reading<'_> {
     pub(crate) fn closer(&self, at: usize, rule: usize, open: Option<usize>) -> Option<(usize, usize)> {
         let span = &self.dialect.spans[rule];
         for literal in &span.close {
-            if let Some(before) = self.framed(at, &span.framing.before_close, literal, span.special) {
-                return Some((before, at + before + literal.len()));
+            let framing = &span.framing.before_close;
+            let framed =
+                self.framing(at, framing).then(|| self.torn_or_whole(at + framing.len(), literal, span.special));
+            if let Some(end) = framed.flatten() {
+                return Some((framing.len(), end));
+            }
+            if let Some(end) = self.torn_or_whole(at, literal, span.special) {
+                return Some((0, end));
             }
         }
         if let Some(tag) = &span.tag {
             for name in 0..tag.names.len() {
                 let same = open.is_none_or(|open| open == name);
-                if (same || tag.closer == "any")
-                    && let Some(end) = self.tag_closer(at, tag, name)
-                {
-                    return Some((0, end));
+                let framing = &span.framing.before_close;
+                for before in [framing.as_str(), ""] {
+                    if (same || tag.closer == "any")
+                        && self.framing(at, before)
+                        && let Some(end) = self.tag_closer(at + before.len(), tag, name)
+                    {
+                        return Some((before.len(), end));
+                    }
                 }
             }
         }

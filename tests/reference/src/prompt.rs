@@ -3,7 +3,7 @@
 
 use crate::events::{END, Event, IMPLIED, Part, What, joined};
 use crate::file::Dialect;
-use crate::read::events;
+use crate::read::{Options, events_with};
 
 /// Returns what the prompt has written of the model's turn: all that follows the turn marker that ends last.
 pub fn own_turn<'a>(dialect: &Dialect, prompt: &'a [u8]) -> &'a [u8] {
@@ -20,7 +20,8 @@ pub fn read_behind(dialect: &Dialect, prompt: &[u8], text: &[u8]) -> Vec<Event> 
     let turn = own_turn(dialect, prompt);
     let cut = turn.len();
     let start = if dialect.start.as_deref() == Some("header") { "header" } else { "content" };
-    let whole = events(dialect, &[turn, text].concat(), Some(start));
+    let options = Options { prompt: cut, ..Options::default() };
+    let whole = events_with(dialect, &[turn, text].concat(), Some(start), options);
     let end = |index: usize| {
         let event: &Event = &whole[index];
         let kept = whole.get(index + 1).filter(|next| {

@@ -10,13 +10,13 @@ use crate::markers::{Does, Found, Opening, Reading, Region, Stray, decoded, fixe
 
 /// Reads a whole text. `start` overrides the dialect's own.
 pub fn events(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
-    reading(dialect, text, start, None, None, false)
+    reading(dialect, text, start, None, Options::default())
 }
 
 /// Reads a text that the model has ended. Nobody has said where it starts, so that the dialect's start is a guess. Neighbouring
 /// text is joined.
 pub fn read_ended(dialect: &Dialect, text: &[u8]) -> Vec<Event> {
-    let mut reading = begin(dialect, text, None, None, None, false);
+    let mut reading = begin(dialect, text, None, None, Options::default());
     reading.guessed = reading.at_start == "thinking";
     reading.read();
     joined(&reading.events)
@@ -24,17 +24,17 @@ pub fn read_ended(dialect: &Dialect, text: &[u8]) -> Vec<Event> {
 
 /// Reads a text for a host that wants calls told apart. What may come in pieces is joined.
 pub fn read_with_calls(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
-    joined_with_calls(&reading(dialect, text, start, None, None, true))
+    joined_with_calls(&reading(dialect, text, start, None, Options { wants_calls: true, ..Options::default() }))
 }
 
 /// Reads a text for a host that says what becomes of stray closers. Neighbouring text is joined.
 pub fn read_with_stray(dialect: &Dialect, text: &[u8], start: Option<&str>, stray: Stray) -> Vec<Event> {
-    joined(&reading(dialect, text, start, None, Some(stray), false))
+    joined(&reading(dialect, text, start, None, Options { stray: Some(stray), ..Options::default() }))
 }
 
 /// Reads a text whose tokens are known. `special`: where special tokens begin. Neighbouring text is joined.
 pub fn read_tokens(dialect: &Dialect, text: &[u8], start: Option<&str>, special: &BTreeSet<usize>) -> Vec<Event> {
-    joined(&reading(dialect, text, start, Some(special), None, false))
+    joined(&reading(dialect, text, start, Some(special), Options::default()))
 }
 
 /// Reads a text whose tokens are known as `read_with_calls` does.
@@ -44,7 +44,31 @@ pub fn read_tokens_with_calls(
     start: Option<&str>,
     special: &BTreeSet<usize>,
 ) -> Vec<Event> {
-    joined_with_calls(&reading(dialect, text, start, Some(special), None, true))
+    joined_with_calls(&reading(
+        dialect,
+        text,
+        start,
+        Some(special),
+        Options { wants_calls: true, ..Options::default() },
+    ))
+}
+
+/// What a host says of a text.
+#[derive(Clone, Copy, Default)]
+pub struct Options {
+    /// What becomes of stray closers.
+    pub stray: Option<Stray>,
+    /// Calls are told apart.
+    pub wants_calls: bool,
+    /// Tags that are not the dialect's own are text.
+    pub no_leading_tags: bool,
+    /// The length of the prompt's part of the text.
+    pub prompt: usize,
+}
+
+/// Reads a text for a host that says all this.
+pub fn events_with(dialect: &Dialect, text: &[u8], start: Option<&str>, options: Options) -> Vec<Event> {
+    reading(dialect, text, start, None, options)
 }
 
 fn reading(
@@ -52,10 +76,9 @@ fn reading(
     text: &[u8],
     start: Option<&str>,
     special: Option<&BTreeSet<usize>>,
-    stray: Option<Stray>,
-    wants_calls: bool,
+    options: Options,
 ) -> Vec<Event> {
-    let mut reading = begin(dialect, text, start, special, stray, wants_calls);
+    let mut reading = begin(dialect, text, start, special, options);
     reading.read();
     reading.events
 }
@@ -65,8 +88,7 @@ fn begin<'a>(
     text: &'a [u8],
     start: Option<&str>,
     special: Option<&'a BTreeSet<usize>>,
-    stray: Option<Stray>,
-    wants_calls: bool,
+    Options { stray, wants_calls, no_leading_tags, prompt }: Options,
 ) -> Reading<'a> {
     let start = start.or(dialect.start.as_deref()).unwrap_or("content");
     Reading {
@@ -82,6 +104,10 @@ fn begin<'a>(
         spent: vec![false; dialect.spans.len()],
         lead: true,
         closed: true,
+        leading: !no_leading_tags,
+        leads: !no_leading_tags,
+        prompt,
+        behind: None,
         alone: true,
         first: true,
         guessed: false,
@@ -141,10 +167,19 @@ impl Reading<'_> {
     fn apply(&mut self, at: usize, found: Found) -> usize {
         let Found { before, end, does } = found;
         let begin = at + before;
+        self.leading = self.leads && end <= self.prompt;
+        let in_thinking = self.channel() == "thinking";
+        let closes = match does {
+            Does::Close { .. } | Does::End => in_thinking,
+            Does::DropCloser { .. } | Does::Reclassify { .. } => true,
+            _ => false,
+        };
+        self.behind = closes.then_some(end);
         match does {
             Does::Open(opening) => self.apply_open(at, begin, end, opening),
             Does::Close { rule, own } => {
                 self.push_framing(at..begin, Part::Before);
+                let lead = self.open.last().is_some_and(|region| region.lead.is_some());
                 let closed = self.block_of(begin..end, rule);
                 let told = self.wants_calls && self.open.last().is_some_and(|region| !self.tables(region).is_empty());
                 let keep = rule.is_some_and(|rule| own && self.dialect.spans[rule].keep) && !told;
@@ -162,7 +197,28 @@ impl Reading<'_> {
                 if let Some(around) = around.filter(|_| !self.dialect.guard.is_empty()) {
                     self.code = around;
                 }
-                self.after(end, rule, |framing| &framing.after_close)
+                match lead {
+                    true => self.after_close_of_lead(end),
+                    false => self.after_close(end, rule),
+                }
+            }
+            Does::Lead { name } => {
+                let first = self.of_channel("thinking").first().copied();
+                let rule = first.unwrap_or(self.dialect.spans.len());
+                self.pass_marker(end, false);
+                if in_thinking {
+                    self.guessed = false;
+                    self.push_framing(begin..end, Part::Marker);
+                } else {
+                    let names = self.dialect.leading_tags();
+                    let tag = self.dialect.openers(rule) + names.iter().position(|it| *it == name).unwrap();
+                    self.alone = false;
+                    self.push(What::Open { rule, tag }, "thinking", begin..end, Part::Marker);
+                    self.open.push(Region::new(rule, "thinking"));
+                }
+                let region = self.open.last_mut().unwrap();
+                (region.lead, region.rule, region.untouched) = (Some(name), rule, true);
+                self.take_framing(end, "\n")
             }
             Does::End => {
                 let region = self.open.last().unwrap();
@@ -179,7 +235,7 @@ impl Reading<'_> {
                 self.pass_marker(end, false);
                 // It says that a thinking is over.
                 (self.alone, self.closed) = (false, true);
-                self.after(end, Some(rule), |framing| &framing.after_close)
+                self.after_close(end, Some(rule))
             }
             Does::Answer => {
                 if self.first && self.open.len() == 1 {
@@ -202,7 +258,7 @@ impl Reading<'_> {
                 (self.alone, self.lead, self.closed) = (false, true, true);
                 self.first = false;
                 self.spend(rule);
-                self.after(end, Some(rule), |framing| &framing.after_close)
+                self.after_close(end, Some(rule))
             }
             Does::Absorb { rule } => {
                 self.push_framing(at..begin, Part::Before);
@@ -211,7 +267,10 @@ impl Reading<'_> {
                 // It stands for the opener.
                 self.guessed = false;
                 self.open.last_mut().unwrap().untouched = true;
-                self.after(end, Some(rule), |framing| &framing.after_open)
+                match rule {
+                    Some(_) => self.after(end, rule, |framing| &framing.after_open),
+                    None => self.take_framing(end, "\n"),
+                }
             }
             Does::Drop => {
                 self.push_framing(begin..end, Part::Marker);
@@ -279,6 +338,7 @@ impl Reading<'_> {
     /// Opens a span that has no opener.
     fn open_bare(&mut self, at: usize, rule: usize) -> usize {
         self.alone = false;
+        self.leading = false;
         self.around = self.code.clone();
         self.push(What::Open { rule, tag: 0 }, "tool", at..at, Part::None);
         self.open.push(Region::new(rule, "tool"));
@@ -289,7 +349,7 @@ impl Reading<'_> {
     /// is a block of the first span of its channel that has this closer, or a body of the header's.
     fn block_of(&self, marker: Range<usize>, closer: Option<usize>) -> usize {
         let region = self.open.last().unwrap();
-        if !region.from_start {
+        if !region.from_start || region.lead.is_some() {
             return region.rule;
         }
         let has = |rule: &usize| {
@@ -309,8 +369,36 @@ impl Reading<'_> {
     /// Takes the framing after a marker: all of it or nothing.
     fn after(&mut self, at: usize, rule: Option<usize>, which: impl Fn(&Framing) -> &String) -> usize {
         let Some(rule) = rule else { return at };
-        let length = which(&self.dialect.spans[rule].framing).len();
-        if !self.framing(at, which(&self.dialect.spans[rule].framing)) {
+        let framing = which(&self.dialect.spans[rule].framing).clone();
+        self.take_framing(at, &framing)
+    }
+
+    /// Takes the framing after a closer: all of it or nothing, or as much of it as there is, a character at a time.
+    fn after_close(&mut self, mut at: usize, rule: Option<usize>) -> usize {
+        let Some(rule) = rule else { return at };
+        let framing = self.dialect.spans[rule].framing.clone();
+        if !framing.partial {
+            return self.take_framing(at, &framing.after_close);
+        }
+        for character in framing.after_close.chars() {
+            let next = self.take_framing(at, &character.to_string());
+            if next == at {
+                break;
+            }
+            at = next;
+        }
+        at
+    }
+
+    /// Takes the framing after what closes a thinking that a leading tag has opened: up to two line breaks.
+    fn after_close_of_lead(&mut self, end: usize) -> usize {
+        let first = self.take_framing(end, "\n");
+        if first == end { end } else { self.take_framing(first, "\n") }
+    }
+
+    fn take_framing(&mut self, at: usize, framing: &str) -> usize {
+        let length = framing.len();
+        if !self.framing(at, framing) {
             return at;
         }
         self.push_framing(at..at + length, Part::After);
@@ -361,6 +449,7 @@ impl Reading<'_> {
     pub(crate) fn note_text(&mut self, range: Range<usize>) {
         let channel = self.channel();
         if !self.text[range.clone()].iter().all(|&byte| blank(byte)) {
+            self.leading = false;
             if let Some(region) = self.open.last_mut() {
                 region.fresh = false;
             }

@@ -80,6 +80,7 @@ impl File<'_> {
                 self.one_of(&["", "tag.self_close = true\n"]);
                 self.one_of(&["", "tag.space = 2\n"]);
                 self.one_of(&["", "tag.suffix = 3\n"]);
+                self.once_in(3, "framing = { before_close = \"\\n\", after_close = \"\\na\", partial = true }\n");
                 if channel == "thinking" && self.random.one_in(3) {
                     self.text += "tag.attributes = 64\n";
                     self.text +=
@@ -99,6 +100,7 @@ impl File<'_> {
                 for place in ["before_open", "after_open", "before_close", "after_close"] {
                     self.key(4, &format!("framing.{place}"));
                 }
+                self.once_in(4, "framing.partial = true\n");
             }
         }
         self.once_in(4, "keep = true\n");
@@ -107,10 +109,10 @@ impl File<'_> {
         if !has_calls {
             self.key(5, "quote");
         }
-        self.one_of(&["", "", "again = \"absorb\"\n", "again = \"text\"\n"]);
+        self.one_of(&["", "", "again = \"absorb\"\n", "again = \"drop\"\n", "again = \"text\"\n"]);
         match channel {
             "thinking" => {
-                self.one_of(&["", "", "where = \"start\"\n", "where = \"lead\"\n"]);
+                self.one_of(&["", "", "where = \"start\"\n", "where = \"lead\"\n", "where = \"closed\"\n"]);
                 self.one_of(&["", "", "stray_close = \"text\"\n", "stray_close = \"reclassify\"\n"]);
             }
             "content" => self.one_of(&["", "", "ends = \"thinking\"\n", "where = \"lead\"\n"]),
@@ -252,10 +254,15 @@ pub fn made(random: &mut Random) -> String {
     let mut file = File { random, pieces, literals: Vec::new(), text: String::from("name = \"made\"\n") };
     file.once_in(3, "case = \"ascii\"\n");
     file.once_in(3, "extra_close = \"drop\"\n");
+    if file.random.one_in(6) {
+        let line = format!("drop_last = {}\n", file.list(2));
+        file.text += &line;
+    }
     file.one_of(&["", "stray_close = \"drop\"\n", "stray_close = \"reclassify\"\n"]);
     file.one_of(&["", "", "guard = [\"fences\"]\n", "guard = [\"inline\", \"fences\"]\n"]);
     if file.random.one_in(4) {
-        let line = format!("drop = {}\n", file.list(2));
+        let thinking = if file.random.one_in(3) { ", thinking = true" } else { "" };
+        let line = format!("drop = [{{ marker = {}{thinking} }}, {}]\n", file.literal(), file.literal());
         file.text += &line;
     }
     if file.random.one_in(4) {

@@ -50,8 +50,19 @@ fn markers(dialect: &Dialect, names: usize) -> BTreeSet<Vec<u8>> {
     let mut add = |text: String| {
         markers.insert(text.into_bytes());
     };
-    let dropped = dialect.drop.iter().chain(&dialect.drop_ends);
+    let dropped = dialect.drop.iter().chain(&dialect.drop_ends).chain(&dialect.drop_last);
     dropped.map(|dropped| dropped.marker().to_string()).for_each(&mut add);
+    for name in dialect.leading_tags().into_iter().take(names) {
+        add(format!("<{name}>"));
+        add(format!("</{name}>"));
+    }
+    if let Some(torn) = &dialect.torn {
+        let closers = dialect.spans.iter().flat_map(|span| &span.close);
+        for front in closers.filter_map(|close| close.strip_suffix(&torn.end)) {
+            add(format!("{front}{}", torn.before));
+            add(format!("{front}{}{}", &torn.end[..torn.end.len() - 1], torn.end));
+        }
+    }
     for span in &dialect.spans {
         span.open.iter().chain(&span.close).chain(&span.quote).cloned().for_each(&mut add);
         for call in &span.calls {

@@ -33,6 +33,7 @@ _Start: TypeAlias = Literal["content", "thinking", "narration", "tool", "header"
 _CallsInThinking: TypeAlias = Literal["dialect", "never"]
 _StrayClose: TypeAlias = Literal["dialect", "text", "drop"]
 _EndReason: TypeAlias = Literal["unknown", "ended", "cut_off"]
+_LeadingTags: TypeAlias = Literal["dialect", "text"]
 _Markers: TypeAlias = Literal["refuse", "escape"]
 _Field: TypeAlias = Literal["reasoning_content", "reasoning", "thinking"]
 _Body: TypeAlias = Literal["unknown", "events", "json", "lines"]
@@ -190,6 +191,7 @@ class Scanner(Generic[_Text]):
         tools: _Tools | None = None,
         calls_in_thinking: _CallsInThinking = "dialect",
         stray_close: _StrayClose = "dialect",
+        leading_tags: _LeadingTags = "dialect",
         max_tools: int | None = None,
     ) -> Self: ...
     def feed(self, text: _Text) -> list[Event[_Text]]: ...
@@ -284,6 +286,7 @@ class Rewriter:
         promote_empty: bool = False,
         merge: bool = False,
         stray_close: _StrayClose = "dialect",
+        leading_tags: _LeadingTags = "dialect",
         off: bool = False,
         max_event: int | None = None,
         max_held: int | None = None,

@@ -47,6 +47,9 @@ module Aside
     # Why a stream ends, as far as its host knows.
     END_REASON = { unknown: 0, ended: 1, cut_off: 2 }.freeze
 
+    # What becomes of a tag `<think>`, `<thinking>` or `<thought>` as the first thing of a stream but for blanks, where the dialect has other markers for the thinking.
+    LEADING_TAGS = { dialect: 0, text: 1 }.freeze
+
     # What a budget counts.
     BUDGET_UNIT = { bytes: 0, characters: 1 }.freeze
 
@@ -107,7 +110,7 @@ module Aside
     REWRITER_OPTIONS_SIZE = 104
     REWRITER_OPTIONS_AT = { size: 0, start: 8, field: 12, body: 16, off: 20, max_event: 24, stray_close: 32, calls: 36,
                             tools: 40, max_held: 56, calls_in_thinking: 64, formats: 68, responses_as: 72, repair: 76,
-                            promote_empty: 80, merge: 84, max_tools: 88, keep_guessed: 96, reserved: 100 }.freeze
+                            promote_empty: 80, merge: 84, max_tools: 88, keep_guessed: 96, leading_tags: 100 }.freeze
     REWRITER_OPTIONS_PACK = "JL4QL2pJQL6QL2"
 
     REWRITER_STATS_SIZE = 112
@@ -187,7 +190,7 @@ module Aside
 
     SCANNER_OPTIONS_SIZE = 56
     SCANNER_OPTIONS_AT = { size: 0, start: 8, stray_close: 12, collect: 16, budget: 24, has_budget: 32, budget_unit: 36,
-                           budget_scope: 40, calls: 44, calls_in_thinking: 48, reserved: 52 }.freeze
+                           budget_scope: 40, calls: 44, calls_in_thinking: 48, leading_tags: 52 }.freeze
     SCANNER_OPTIONS_PACK = "JL2Q2L6"
 
     COUNTS_SIZE = 48

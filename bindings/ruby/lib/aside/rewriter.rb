@@ -110,6 +110,7 @@ module Aside
     # +off+:: true: nothing is split, what comes in goes out
     # +max_event+:: longer events, and longer JSON bodies, pass unread; in bytes, 0 stands for 16 MiB
     # +stray_close+:: as for Scanner.new; it applies to every stream, whatever its start and dialect
+    # +leading_tags+:: as for Scanner.new
     # +calls+:: true: make +tool_calls+ of the calls that the model writes as text, if the dialect says how they are written. A
     #           choice in which the server does so itself is left alone from then on
     # +tools+:: the request's +tools+ as JSON, as for CallWriter.new: calls of others stay in the text. nil: every call is emitted
@@ -137,7 +138,7 @@ module Aside
     def initialize(dialect, start: nil, field: :reasoning_content, body: nil, off: false, max_event: 0,
                    stray_close: :dialect, calls: false, tools: nil, calls_in_thinking: :dialect, max_held: 0,
                    formats: :all, responses_as: :reasoning_text, repair: false, promote_empty: false, merge: false,
-                   max_tools: 0, keep_guessed: false)
+                   leading_tags: :dialect, max_tools: 0, keep_guessed: false)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
       tools = Native.utf8(tools) if tools
@@ -149,7 +150,7 @@ module Aside
                  Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING),
                  Rewriter.formats(formats), Native.number("responses_as", responses_as, Native::RESPONSES_AS), repair ? 1 : 0,
                  promote_empty ? 1 : 0, merge ? 1 : 0, Native.count("max_tools", max_tools),
-                 keep_guessed ? 1 : 0, 0]
+                 keep_guessed ? 1 : 0, Native.number("leading_tags", leading_tags, Native::LEADING_TAGS)]
                 .pack(Native::REWRITER_OPTIONS_PACK)
       @lock = Lock.new
       own(Error.check_address(Native.aside_rewriter_new(dialect.handle, options)), :aside_rewriter_free)

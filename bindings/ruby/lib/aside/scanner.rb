@@ -69,6 +69,9 @@ module Aside
     # +stray_close+:: what becomes of a closer of the thinking that has no opener and comes after content: +:dialect+ (the
     #                 dialect decides), +:text+, for a host that is sure that its model does not think, or +:drop+ (it is
     #                 removed alone), for a host whose prompt has ended the thinking
+    # +leading_tags+:: what becomes of a tag think, thinking or thought as the first thing of a stream, where it is not the
+    #                  dialect's own: +:dialect+ (it opens the thinking, in dialects of models), or +:text+, for a host that
+    #                  asks for such a tag and looks for it itself
     # +calls+:: true: report tool calls with their names and arguments, as the kinds from +:call+ on, if the dialect says how
     #           they are written. Otherwise their bytes are text of the channel +:tool+
     # +calls_in_thinking+:: what becomes of a tool call that begins inside the thinking: +:dialect+ (the dialect decides
@@ -76,7 +79,7 @@ module Aside
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have.
     def initialize(dialect, start: nil, collect: 0, budget: nil, budget_unit: :bytes, budget_scope: :span,
-                   stray_close: :dialect, calls: false, calls_in_thinking: :dialect)
+                   stray_close: :dialect, leading_tags: :dialect, calls: false, calls_in_thinking: :dialect)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
       options = [Native::SCANNER_OPTIONS_SIZE, Native.number("start", start, Native::START),
@@ -84,7 +87,8 @@ module Aside
                  Native.count("budget", budget || 0), budget ? 1 : 0,
                  Native.number("budget_unit", budget_unit, Native::BUDGET_UNIT),
                  Native.number("budget_scope", budget_scope, Native::BUDGET_SCOPE), calls ? 1 : 0,
-                 Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING), 0]
+                 Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING),
+                 Native.number("leading_tags", leading_tags, Native::LEADING_TAGS)]
                 .pack(Native::SCANNER_OPTIONS_PACK)
       make_room
       @due = []

@@ -71,6 +71,9 @@ pub const END_REASON_UNKNOWN: u32 = 0;
 pub const END_REASON_ENDED: u32 = 1;
 pub const END_REASON_CUT_OFF: u32 = 2;
 
+pub const LEADING_TAGS_DIALECT: u32 = 0;
+pub const LEADING_TAGS_TEXT: u32 = 1;
+
 pub const BUDGET_UNIT_BYTES: u32 = 0;
 pub const BUDGET_UNIT_CHARACTERS: u32 = 1;
 
@@ -235,7 +238,7 @@ pub struct RewriterOptions {
     pub merge: u32,
     pub max_tools: u64,
     pub keep_guessed: u32,
-    pub reserved: u32,
+    pub leading_tags: u32,
 }
 
 impl Default for RewriterOptions {
@@ -536,7 +539,7 @@ pub struct ScannerOptions {
     pub budget_scope: u32,
     pub calls: u32,
     pub calls_in_thinking: u32,
-    pub reserved: u32,
+    pub leading_tags: u32,
 }
 
 impl Default for ScannerOptions {
