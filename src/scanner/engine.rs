@@ -62,6 +62,8 @@ pub struct Engine {
     stray_close: u16,
     /// The flag that says that nothing has come, where tags of other families open the thinking then.
     leading: u16,
+    /// A closer of the thinking has come.
+    pub has_closed: bool,
     /// The prompt is being read.
     pub is_in_prompt: bool,
     pub is_finishing: bool,
@@ -102,6 +104,7 @@ impl Engine {
                 StrayClose::Drop => flag::DROPPED,
             },
             leading: if options.leading_tags == LeadingTags::Dialect { flag::LEADING } else { 0 },
+            has_closed: false,
             is_in_prompt: false,
             is_finishing: false,
             has_begun: false,
@@ -137,6 +140,7 @@ impl Engine {
         self.code_around = CodeTracker::NEW;
         self.framing = 0;
         self.is_finishing = false;
+        self.has_closed = false;
         self.has_begun = false;
         self.attributes.clear();
         if let Some(optional) = self.optional.get_mut() {
@@ -148,6 +152,20 @@ impl Engine {
     pub fn pass_marker(&mut self, compiled: &Compiled) {
         let gained = if self.is_in_prompt { self.leading } else { 0 };
         self.spans.change(compiled, flag::LEADING | flag::CLOSED, gained);
+    }
+
+    /// Notes that a prompt has come. If it ended the thinking, a closer of the thinking is one too many.
+    pub fn end_prompt(&mut self, compiled: &Compiled) {
+        self.is_in_prompt = false;
+        if self.has_closed && self.stray_close == 0 && self.spans.channel() != Channel::Thinking {
+            self.spans.change(compiled, 0, flag::DROPPED);
+        }
+    }
+
+    /// Notes a closer of the thinking.
+    pub fn note_closer(&mut self, compiled: &Compiled) {
+        self.has_closed = true;
+        self.spans.change(compiled, 0, flag::CLOSED);
     }
 
     /// Forgets the stream, its counts, and the thoughts that were not taken.
