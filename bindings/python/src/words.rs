@@ -18,6 +18,8 @@ pub const CALLS_IN_THINKING: &Words<CallsInThinking> =
 pub const STRAY_CLOSE: &Words<StrayClose> =
     &[("dialect", StrayClose::Dialect), ("text", StrayClose::Text), ("drop", StrayClose::Drop)];
 
+pub const LEADING_TAGS: &Words<LeadingTags> = &[("dialect", LeadingTags::Dialect), ("text", LeadingTags::Text)];
+
 pub const MARKERS: &Words<Markers> = &[("refuse", Markers::Refuse), ("escape", Markers::Escape)];
 
 pub const FIELD: &Words<Field> =
