@@ -93,11 +93,7 @@ fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
 
 /// Returns whether it is an opener. One that is absorbed where it is written again is too.
 fn opens(pattern: &Pattern) -> bool {
-    match pattern.action {
-        Action::Open { .. } | Action::FenceOpen { .. } => true,
-        Action::Absorb => true,
-        _ => false,
-    }
+    matches!(pattern.action, Action::Open { .. } | Action::FenceOpen { .. } | Action::Absorb)
 }
 
 fn closes(pattern: &Pattern) -> bool {
