@@ -205,6 +205,7 @@ fn continuations(dialect: &reference::Dialect) -> Vec<Vec<u8>> {
             whole.push(format!("{}{literal}{}", framing.before_close, framing.after_close));
             whole.push(format!("{}{literal}", framing.after_open.trim_end()));
         }
+        whole.extend(span.close.iter().map(|close| format!("\n\n{close}")));
         whole.extend(span.quote.clone());
         if let Some(tag) = &span.tag {
             for name in &tag.names {
@@ -218,7 +219,20 @@ fn continuations(dialect: &reference::Dialect) -> Vec<Vec<u8>> {
             whole.extend([format!("   ```{word}\r\n"), "```\n".to_string(), " x\n".to_string()]);
         }
     }
-    whole.extend(dialect.drop.iter().chain(&dialect.drop_ends).map(|dropped| dropped.marker().to_string()));
+    let dropped = dialect.drop.iter().chain(&dialect.drop_ends).chain(&dialect.drop_last);
+    whole.extend(dropped.map(|dropped| dropped.marker().to_string()));
+    for name in dialect.leading_tags() {
+        whole.extend([format!("<{name}>"), format!("\n</{name}>")]);
+    }
+    if let Some(torn) = &dialect.torn {
+        let closers = dialect.spans.iter().flat_map(|span| &span.close);
+        let dropped = dialect.drop.iter().chain(&dialect.drop_ends).map(reference::Dropped::marker);
+        for front in closers.map(String::as_str).chain(dropped).filter_map(|close| close.strip_suffix(&torn.end)) {
+            whole.push(format!("{front}{}", torn.before));
+            whole.push(format!("{front}{}{}", &torn.end[..torn.end.len() - 1], torn.end));
+        }
+    }
+
     if let Some(header) = &dialect.header {
         let end = &header.end[0];
         whole.extend(header.close.iter().cloned());
@@ -226,6 +240,7 @@ fn continuations(dialect: &reference::Dialect) -> Vec<Vec<u8>> {
             whole.push(format!("{key}v{end}"));
         }
         whole.extend(header.end.iter().cloned());
+        whole.extend(header.end.iter().filter(|_| header.keys.is_empty()).map(|end| format!("v{end}")));
     }
     let mut out: Vec<Vec<u8>> = vec![Vec::new(), b"zz\n".to_vec()];
     for text in whole {

@@ -2,7 +2,7 @@
 //! turn the prompt wrote.
 
 use aside::{Channel, Counts, Dialect, Error, Kind, Scanner, ScannerOptions, Start};
-use reference::Event;
+use reference::{Event, What};
 use samples::{Random, Texts};
 use support::Pair;
 
@@ -17,6 +17,17 @@ fn check(pair: &Pair, prompt: &[u8], text: &[u8]) {
     let wanted = reference::read_behind(&pair.reference, prompt, text);
     let got = run(pair, prompt, &[text]);
     let name = &pair.reference.name;
+    // Of a closer that such a prompt has begun, no page says whether it is one too many.
+    let closers = pair.reference.spans.iter().filter(|span| span.channel == "thinking").flat_map(|span| {
+        let names = span.tag.iter().flat_map(|tag| &tag.names).map(|name| format!("</{name}"));
+        span.close.iter().cloned().chain(names).chain(span.tag.iter().map(|_| "</".to_string()))
+    });
+    let ends =
+        |begin: &[u8]| prompt.len() >= begin.len() && prompt[prompt.len() - begin.len()..].eq_ignore_ascii_case(begin);
+    let is_begun = |close: String| (1..close.len()).any(|end| ends(&close.as_bytes()[..end]));
+    if closers.into_iter().any(is_begun) && has_closed(pair, prompt) {
+        return;
+    }
     let about = || format!("{name}: \"{}\" | \"{}\"", prompt.escape_ascii(), text.escape_ascii());
     // What is written of these may be decided by what follows it: a header breaks off, a fence's info becomes a word, a
     // tag's quote is not closed and a tag inside it counts, a tool opener comes before no call.
@@ -40,6 +51,18 @@ fn check(pair: &Pair, prompt: &[u8], text: &[u8]) {
     let mut scanner = Scanner::new(&pair.library);
     scanner.start_from_prompt(prompt).unwrap();
     assert_eq!(support::run_stopping(&mut scanner, &[text]), got, "{} stopped at each event", about());
+}
+
+/// Returns whether a prompt has closed a thinking.
+fn has_closed(pair: &Pair, prompt: &[u8]) -> bool {
+    let turn = reference::own_turn(&pair.reference, prompt);
+    let start = if pair.reference.start.as_deref() == Some("header") { "header" } else { "content" };
+    let events = reference::events(&pair.reference, turn, Some(start));
+    let closes = |event: &Event| {
+        event.channel == "thinking" && matches!(event.what, What::Close(reference::MARKER) | What::Reclassify)
+            || event.channel == "content" && event.what == What::Framing
+    };
+    events.iter().any(closes)
 }
 
 /// Whole turns to cut: the examples of a dialect, those that start inside a span after its openers.

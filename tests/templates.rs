@@ -19,6 +19,7 @@ const FOUND: &[(&str, &str, Start)] = &[
     ("apertus", "apertus", CONTENT),
     ("bare-think", "magistral-2506", CONTENT),
     ("cohere-command-a", "cohere-command-a", CONTENT),
+    ("cohere2", "cohere-command-a", CONTENT),
     ("deepseek-r1", "deepseek-r1", THINKING),
     ("deepseek-v3", "deepseek-v3", CONTENT),
     ("deepseek-v4", "deepseek-v4", CONTENT),

@@ -18,6 +18,8 @@ pub struct Candidate {
     pub pattern: Pattern,
     /// Where a closer has the same bytes, this is its form without an opener, and gives way to it.
     pub yields: bool,
+    /// It is left out where it cannot be told apart from another marker.
+    pub is_optional: bool,
     /// In the file.
     pub at: Range<usize>,
 }
@@ -29,13 +31,15 @@ pub enum Shape {
     /// With that many line breaks before it.
     CloseName(Box<[u8]>, usize),
     FenceClose,
+    HeaderName,
 }
 
 /// Lists each marker once, and not more than one above the most: that is enough to be refused.
 pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
     // A closer that comes late, or that the host has removed, is a courtesy: a marker always takes precedence over it.
-    let (courtesies, candidates): (Vec<_>, Vec<_>) =
-        candidates.into_iter().partition(|candidate| candidate.pattern.needs & (flag::FORCED | flag::DROPPED) != 0);
+    let (courtesies, candidates): (Vec<_>, Vec<_>) = candidates
+        .into_iter()
+        .partition(|candidate| candidate.is_optional || candidate.pattern.needs & (flag::FORCED | flag::DROPPED) != 0);
     let (yielding, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| candidate.yields);
     let mut list: Vec<Candidate> = Vec::new();
     for candidate in candidates.into_iter().chain(yielding) {
@@ -89,11 +93,7 @@ fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
 
 /// Returns whether it is an opener. One that is absorbed where it is written again is too.
 fn opens(pattern: &Pattern) -> bool {
-    match pattern.action {
-        Action::Open { .. } | Action::FenceOpen { .. } => true,
-        Action::Absorb => true,
-        _ => false,
-    }
+    matches!(pattern.action, Action::Open { .. } | Action::FenceOpen { .. } | Action::Absorb)
 }
 
 fn closes(pattern: &Pattern) -> bool {

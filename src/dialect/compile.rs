@@ -413,7 +413,13 @@ impl Compiler<'_> {
             list.extend(labelled.into_iter().filter(|candidate| candidate.pattern.before > 0));
         }
         if span.fence.is_some() {
-            list.push(Candidate { shape: Shape::FenceClose, pattern: own, yields: false, at: spanned.span() });
+            list.push(Candidate {
+                shape: Shape::FenceClose,
+                pattern: own,
+                yields: false,
+                is_optional: false,
+                at: spanned.span(),
+            });
         }
         if let Some(quote) = &span.quote {
             self.literals(list, [quote], None, 0, |_| unguarded(Action::Quote));
@@ -429,7 +435,7 @@ impl Compiler<'_> {
             for name in span.tag.iter().flat_map(|tag| &tag.names) {
                 let shape = Shape::OpenName(self.folded(name));
                 let pattern = Pattern { after, ..again };
-                list.push(Candidate { shape, pattern, yields: false, at: name.span() });
+                list.push(Candidate { shape, pattern, yields: false, is_optional: false, at: name.span() });
             }
         }
         // A span that was open at the start has ended none. In an answer that ended the thinking, its closer is a stray one.
@@ -455,6 +461,26 @@ impl Compiler<'_> {
         let extra = if model.extra_close == ExtraClose::Drop { flag::FRESH } else { flag::FRESH | flag::FORCED };
         for (rule, thinking) in thinking_spans(model) {
             self.closers(list, thinking, Pattern { needs: extra, ..Pattern::of(Action::DropClose) }, true);
+            if model.extra_close == ExtraClose::Drop && model.guard.contains(&Guard::Inline) {
+                // The blank lines before the first thing of an answer go with it.
+                let pattern = Pattern { needs: extra, ..Pattern::of(Action::DropClose) };
+                let own = text(&thinking.framing.before_close);
+                let after = self.after_close(thinking);
+                for lines in ["\n", "\n\n"].into_iter().filter(|lines| *lines != own) {
+                    let lines = Spanned::new(model.name.span(), lines.to_owned());
+                    let first = list.len();
+                    self.framed_closers(list, thinking, Some(&lines), after, pattern, true);
+                    list[first..].iter_mut().for_each(|candidate| candidate.is_optional = true);
+                    let mut index = first;
+                    // Without framing, and with less of it, they are there already.
+                    while let Some(candidate) = list.get(index) {
+                        match usize::from(candidate.pattern.before) == lines.get_ref().len() {
+                            true => index += 1,
+                            false => drop(list.remove(index)),
+                        }
+                    }
+                }
+            }
             let alone = Pattern { needs: flag::DROPPED, avoids: flag::FRESH, ..Pattern::of(Action::Drop) };
             self.framed_closers(list, thinking, None, 0, alone, true);
             let avoids = flag::FRESH | flag::LITERAL | flag::DROPPED;
@@ -524,14 +550,20 @@ impl Compiler<'_> {
             for (number, name) in tag.names.iter().enumerate() {
                 let shape = Shape::OpenName(self.folded(name));
                 let pattern = Pattern { after, ..pattern(number) };
-                list.push(Candidate { shape, pattern, yields: false, at: name.span() });
+                list.push(Candidate { shape, pattern, yields: false, is_optional: false, at: name.span() });
             }
         }
         if let Some(info) = &span.fence {
             let literal = [b"```", &self.folded(info)[..]].concat();
             self.hold(literal.len() + FENCE_INFO as usize + 1);
             let pattern = Pattern { action: Action::FenceOpen { rule, ends }, ..pattern(0) };
-            list.push(Candidate { shape: Shape::Literal(literal.into()), pattern, yields: false, at: info.span() });
+            list.push(Candidate {
+                shape: Shape::Literal(literal.into()),
+                pattern,
+                yields: false,
+                is_optional: false,
+                at: info.span(),
+            });
         }
     }
 
@@ -561,7 +593,7 @@ impl Compiler<'_> {
                 for lines in 0..=before.map_or(0, |before| before.get_ref().len()) {
                     let shape = Shape::CloseName(self.folded(name), lines);
                     let pattern = Pattern { same, before: lines as u16, after, ..pattern };
-                    list.push(Candidate { shape, pattern, yields: false, at: name.span() });
+                    list.push(Candidate { shape, pattern, yields: false, is_optional: false, at: name.span() });
                 }
             }
         }
@@ -667,7 +699,7 @@ impl Compiler<'_> {
                 bytes.extend(self.folded(literal));
                 let pattern = Pattern { before, len: bytes.len() as u16, after, ..pattern(number) };
                 let shape = Shape::Literal(bytes.into());
-                list.push(Candidate { shape, pattern, yields: false, at: literal.span() });
+                list.push(Candidate { shape, pattern, yields: false, is_optional: false, at: literal.span() });
             }
         }
     }
@@ -692,6 +724,12 @@ impl Compiler<'_> {
         }
         let late = Pattern { needs: flag::FRESH | flag::FORCED, ..pattern(Action::DropClose) };
         self.body_closers(list, late);
+        if header.keys.is_empty() {
+            let needs = flag::HEADER;
+            let pattern = Pattern { needs, special: false, ..pattern(Action::HeaderName) };
+            let at = self.model.name.span();
+            list.push(Candidate { shape: Shape::HeaderName, pattern, yields: false, is_optional: false, at });
+        }
         for key in header.keys.values() {
             let is_begin = header.begin.iter().any(|begin| begin.get_ref() == key.get_ref());
             for space in [" ", ""].into_iter().take(if is_begin { 1 } else { 2 }) {
@@ -702,7 +740,7 @@ impl Compiler<'_> {
                     ..Pattern::of(Action::HeaderBegin { tag: 0 })
                 };
                 let shape = Shape::Literal(bytes.into());
-                list.push(Candidate { shape, pattern, yields: false, at: key.span() });
+                list.push(Candidate { shape, pattern, yields: false, is_optional: false, at: key.span() });
             }
         }
     }
@@ -806,6 +844,7 @@ impl Compiler<'_> {
             lines,
             fence_close: None,
             is_answered: list.iter().any(|it| matches!(it.pattern.action, Action::Answer { .. })),
+            header_name: None,
         };
         for (index, Candidate { shape, pattern, .. }) in list.into_iter().enumerate() {
             let bit = 1 << index;
@@ -831,6 +870,13 @@ impl Compiler<'_> {
                 Shape::FenceClose => {
                     region.fence_close = Some(index as u8);
                     region.patterns.push(pattern);
+                    continue;
+                }
+                Shape::HeaderName => {
+                    region.header_name = Some(index as u8);
+                    region.patterns.push(pattern);
+                    let names = (0..=u8::MAX).filter(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
+                    names.for_each(|byte| insert(&mut region.first_bytes, byte));
                     continue;
                 }
             };
@@ -865,6 +911,11 @@ impl Compiler<'_> {
             }
             Shape::OpenName(name) => 1 + space + name.len() + suffix + space + usize::from(self.tag.self_close),
             Shape::CloseName(name, lines) => lines + 1 + space + 1 + space + name.len() + suffix + space,
+            Shape::HeaderName => {
+                let header = self.model.header.as_ref().map(Spanned::get_ref);
+                let end = header.into_iter().flat_map(|header| &header.end).map(|end| end.get_ref().len()).max();
+                header.map_or(0, |header| header.max as usize) + end.unwrap_or(0)
+            }
             Shape::FenceClose => (FENCE_INDENT + FENCE_TICKS + FENCE_INFO + 1) as usize,
         };
         self.hold(hold);

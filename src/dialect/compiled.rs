@@ -130,7 +130,7 @@ pub struct Markers {
     pub literals: Vec<Box<[u8]>>,
     /// Those that count as the first thing of a stream but for blanks.
     pub leading: Vec<Box<[u8]>>,
-    /// Those that count at the first byte of a stream alone, or directly behind a closer.
+    /// Those that count at the first byte of a stream alone, or directly after a closer.
     pub first: Vec<Box<[u8]>>,
     /// Names of tags.
     pub names: Vec<Box<[u8]>>,

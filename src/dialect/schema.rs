@@ -82,7 +82,7 @@ impl Model {
     }
 }
 
-/// How a closer may be torn: what it ends with, and what may stand directly behind it instead.
+/// How a closer may be torn: what it ends with, and what may stand directly after it instead.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Torn {

@@ -156,6 +156,8 @@ pub struct Region {
     pub fence_close: Option<u8>,
     /// A marker may say that all of it was the answer.
     pub is_answered: bool,
+    /// The pattern of a header whose beginning is missing.
+    pub header_name: Option<u8>,
 }
 
 impl Region {
@@ -230,7 +232,7 @@ pub struct Pattern {
     pub before: u16,
     /// The literal's length, framing included; 0 of tags.
     pub len: u16,
-    /// How many of its last bytes are not of the marker, but what has to come behind it.
+    /// How many of its last bytes are not of the marker, but what has to come after it.
     pub ahead: u16,
     /// Framing that may follow; an index into `framings` plus one, or 0.
     pub after: u16,
@@ -300,6 +302,8 @@ pub enum Action {
     HeaderEnd,
     /// The literal, a name and an end are a whole header.
     HeaderWhole,
+    /// At the start of a stream that starts inside a header: a name and an end, without the literal that begins it.
+    HeaderName,
 }
 
 /// A trie node; siblings are a list. `reach` has a bit for each pattern that ends here or below.

@@ -303,6 +303,16 @@ impl Literal {
             Literal::Trie(node) => {
                 let node = grammar.child(node, byte, active);
                 let accepted = grammar.nodes[node as usize].accept & active;
+                let is_name = byte.is_ascii_alphabetic() || byte == b'_';
+                if node == 0
+                    && len == 1
+                    && is_name
+                    && let Some(pattern) = region.header_name.filter(|name| active >> name & 1 != 0)
+                {
+                    let node = grammar.header.as_ref().map_or(0, |header| header.inner);
+                    *self = Literal::Whole { pattern, count: 1, node };
+                    return Outcome::More;
+                }
                 if node == 0 {
                     *self = Literal::Dead;
                     return Outcome::Fail;
@@ -352,7 +362,10 @@ impl Literal {
                 if grammar.nodes[next as usize].accept & ENDS != 0 {
                     return Outcome::HeaderEnd { pattern };
                 }
-                let is_name = node == rule.inner && u32::from(count) < rule.max && !is_blank(byte) && byte != b'<';
+                let action = region.patterns[usize::from(pattern)].action;
+                let is_letter =
+                    if action == Action::HeaderName { is_name(byte) } else { !is_blank(byte) && byte != b'<' };
+                let is_name = node == rule.inner && u32::from(count) < rule.max && is_letter;
                 *self = match next {
                     0 if is_name => Literal::Whole { pattern, count: count + 1, node },
                     0 => Literal::Dead,

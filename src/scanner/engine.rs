@@ -68,6 +68,8 @@ pub struct Engine {
     pub end_reason: EndReason,
     /// The flag that says that nothing has come, where tags of other families open the thinking then.
     leading: u16,
+    /// A closer of the thinking has come.
+    pub has_closed: bool,
     /// The prompt is being read.
     pub is_in_prompt: bool,
     pub is_finishing: bool,
@@ -111,6 +113,7 @@ impl Engine {
             may_be_answer: false,
             end_reason: EndReason::Unknown,
             leading: if options.leading_tags == LeadingTags::Dialect { flag::LEADING } else { 0 },
+            has_closed: false,
             is_in_prompt: false,
             is_finishing: false,
             has_begun: false,
@@ -148,6 +151,7 @@ impl Engine {
         self.may_be_answer = false;
         self.end_reason = EndReason::Unknown;
         self.is_finishing = false;
+        self.has_closed = false;
         self.has_begun = false;
         self.attributes.clear();
         if let Some(optional) = self.optional.get_mut() {
@@ -159,6 +163,20 @@ impl Engine {
     pub fn pass_marker(&mut self, compiled: &Compiled) {
         let gained = if self.is_in_prompt { self.leading } else { 0 };
         self.spans.change(compiled, flag::LEADING | flag::CLOSED, gained);
+    }
+
+    /// Notes that a prompt has come. If it ended the thinking, a closer of the thinking is one too many.
+    pub fn end_prompt(&mut self, compiled: &Compiled) {
+        self.is_in_prompt = false;
+        if self.has_closed && self.stray_close == 0 && self.spans.channel() != Channel::Thinking {
+            self.spans.change(compiled, 0, flag::DROPPED);
+        }
+    }
+
+    /// Notes a closer of the thinking.
+    pub fn note_closer(&mut self, compiled: &Compiled) {
+        self.has_closed = true;
+        self.spans.change(compiled, 0, flag::CLOSED);
     }
 
     /// Forgets the stream, its counts, and the thoughts that were not taken.

@@ -121,7 +121,8 @@ pub enum StrayClose {
     /// markers.
     Text,
     /// The closer is removed alone: the text on both sides of it stays content, white space included. This is for a host whose
-    /// prompt has ended the thinking, with a model that closes it once more.
+    /// prompt has ended the thinking, with a model that closes it once more. It is the default after
+    /// [`start_from_prompt`](crate::Scanner::start_from_prompt) with such a prompt.
     Drop,
 }
 

@@ -243,17 +243,18 @@ pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Res
         }
     };
     engine.start = own_start;
-    engine.is_in_prompt = false;
     let optional = engine.optional.made()?;
     (optional.thoughts, optional.budget, optional.tokens) = (thoughts, budget, tokens);
     optional.calls.begin_after_prompt();
     let has_settled = engine.ledger.offset() > 0;
     engine.ledger.rewind(counts);
     if let Err(error) = read {
+        engine.is_in_prompt = false;
         engine.begin_stream(compiled);
         return Err(error);
     }
     engine.leave(compiled);
+    engine.end_prompt(compiled);
     if has_settled {
         engine.spans.lose(&compiled.grammar, flag::START | flag::HEADER);
     }

@@ -109,7 +109,7 @@ impl Pull<'_> {
                 }
                 message(compiled, engine.spans.innermost(), &engine.attributes, tag)
             }
-            Action::HeaderEnd => {
+            Action::HeaderEnd | Action::HeaderName => {
                 engine.attributes.read_header(header_rule(compiled), marker)?;
                 message(compiled, engine.spans.innermost(), &engine.attributes, 0)
             }
@@ -233,7 +233,8 @@ impl Pull<'_> {
             }
             due::CLOSE => Some(self.close(pending.take_main(), Cause::Marker)?),
             due::OVER => {
-                self.engine.spans.change(compiled, flag::FORCED | flag::ALONE, flag::FRESH | flag::CLOSED);
+                self.engine.spans.change(compiled, flag::FORCED | flag::ALONE, flag::FRESH);
+                self.engine.note_closer(compiled);
                 if let Some(thoughts) = self.engine.thoughts_mut() {
                     thoughts.drop_guess();
                 }
@@ -264,7 +265,8 @@ impl Pull<'_> {
     fn content_to_thinking(&mut self, rule: u8, len: usize) -> Result<Option<EventRef>, Error> {
         let engine = &mut *self.engine;
         engine.spans.set_closed(rule);
-        engine.spans.change(self.compiled, flag::ALONE, flag::LEAD | flag::FRESH | flag::CLOSED);
+        engine.spans.change(self.compiled, flag::ALONE, flag::LEAD | flag::FRESH);
+        engine.note_closer(self.compiled);
         if engine.early() >= len {
             return Ok(None);
         }
@@ -325,7 +327,7 @@ impl Pull<'_> {
         let channel = engine.spans.channel();
         let closed = engine.spans.pop(compiled);
         if channel == Channel::Thinking {
-            engine.spans.change(compiled, 0, flag::CLOSED);
+            engine.note_closer(compiled);
         }
         engine.set_body(None);
         let is_call = channel == Channel::Tool && usize::from(closed.rule) < compiled.spans.len();

@@ -31,7 +31,7 @@ const MOST_OF_FRESH: usize = 96;
 const MOST_OF_RARE: usize = 64;
 /// The most exits, and configurations of one region.
 const MOST_EXITS: usize = 40_000;
-const MOST_CONFIGS: usize = 64;
+const MOST_CONFIGS: usize = 80;
 /// The most bytes that are held in a state.
 const MOST_HELD: usize = 24;
 

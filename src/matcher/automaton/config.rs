@@ -130,7 +130,6 @@ fn fresh(region: &Region, is_content: bool, used: u16) -> Vec<u16> {
     let all: &[u16] = if is_content {
         &[
             0,
-            START | LEAD | FRESH | BLANK,
             START | LEAD | FRESH | BLANK | LEADING,
             START | HEADER | LEAD | FRESH | BLANK | LEADING,
             LEAD | FRESH | BLANK | LEADING,
@@ -151,7 +150,6 @@ fn fresh(region: &Region, is_content: bool, used: u16) -> Vec<u16> {
             0,
             OPENED | BLANK,
             OPENED | BLANK | LEAD | FRESH,
-            START | BLANK | LEAD | FRESH,
             START | BLANK | LEAD | FRESH | LEADING,
             OPENED | BLANK | LEAD | FRESH | LEADING,
             BLANK | LEAD | FRESH | LEADING,

@@ -174,7 +174,7 @@ pub struct CallFraming {
     pub before_close: String,
 }
 
-/// How a closer may be torn: what it ends with, and what may stand behind it instead.
+/// How a closer may be torn: what it ends with, and what may stand after it instead.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Torn {

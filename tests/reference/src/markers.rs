@@ -86,6 +86,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) leading: bool,
     /// Tags of other families count as the first thing.
     pub(crate) leads: bool,
+    /// The prompt has closed a thinking, and opened none after it.
+    pub(crate) prompt_closed: bool,
     /// The part of the text that is the prompt's.
     pub(crate) prompt: usize,
     /// Where a closer of the thinking ended last.
@@ -468,7 +470,8 @@ impl Reading<'_> {
                 continue;
             }
             let of_dialect = span.stray_close.as_deref().or(self.dialect.stray_close.as_deref()).unwrap_or("text");
-            let rests = match self.stray {
+            let by_prompt = (self.prompt_closed && at >= self.prompt).then_some(Stray::Drop);
+            let rests = match self.stray.or(by_prompt) {
                 _ if self.closed => self.dialect.extra_close.as_deref().unwrap_or("text"),
                 None => of_dialect,
                 Some(Stray::Text) => "text",
@@ -491,6 +494,18 @@ impl Reading<'_> {
                         return Some(Found { before: 0, end, does: Does::Drop });
                     }
                 }
+                // The blank lines before what is the first thing of an answer go with it.
+                "drop" if self.closed && self.guards("inline") => {
+                    let own = span.framing.before_close.as_str();
+                    for before in [own, "\n\n", "\n", ""] {
+                        if self.framing(at, before)
+                            && (before.is_empty() || before == own || self.is_apart(before, rule))
+                            && let Some((0, end)) = self.bare_closer(at + before.len(), rule)
+                        {
+                            return Some(Found { before: before.len(), end, does: Does::DropCloser { rule } });
+                        }
+                    }
+                }
                 "drop" => {
                     if let Some((before, end)) = self.closer(at, rule, None) {
                         return Some(Found { before, end, does: Does::DropCloser { rule } });
@@ -511,6 +526,36 @@ impl Reading<'_> {
             return None;
         }
         self.header(at)
+    }
+
+    /// Returns whether no other marker of the content can be taken for a closer with these line breaks before it.
+    fn is_apart(&self, lines: &str, rule: usize) -> bool {
+        let dialect = self.dialect;
+        let span = &dialect.spans[rule];
+        let names = span.tag.iter().flat_map(|tag| &tag.names).map(|name| format!("</{name}>"));
+        let forms: Vec<String> =
+            span.close.iter().cloned().chain(names).map(|close| format!("{lines}{close}")).collect();
+        let mut others: Vec<String> = Vec::new();
+        for other in &dialect.spans {
+            others.extend(
+                other.open.iter().flat_map(|open| [open.clone(), format!("{}{open}", other.framing.before_open)]),
+            );
+            if other.channel == "thinking" {
+                let framed = |close: &String| [close.clone(), format!("{}{close}", other.framing.before_close)];
+                others.extend(other.close.iter().flat_map(framed));
+            }
+        }
+        let dropped = [&dialect.drop, &dialect.drop_ends, &dialect.drop_last];
+        others.extend(dropped.into_iter().flatten().map(|it| it.marker().to_string()));
+        if let Some(header) = &dialect.header {
+            others.extend(header.begin.iter().chain(&header.end).chain(header.keys.values()).cloned());
+        }
+        let fold = |text: &String| match dialect.case.as_deref() {
+            Some("ascii") => text.to_ascii_lowercase(),
+            _ => text.clone(),
+        };
+        let meets = |a: &String, b: &String| a.starts_with(b.as_str()) || b.starts_with(a.as_str());
+        !forms.iter().map(fold).any(|form| others.iter().map(fold).any(|other| meets(&form, &other)))
     }
 
     // ---- openers and closers of spans
@@ -580,7 +625,7 @@ impl Reading<'_> {
         markers.iter().find_map(|it| self.torn_or_whole(at, it.marker(), it.special()))
     }
 
-    /// Returns the end of a marker there, as its file has it or torn: without its end where another one begins directly behind
+    /// Returns the end of a marker there, as its file has it or torn: without its end where another one begins directly after
     /// it, or with its end twice, the first time without its last byte.
     fn torn_or_whole(&self, at: usize, marker: &str, special: bool) -> Option<usize> {
         if self.marker_literal(at, marker, special) {
@@ -864,6 +909,9 @@ impl Reading<'_> {
             if !at_start {
                 return self.whole_header(begin);
             }
+            if header.keys.is_empty() {
+                return self.header_without_begin();
+            }
             // A space may stand before the key, or be its first byte.
             at += usize::from(key_at(at).is_none() && self.byte(begin) == Some(b' '));
             let (name, key) = key_at(at)?;
@@ -931,6 +979,21 @@ impl Reading<'_> {
             None => at = fields.last()?.1.end,
         }
         Some(self.header_found(begin, at, tag, fields))
+    }
+
+    /// Finds, at the start of a text that starts inside a header, a name and an end: the header's literal is missing.
+    fn header_without_begin(&self) -> Option<Found> {
+        let header = self.dialect.header.as_ref()?;
+        let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_:.-".contains(&byte);
+        let letters = self.text.iter().take_while(|&&byte| letter(byte)).count();
+        let is_name = self.text.first().is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_');
+        let end = header.end.iter().find(|end| self.literal(letters, end))?;
+        if !is_name || letters > header.max.unwrap_or(256) {
+            return None;
+        }
+        let end = letters + end.len();
+        let fields = vec![("type".to_string(), 0..letters), ("end".to_string(), letters..end)];
+        Some(self.header_found(0, end, 0, fields))
     }
 
     /// Finds a key that is in `whole`, a name and an end.

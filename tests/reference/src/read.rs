@@ -106,6 +106,7 @@ fn begin<'a>(
         closed: true,
         leading: !no_leading_tags,
         leads: !no_leading_tags,
+        prompt_closed: false,
         prompt,
         behind: None,
         alone: true,
@@ -175,6 +176,14 @@ impl Reading<'_> {
             _ => false,
         };
         self.behind = closes.then_some(end);
+        if end <= self.prompt {
+            let opens = match &does {
+                Does::Open(opening) => opening.channel == "thinking",
+                Does::Lead { .. } => true,
+                _ => false,
+            };
+            self.prompt_closed = (self.prompt_closed || closes) && !opens;
+        }
         match does {
             Does::Open(opening) => self.apply_open(at, begin, end, opening),
             Does::Close { rule, own } => {
