@@ -1,6 +1,10 @@
 //! The JSON of a value that is written as elements in elements. Whether one is a list, an object or a text is decided by its
 //! schema and its first element, so the whole of the outermost one is held.
 
+use std::hash::BuildHasher;
+
+use rustc_hash::FxBuildHasher;
+
 use super::{
     held::HeldText,
     output::Put,
@@ -8,7 +12,7 @@ use super::{
     string::quote,
     value::{self, BLANKS},
 };
-use crate::Error;
+use crate::{Error, memory::push};
 
 /// Elements in elements, at most.
 const DEPTH: usize = 64;
@@ -36,6 +40,8 @@ pub struct Element {
     tags: Vec<Tag>,
     /// How many are open, itself included.
     pub depth: usize,
+    /// Of each that is open, a hash of its name.
+    names: Vec<u64>,
 }
 
 impl Element {
@@ -51,6 +57,24 @@ impl Element {
         if self.tags.capacity() > KEPT {
             self.tags = Vec::new();
         }
+    }
+
+    /// Notes the name of an element that opens.
+    pub fn begin_name(&mut self, name: &str) -> Result<(), Error> {
+        push(&mut self.names, hash(name))?;
+        Ok(())
+    }
+
+    /// Notes that the innermost element closes. Returns whether the closer has its name, or none.
+    pub fn end_name(&mut self, name: Option<&str>) -> bool {
+        let own = self.names.pop();
+        name.is_none_or(|name| own == Some(hash(name)))
+    }
+
+    /// Forgets which elements are open.
+    pub fn end_all(&mut self) {
+        self.depth = 0;
+        self.names.clear();
     }
 
     /// Adds text between tags. `false`, here and below: there is no room for it, and nothing has changed.
@@ -98,7 +122,7 @@ impl Element {
 
     #[cfg(test)]
     pub fn memory(&self) -> usize {
-        self.tags.capacity() * size_of::<Tag>()
+        self.tags.capacity() * size_of::<Tag>() + self.names.capacity() * size_of::<u64>()
     }
 
     fn size(&self) -> usize {
@@ -116,6 +140,10 @@ impl Element {
         self.tags.push(tag);
         Ok(true)
     }
+}
+
+fn hash(name: &str) -> u64 {
+    FxBuildHasher.hash_one(name)
 }
 
 struct Tree<'a> {

@@ -22,8 +22,8 @@ enum Form {
     /// Between markers, as they are.
     #[default]
     Tags,
-    /// As elements, the openers of which end with these bytes.
-    Elements(Vec<u8>),
+    /// As elements, the openers of which end with these bytes, and before the name in whose closers those stand.
+    Elements(Vec<u8>, String),
     /// As Python writes them, or as Gemma does, whose strings stand between two of these.
     Literal(String),
 }
@@ -57,6 +57,8 @@ pub struct KeyedArguments {
     key: String,
     is_key_due: bool,
     state: ValueState,
+    /// A closer names another element than the one that it closes.
+    is_broken: bool,
     /// Of the last key, by the schema or the word for its type.
     types: Types,
     schema: Option<ValueId>,
@@ -68,14 +70,15 @@ pub struct KeyedArguments {
 impl KeyedArguments {
     /// Begins a call that is written so.
     pub fn begin(&mut self, table: &CallTable) -> Result<(), Error> {
-        (self.has_keys, self.is_key_due, self.state, self.element.depth) = (false, false, ValueState::Whole, 0);
+        (self.has_keys, self.is_key_due, self.state, self.is_broken) = (false, false, ValueState::Whole, false);
+        self.element.end_all();
         self.element.clear();
         self.words.clear();
         self.unknown = Types::UNKNOWN;
         match &table.body {
             BodyRule::Tags(rule) => {
                 self.form = match rule.nested {
-                    Some(_) => Form::Elements(copy(&rule.key[1])?),
+                    Some(_) => Form::Elements(copy(&rule.key[1])?, copy_text(&lossy(&rule.value[1])?)?),
                     None => Form::Tags,
                 };
                 for (word, meaning) in &rule.kind_words {
@@ -107,6 +110,9 @@ impl KeyedArguments {
         if self.state == ValueState::Unreadable {
             return Ok(());
         }
+        if let Form::Elements(..) = self.form {
+            self.element.begin_name(key)?;
+        }
         if self.element.depth > 0 {
             self.start(out)?;
             self.opener = 0;
@@ -123,7 +129,7 @@ impl KeyedArguments {
         let schema = parameters.map(|parameters| parameters.property(key));
         self.types = schema.map_or(Types::UNKNOWN, Schema::types);
         self.schema = schema.and_then(Schema::place);
-        if let Form::Elements(_) = self.form {
+        if let Form::Elements(..) = self.form {
             self.element.begin();
             self.opener = 0;
         }
@@ -140,7 +146,7 @@ impl KeyedArguments {
 
     /// Takes bytes between an element's markers, or between the parts of a marker.
     pub fn framing(&mut self, mut text: &str, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
-        let Form::Elements(end) = &self.form else { return Ok(()) };
+        let Form::Elements(end, _) = &self.form else { return Ok(()) };
         if self.opener < end.len() {
             let mut len = 0;
             for &byte in text.as_bytes() {
@@ -168,7 +174,7 @@ impl KeyedArguments {
 
     /// Writes or holds the next part of a value.
     pub fn value(&mut self, text: &str, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
-        if let Form::Elements(end) = &self.form {
+        if let Form::Elements(end, _) = &self.form {
             self.opener = end.len();
         }
         self.add(text, held, out)
@@ -185,6 +191,10 @@ impl KeyedArguments {
         if matches!(self.state, ValueState::Whole | ValueState::Unreadable) {
             return Ok(());
         }
+        if let Form::Elements(_, before) = &self.form {
+            let name = closer.strip_prefix(&**before).and_then(|name| name.strip_suffix('>'));
+            self.is_broken |= !self.element.end_name(name.map(|name| name.trim_matches(value::BLANKS)));
+        }
         self.start(out)?;
         if self.element.depth > 0 {
             if self.state == ValueState::Open || !self.element.close(closer, held)? {
@@ -196,6 +206,14 @@ impl KeyedArguments {
                 return Ok(());
             }
         }
+        if self.is_broken {
+            // If no argument has left yet, the call is text.
+            if self.has_keys {
+                self.overflow("", held, out)?;
+            }
+            self.state = ValueState::Unreadable;
+            return Ok(());
+        }
         if self.state == ValueState::Open {
             self.state = ValueState::Whole;
             return out.put("\"");
@@ -206,7 +224,7 @@ impl KeyedArguments {
         let mut is_read = true;
         match &self.form {
             Form::Tags => value::write(text, self.known_types(), out)?,
-            Form::Elements(_) => self.element.write(text, self.types, schema, self.unknown, out)?,
+            Form::Elements(..) => self.element.write(text, self.types, schema, self.unknown, out)?,
             Form::Literal(raw) => is_read = literal::write(text, raw, schema, out)?,
         }
         if !is_read && text.is_empty() {
@@ -224,12 +242,12 @@ impl KeyedArguments {
 
     /// Returns whether all that has come is complete.
     pub fn is_whole(&self) -> bool {
-        self.state == ValueState::Whole
+        self.state == ValueState::Whole && !self.is_broken
     }
 
-    /// Returns whether something has come that has not left.
+    /// Returns whether something has come that has not left, and is sent all the same if the call breaks off.
     pub fn has_held(&self) -> bool {
-        self.state == ValueState::Held
+        self.state == ValueState::Held && !self.is_broken
     }
 
     /// Ends the arguments. If they are not whole, a value that is held goes out as a string without its end.
@@ -259,7 +277,7 @@ impl KeyedArguments {
         }
         let is_string = match self.form {
             Form::Tags => self.known_types() == Types::STRING,
-            Form::Elements(_) => self.types == Types::STRING,
+            Form::Elements(..) => self.types == Types::STRING,
             Form::Literal(_) => false,
         };
         self.state = ValueState::Held;

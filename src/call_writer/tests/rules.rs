@@ -419,17 +419,26 @@ fn reads_literals_by_their_spelling_or_by_the_schema() {
     assert_eq!(written(&gemma(), b"x", "1"), "{\"x\":1}");
 }
 
-/// Writes elements as a model does: `<a>` opens and `</>` closes.
+/// Writes elements as a model does: `<a>` opens, and `</>` closes by the right name.
 fn of_elements(properties: &str, max_held: usize, text: &str, cause: Cause) -> (String, bool) {
     let mut options = options(Some(&tool(properties)));
     options.max_held = max_held;
+    let (mut open, mut closers) = (Vec::new(), Vec::new());
+    for tag in text.split('<').skip(1).filter_map(|tag| tag.split_once('>')).map(|(tag, _)| tag) {
+        match tag.strip_prefix('/') {
+            Some("") => closers.push(format!("]</{}>", open.pop().unwrap())),
+            Some(name) => closers.push(format!("]</{name}>")),
+            None => open.push(tag),
+        }
+    }
+    let mut closers = closers.iter();
     let mut pieces = vec![Name(b"f")];
     for part in text.split_inclusive('>').flat_map(|part| {
         let at = part.find('<').unwrap_or(part.len());
         [&part[..at], &part[at..]]
     }) {
         match part.strip_prefix('<').and_then(|part| part.strip_suffix('>')) {
-            Some("/") => pieces.push(ValueEnd(b"]</x>")),
+            Some(name) if name.starts_with('/') => pieces.push(ValueEnd(closers.next().unwrap().as_bytes())),
             Some(name) => pieces.extend([Framing(b"]<"), Key(name.as_bytes()), Framing(b">")]),
             None => pieces.push(value(part)),
         }
@@ -453,9 +462,9 @@ fn makes_lists_objects_and_texts_of_elements() {
         ("<l><e>1</><f>2</></>", r#"{"l":["1","2"]}"#),
         ("<nl><e>1</></><nl>null</><nl></>", r#"{"nl":[1],"nl":null,"nl":[]}"#),
         ("<o><item>1</></>", r#"{"o":{"item":1}}"#),
-        ("<o><s>1<b>2</></></>", r#"{"o":{"s":"1]<b>2]</x>"}}"#),
+        ("<o><s>1<b>2</></></>", r#"{"o":{"s":"1]<b>2]</b>"}}"#),
         ("<l> </><o>\n</><x> </><s> </><n></>", r#"{"l":[],"o":{},"x":" ","s":" ","n":""}"#),
-        ("<s>a<b>1</>c</>", r#"{"s":"a]<b>1]</x>c"}"#),
+        ("<s>a<b>1</>c</>", r#"{"s":"a]<b>1]</b>c"}"#),
         ("<x><item><item>1</></><item><k>2</></></>", r#"{"x":[[1],{"k":2}]}"#),
         ("<x>[1, 2]</>", r#"{"x":[1, 2]}"#),
     ];
@@ -466,16 +475,30 @@ fn makes_lists_objects_and_texts_of_elements() {
 }
 
 #[test]
+fn an_element_is_closed_by_its_name() {
+    let broken = |text: &str| of_elements(r#"{"s": {"type": "string"}}"#, 1 << 20, text, Marker);
+    assert_eq!(broken("<y>1</><x><a>1</b></>"), (r#"{"y":1,"x":"]<a>1]</b>"#.into(), false));
+    assert_eq!(broken("<s>1</x><y>2</>"), (r#"{"s":"1"#.into(), false));
+    // Blanks around a name do not count, and the call's end closes all.
+    let pieces = |closer| [Name(b"f"), Key(b"x"), Framing(b">"), value("1"), ValueEnd(closer), End(Marker)];
+    for closer in [&b"]</ x >"[..], b""] {
+        assert_eq!(arguments(&options(None), &elements(), &pieces(closer)), (r#"{"x":1}"#.into(), true));
+    }
+    // Nothing had left: the call is text.
+    assert!(written(&options(None), &elements(), &[&pieces(b"]</y>")]).is_empty());
+}
+
+#[test]
 fn writes_an_element_as_it_stands_if_it_is_cut_too_long_or_too_deep() {
-    assert_eq!(of_elements("{}", 99, "<x><a>1</><b>2", EndOfStream), (r#"{"x":"]<a>1]</x>]<b>2"#.into(), false));
+    assert_eq!(of_elements("{}", 99, "<x><a>1</><b>2", EndOfStream), (r#"{"x":"]<a>1]</a>]<b>2"#.into(), false));
     assert_eq!(of_elements("{}", 99, "<x><a>1</></><y>2", Malformed), (r#"{"x":{"a":1},"y":"2"#.into(), false));
     let long = of_elements("{}", 9, "<x><a>1</><b>2</></><y>3</>", Marker);
-    assert_eq!(long, (r#"{"x":"]<a>1]</x>]<b>2]</x>","y":"3"}"#.into(), true));
+    assert_eq!(long, (r#"{"x":"]<a>1]</a>]<b>2]</b>","y":"3"}"#.into(), true));
     let deep = |depth| "<e>".repeat(depth) + "1" + &"</>".repeat(depth);
     let (json, _) = of_elements("{}", 1 << 20, &deep(64), Marker);
     assert_eq!(json, "{\"e\":".repeat(64) + "1" + &"}".repeat(64));
     let (json, is_whole) = of_elements("{}", 1 << 20, &deep(65), Marker);
-    assert!(is_whole && json.starts_with("{\"e\":\"]<e>]<e>") && json.ends_with("]</x>\"}"), "{json}");
+    assert!(is_whole && json.starts_with("{\"e\":\"]<e>]<e>") && json.ends_with("]</e>\"}"), "{json}");
 }
 
 #[test]
