@@ -12,7 +12,7 @@ use support::client::{Runs, events, push, split};
 use support::rewriting::{at_every_cut, at_random_cuts, case, examples, pieces, rewrite, texts};
 
 fn options() -> Options {
-    Options::new().formats(Formats::COMPLETIONS)
+    Options::new().formats(Formats::COMPLETIONS).keep_guessed(true)
 }
 
 fn qwen3(input: &str) -> String {

@@ -80,9 +80,19 @@ fn a_body_is_one_event() {
 }
 
 #[test]
-fn thinking_that_was_content_at_first_is_counted_as_thinking() {
-    let stats = stats(&Options::new(), &content(0, "hm</think>Yes."));
-    assert_eq!((stats.thinking_bytes, stats.content_bytes), (2, 4));
+fn thinking_that_was_content_at_first_is_counted_as_what_it_was_sent_as() {
+    let streamed = stats(&Options::new(), &content(0, "hm</think>Yes."));
+    assert_eq!((streamed.thinking_bytes, streamed.content_bytes), (0, 6));
+    let body = stats(&Options::new(), r#"{"choices":[{"message":{"content":"hm</think>Yes."}}]}"#);
+    assert_eq!((body.thinking_bytes, body.content_bytes), (2, 4));
+    // A body of a model that was guessed to start in the thinking.
+    let guessing = Dialect::find("qwen3-thinking").unwrap();
+    let mut rewriter = Rewriter::new(&guessing, &Options::new()).unwrap();
+    let answer = r#"{"choices":[{"message":{"content":"Yes."},"finish_reason":"stop"}]}"#;
+    rewriter.feed(answer, &mut Vec::new()).unwrap();
+    rewriter.finish(&mut Vec::new()).unwrap();
+    let stats = rewriter.stats();
+    assert_eq!((stats.thinking_bytes, stats.content_bytes), (0, 4));
 }
 
 #[test]

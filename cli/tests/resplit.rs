@@ -127,7 +127,8 @@ fn has_the_options_of_a_rewriter() {
     let empty = "data:\n\n";
     assert_eq!(out(&resplit(&["--dialect=qwen3"], empty.as_bytes())), empty);
     assert!(out(&resplit(&["--dialect=qwen3", "--repair"], empty.as_bytes())).starts_with(':'));
-    let output = resplit(&["--dialect=qwen3", "--stats", "--promote-empty", "--merge"], IN.as_bytes());
+    let text = IN.replace("hm", "<think>hm");
+    let output = resplit(&["--dialect=qwen3", "--stats", "--promote-empty", "--merge"], text.as_bytes());
     assert!(output.status.success() && err(&output).contains("content_bytes: 4,"), "{}", err(&output));
 }
 

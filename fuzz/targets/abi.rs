@@ -363,7 +363,17 @@ pub fn run(data: &[u8]) {
                     slot.stream.is_prompted = !tail.is_empty();
                 }
             },
-            236..240 => lookups(&mut input),
+            236..238 => unsafe {
+                let (mut start, mut is_guessed) = (99, 99);
+                assert_eq!(aside_scanner_start(slot.handle, &mut start, &mut is_guessed), OK);
+                assert!(start <= START_HEADER && is_guessed <= u32::from(start == START_THINKING));
+                let reason = input.one_of(&[END_REASON_UNKNOWN, END_REASON_ENDED, END_REASON_CUT_OFF, 3]);
+                let status = aside_scanner_end_reason(slot.handle, reason);
+                assert_eq!(status, if reason == 3 { OPTION } else { OK });
+                // The stream of the slot is compared with one of which nothing is said.
+                assert_eq!(aside_scanner_end_reason(slot.handle, END_REASON_UNKNOWN), OK);
+            },
+            238..240 => lookups(&mut input),
             240..243 => rewriter::run(&mut input),
             243..246 => texts::run(&mut input),
             #[cfg(feature = "compress")]

@@ -142,6 +142,8 @@ impl Settings {
             // Clients of calls read this field.
             .field(if self.wants_calls { Field::ReasoningContent } else { self.field })
             .calls(self.wants_calls)
+            // The reference says what the text is, not what an answer of it is.
+            .keep_guessed(true)
     }
 
     fn all(&self) -> Options {

@@ -207,7 +207,7 @@ fn labels(model: &Model, leading: &[Literal]) -> Vec<Labels> {
 }
 
 /// The tags that families, and prompts of hosts, have for the thinking.
-const LEADING_TAGS: [&str; 3] = ["think", "thinking", "thought"];
+const LEADING_TAGS: &str = include_str!("leading_tags.txt");
 
 /// Returns the names of those that the first thing of a stream may be in place of the dialect's own opener: in a dialect of
 /// models, and where no marker of it can be taken for the tag.
@@ -226,8 +226,8 @@ fn leading_tags(model: &Model) -> Vec<Literal> {
         let [open, close, framed] = ["<", "</", "\n</"].map(|front| format!("{front}{name}>"));
         own.iter().all(|own| !meets(own, &open) && !meets(own, &framed) && (*own == close || !meets(own, &close)))
     };
-    let has_room = usize::from(leading_tag(model)) + LEADING_TAGS.len() <= usize::from(u8::MAX);
-    let names = LEADING_TAGS.iter().filter(|name| !model.models.is_empty() && has_room && is_free(name));
+    let has_room = usize::from(leading_tag(model)) + LEADING_TAGS.lines().count() <= usize::from(u8::MAX);
+    let names = LEADING_TAGS.lines().filter(|name| !model.models.is_empty() && has_room && is_free(name));
     names.map(|name| Spanned::new(model.name.span(), (*name).to_owned())).collect()
 }
 

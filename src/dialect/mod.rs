@@ -174,14 +174,15 @@ impl Dialect {
     }
 
     /// Returns the text of the opener that an `Open` event's rule and tag stand for, as the file has it: the literal, the tag's
-    /// name, the fence's info string, or the beginning of the header (the first one, if a header began without). None if there
-    /// is no such rule or tag.
+    /// name, the fence's info string, or the beginning of the header (the first one, if a header began without). The first rule of
+    /// the thinking has the [tags of other families](crate::ScannerOptions::leading_tags) at its end. None if there is no such
+    /// rule or tag.
     ///
     /// ```
     /// let dialect = aside::Dialect::find("harmony")?;
     /// assert_eq!(dialect.family(0), Some("harmony"));
     /// assert_eq!(dialect.opener(0, 1), Some("<|channel|>"));
-    /// assert_eq!(dialect.opener(0, 2), None);
+    /// assert_eq!(dialect.opener(0, 9), None);
     /// # Ok::<(), aside::UnknownDialect>(())
     /// ```
     #[doc(alias = "aside_dialect_opener")]

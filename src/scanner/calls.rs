@@ -195,6 +195,8 @@ impl Pull<'_> {
             let step = self.look(at_end, |lookahead| closers.next(&body, lookahead))?;
             match step {
                 None => return Ok(self.wait()),
+                // What comes after the text has decided it. If the host stops there, other bytes may come.
+                Some(Step::Piece { len: 0, .. }) if !wants && self.whole_text() > 0 => return Ok(ReadOutcome::Part),
                 Some(Step::Piece { piece, len, next }) if !wants || piece == Piece::Text => {
                     self.pass_first_in_body(len);
                     self.engine.text += len;

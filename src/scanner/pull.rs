@@ -161,7 +161,7 @@ impl Pull<'_> {
     }
 
     /// Returns the length of the text without the beginning of a character whose end has not come.
-    fn whole_text(&self) -> usize {
+    pub(super) fn whole_text(&self) -> usize {
         let len = self.engine.text;
         if len == 0 || self.engine.undecided() > 0 {
             return len;
