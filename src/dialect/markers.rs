@@ -75,11 +75,14 @@ fn span_block(span: &Span) -> Option<Block> {
     let framing = &span.framing;
     let (open, close) = if let Some(fence) = &span.fence {
         (format!("```{}\n", fence.get_ref()), "```".into())
-    } else if let Some(tag) = &span.tag {
-        let name = tag.names.first()?.get_ref();
-        (format!("<{name}>"), format!("</{name}>"))
     } else {
-        let (open, close) = (span.open.as_ref()?.first()?.get_ref(), span.close.first()?.get_ref());
+        let (open, close) = match &span.tag {
+            Some(tag) => {
+                let name = tag.names.first()?.get_ref();
+                (format!("<{name}>"), format!("</{name}>"))
+            }
+            None => (span.open.as_ref()?.first()?.get_ref().clone(), span.close.first()?.get_ref().clone()),
+        };
         let close = format!("{}{close}{}", text(&framing.before_close), text(&framing.after_close));
         (format!("{open}{}", text(&framing.after_open)), close)
     };
