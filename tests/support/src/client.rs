@@ -50,7 +50,8 @@ pub fn push(runs: &mut Runs, reasoning: bool, text: &str) {
 /// Returns what the reference says of a whole text. Content that turns out to be thinking stays content in a stream.
 pub fn split(pair: &Pair, text: &str, start: Option<&str>, is_body: bool) -> Runs {
     let events = reference::read(&pair.reference, text.as_bytes(), start);
-    let closer = events.iter().position(|event| event.what == What::Reclassify).unwrap_or(0);
+    let is_closer = |event: &reference::Event| event.what == What::Reclassify && event.channel == "thinking";
+    let closer = events.iter().position(is_closer).unwrap_or(0);
     let mut runs = Runs::new();
     for (at, event) in events.iter().enumerate() {
         if event.what == What::Text || event.channel == "tool" {
