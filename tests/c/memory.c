@@ -42,7 +42,7 @@ static void endless_value(const aside_dialect *dialect, const char *block, size_
     CHECK(writer != NULL);
     CHECK_STATUS(aside_call_writer_feed(writer, &call, sizeof(aside_event), "", &delta), ASIDE_NONE);
     CHECK_STATUS(aside_call_writer_feed(writer, &name, sizeof(aside_event), "f", &delta), ASIDE_NONE);
-    CHECK_STATUS(aside_call_writer_feed(writer, &key, sizeof(aside_event), "k", &delta), ASIDE_OK);
+    CHECK_STATUS(aside_call_writer_feed(writer, &key, sizeof(aside_event), "k", &delta), ASIDE_NONE);
     for (i = 0; i < 1024 && status == ASIDE_NONE; i++)
         status = aside_call_writer_feed(writer, &value, sizeof(aside_event), block, &delta);
     CHECK_STATUS(status, ASIDE_ERROR_MEMORY);
