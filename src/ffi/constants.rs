@@ -283,7 +283,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What becomes of a tag `<think>`, `<thinking>` or `<thought>` as the first thing of a stream but for blanks, where the
+    /// How a tag `<think>`, `<thinking>` or `<thought>` is read as the first thing of a stream but for blanks, where the
     /// dialect has other markers for the thinking.
     aside_leading_tags: LeadingTags {
         /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.

@@ -80,7 +80,7 @@ pub struct aside_rewriter_options {
     /// dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it once more as
     /// content, and a body as content alone.
     pub keep_guessed: u32,
-    /// What becomes of a tag that is not the dialect's own as the first thing of a text.
+    /// How the rewriter reads a tag that is not the dialect's own as the first thing of a text.
     pub leading_tags: aside_leading_tags,
 }
 

@@ -63,7 +63,7 @@ pub struct Engine {
     /// Nobody has said that streams start in the thinking: the dialect guesses so.
     pub guesses_start: bool,
     /// The thinking that is open was guessed to be, and nothing has shown that it is one.
-    pub may_be_answer: bool,
+    pub is_guess: bool,
     /// What the host has said of the end that comes.
     pub end_reason: EndReason,
     /// The flag that says that nothing has come, where tags of other families open the thinking then.
@@ -110,7 +110,7 @@ impl Engine {
                 StrayClose::Drop => flag::DROPPED,
             },
             guesses_start: options.start.is_none() && start == Start::Channel(Channel::Thinking),
-            may_be_answer: false,
+            is_guess: false,
             end_reason: EndReason::Unknown,
             leading: if options.leading_tags == LeadingTags::Dialect { flag::LEADING } else { 0 },
             has_closed: false,
@@ -148,7 +148,7 @@ impl Engine {
         self.code = CodeTracker::NEW;
         self.code_around = CodeTracker::NEW;
         self.framing = 0;
-        self.may_be_answer = false;
+        self.is_guess = false;
         self.end_reason = EndReason::Unknown;
         self.is_finishing = false;
         self.has_closed = false;
@@ -326,15 +326,20 @@ impl Engine {
         self.optional.get()?.prompt.start
     }
 
+    /// Returns whether only the dialect says that the stream starts in the thinking.
+    pub fn is_start_guessed(&self) -> bool {
+        self.guesses_start && self.prompted_start().is_none()
+    }
+
     /// Returns whether the thinking that is open, or in which the stream will start, may turn out to be the answer: by its end, or by
     /// a marker.
     pub fn may_be_answer(&self, compiled: &Compiled) -> bool {
         if !self.has_begun {
-            return self.guesses_start && self.prompted_start().is_none();
+            return self.is_start_guessed();
         }
         self.spans.channel() == Channel::Thinking
             && self.spans.is_first()
-            && (self.may_be_answer || compiled.grammar.region(self.spans.region()).is_answered)
+            && (self.is_guess || compiled.grammar.region(self.spans.region()).is_answered)
     }
 
     /// Returns how many bytes at the front of what is held belong to a prompt.

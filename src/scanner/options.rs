@@ -69,7 +69,7 @@ impl ScannerOptions {
         ScannerOptions { stray_close, ..self }
     }
 
-    /// Sets what becomes of a tag `think`, `thinking` or `thought` as the first thing of a stream, where it is not the dialect's
+    /// Sets how a scanner reads a tag `think`, `thinking` or `thought` as the first thing of a stream, where it is not the dialect's
     /// own.
     pub fn leading_tags(self, leading_tags: LeadingTags) -> ScannerOptions {
         ScannerOptions { leading_tags, ..self }

@@ -121,8 +121,8 @@ impl Pull<'_> {
         if let Some(event) = self.next_of_feed(true)? {
             return Ok(Some(event));
         }
-        if self.engine.may_be_answer && self.engine.end_reason == EndReason::Ended {
-            self.engine.may_be_answer = false;
+        if self.engine.is_guess && self.engine.end_reason == EndReason::Ended {
+            self.engine.is_guess = false;
             if self.engine.spans.channel() == Channel::Thinking
                 && let Some(event) = self.thinking_to_content(0)
             {

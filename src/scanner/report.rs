@@ -53,7 +53,7 @@ impl Pull<'_> {
         if let Some((region, rule)) = self.compiled.started(channel) {
             let span = OpenSpan::new(rule, 0, region, false);
             self.engine.pending = Pending::Due(PendingMarker::new(due::OPEN, span));
-            self.engine.may_be_answer = self.engine.guesses_start;
+            self.engine.is_guess = self.engine.guesses_start;
         }
     }
 
@@ -246,7 +246,7 @@ impl Pull<'_> {
             }
             _ => {
                 // The opener was written, so this is a thinking.
-                self.engine.may_be_answer = false;
+                self.engine.is_guess = false;
                 self.engine.spans.change(compiled, 0, flag::OPENED);
                 None
             }
@@ -283,7 +283,7 @@ impl Pull<'_> {
         if !engine.spans.is_first() || len > 0 && engine.early() >= len {
             return None;
         }
-        engine.may_be_answer = false;
+        engine.is_guess = false;
         engine.spans.change(self.compiled, flag::LEAD, 0);
         if let Some(thoughts) = engine.thoughts_mut() {
             thoughts.drop_open();

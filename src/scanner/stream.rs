@@ -349,7 +349,7 @@ impl Scanner {
     /// the options have said so.
     #[must_use]
     pub fn is_start_guessed(&self) -> bool {
-        self.engine.guesses_start && self.engine.prompted_start().is_none()
+        self.engine.is_start_guessed()
     }
 
     /// Returns the bytes that are held back now. They stand directly before the next chunk.

@@ -221,7 +221,7 @@ impl Options {
         Options { stray_close, ..self }
     }
 
-    /// Sets what becomes of a tag `think`, `thinking` or `thought` as the first thing of each text, where it is not the dialect's
+    /// Sets how a rewriter reads a tag `think`, `thinking` or `thought` as the first thing of each text, where it is not the dialect's
     /// own.
     pub fn leading_tags(self, leading_tags: LeadingTags) -> Options {
         Options { leading_tags, ..self }

@@ -37,7 +37,7 @@ pub struct aside_scanner_options {
     pub calls: u32,
     /// What becomes of a tool call that begins inside the thinking.
     pub calls_in_thinking: aside_calls_in_thinking,
-    /// What becomes of a tag that is not the dialect's own as the first thing of a stream.
+    /// How the scanner reads a tag that is not the dialect's own as the first thing of a stream.
     pub leading_tags: aside_leading_tags,
 }
 

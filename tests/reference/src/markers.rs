@@ -131,10 +131,10 @@ pub(crate) enum Does {
     Lead {
         name: &'static str,
     },
-    /// The closer of a wrapper of the answer, inside the thinking.
-    Answer,
-    /// An end of the turn inside the thinking.
-    End,
+    /// An end of the turn inside the thinking, or the closer of a wrapper of the answer (`answer`).
+    End {
+        answer: bool,
+    },
     Drop,
     Quote,
 }
@@ -401,7 +401,7 @@ impl Reading<'_> {
     /// Finds what is removed inside the thinking, which some of it ends.
     fn removed_in_thinking(&self, at: usize) -> Option<Found> {
         if let Some(end) = self.dropped(at, &self.dialect.drop_ends) {
-            return Some(Found { before: 0, end, does: Does::End });
+            return Some(Found { before: 0, end, does: Does::End { answer: false } });
         }
         let dropped: Vec<Dropped> = self.dialect.drop.iter().filter(|it| it.in_thinking()).cloned().collect();
         let end = self.dropped(at, &dropped)?;
@@ -425,7 +425,7 @@ impl Reading<'_> {
                 && span.ends.is_some()
                 && let Some((0, end)) = self.bare_closer(at, rule)
             {
-                return Some(Found { before: 0, end, does: Does::Answer });
+                return Some(Found { before: 0, end, does: Does::End { answer: true } });
             }
             if span.pauses.as_deref() == Some(region.channel)
                 && (self.open.len() < DEEPEST || span.channel != "content")

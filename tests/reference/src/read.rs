@@ -171,7 +171,7 @@ impl Reading<'_> {
         self.leading = self.leads && end <= self.prompt;
         let in_thinking = self.channel() == "thinking";
         let closes = match does {
-            Does::Close { .. } | Does::End => in_thinking,
+            Does::Close { .. } | Does::End { .. } => in_thinking,
             Does::DropCloser { .. } | Does::Reclassify { .. } => true,
             _ => false,
         };
@@ -229,7 +229,11 @@ impl Reading<'_> {
                 (region.lead, region.rule, region.untouched) = (Some(name), rule, true);
                 self.take_framing(end, "\n")
             }
-            Does::End => {
+            Does::End { answer } => {
+                if answer && self.first && self.open.len() == 1 {
+                    self.push(What::Reclassify, "content", begin..begin, Part::None);
+                    self.lead = false;
+                }
                 let region = self.open.last().unwrap();
                 let first = || self.of_channel("thinking").first().copied();
                 let closed = if region.from_start { first().unwrap_or(region.rule) } else { region.rule };
@@ -245,19 +249,6 @@ impl Reading<'_> {
                 // It says that a thinking is over.
                 (self.alone, self.closed) = (false, true);
                 self.after_close(end, Some(rule))
-            }
-            Does::Answer => {
-                if self.first && self.open.len() == 1 {
-                    self.push(What::Reclassify, "content", begin..begin, Part::None);
-                    self.lead = false;
-                }
-                let region = self.open.last().unwrap();
-                let first = || self.of_channel("thinking").first().copied();
-                let closed = if region.from_start { first().unwrap_or(region.rule) } else { region.rule };
-                self.push_close(begin..end, MARKER, Part::Marker);
-                self.pass_marker(end, false);
-                self.spend(closed);
-                end
             }
             Does::Reclassify { rule } => {
                 self.push_framing(at..begin, Part::Before);
