@@ -592,8 +592,8 @@ enum {
 typedef uint32_t aside_stray_close;
 
 /**
- * What becomes of a tag `<think>`, `<thinking>` or `<thought>` as the first thing of a stream but for blanks, where the
- * dialect has other markers for the thinking: the values of `aside_leading_tags`.
+ * How a tag `<think>`, `<thinking>` or `<thought>` is read as the first thing of a stream but for blanks, where the dialect
+ * has other markers for the thinking: the values of `aside_leading_tags`.
  */
 enum {
     /** In dialects of models it opens the thinking, which its own closer or the dialect's ends. */
@@ -656,7 +656,7 @@ typedef struct aside_scanner_options {
     uint32_t calls;
     /** What becomes of a tool call that begins inside the thinking. */
     aside_calls_in_thinking calls_in_thinking;
-    /** What becomes of a tag that is not the dialect's own as the first thing of a stream. */
+    /** How the scanner reads a tag that is not the dialect's own as the first thing of a stream. */
     aside_leading_tags leading_tags;
 } aside_scanner_options;
 
@@ -1387,7 +1387,7 @@ typedef struct aside_rewriter_options {
      * content, and a body as content alone.
      */
     uint32_t keep_guessed;
-    /** What becomes of a tag that is not the dialect's own as the first thing of a text. */
+    /** How the rewriter reads a tag that is not the dialect's own as the first thing of a text. */
     aside_leading_tags leading_tags;
 } aside_rewriter_options;
 

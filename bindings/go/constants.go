@@ -166,8 +166,8 @@ func (e EndReason) String() string {
 	return name(uint32(e), "unknown", "ended", "cut_off")
 }
 
-// LeadingTags is what becomes of a tag <think>, <thinking> or <thought> as the first thing of a stream but for blanks,
-// where the dialect has other markers for the thinking.
+// LeadingTags is how a tag <think>, <thinking> or <thought> is read as the first thing of a stream but for blanks, where
+// the dialect has other markers for the thinking.
 type LeadingTags uint32
 
 const (

@@ -19,7 +19,7 @@ type RewriterOptions struct {
 	// StrayClose says what becomes of a closer of the thinking that has no opener and comes after content, in the text of
 	// each choice. It applies to every stream, whatever its start and dialect.
 	StrayClose StrayClose
-	// LeadingTags says what becomes of a tag think, thinking or thought as the first thing of each choice's text, where it is
+	// LeadingTags says how to read a tag think, thinking or thought as the first thing of each choice's text, where it is
 	// not the dialect's own.
 	LeadingTags LeadingTags
 

@@ -23,7 +23,7 @@ type ScannerOptions struct {
 	Budget *Budget
 	// StrayClose says what becomes of a closer of the thinking that has no opener and comes after content.
 	StrayClose StrayClose
-	// LeadingTags says what becomes of a tag think, thinking or thought as the first thing of a stream, where it is not the
+	// LeadingTags says how to read a tag think, thinking or thought as the first thing of a stream, where it is not the
 	// dialect's own.
 	LeadingTags LeadingTags
 	// Calls reports tool calls with their names and arguments, as the kinds from KindCall on, if the dialect says how they are

@@ -241,7 +241,7 @@ enum class EndReason : std::uint32_t {
     cut_off = ASIDE_END_REASON_CUT_OFF,
 };
 
-/// What becomes of a tag `<think>`, `<thinking>` or `<thought>` as the first thing of a stream but for blanks, where the
+/// How a tag `<think>`, `<thinking>` or `<thought>` is read as the first thing of a stream but for blanks, where the
 /// dialect has other markers for the thinking.
 enum class LeadingTags : std::uint32_t {
     /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
@@ -737,7 +737,7 @@ struct ScannerOptions {
     BudgetScope budget_scope = BudgetScope::span;
     /// What becomes of a closer of the thinking that has no opener and comes after content.
     StrayClose stray_close = StrayClose::dialect;
-    /// What becomes of a tag think, thinking or thought as the first thing of a stream, where it is not the dialect's own.
+    /// How to read a tag think, thinking or thought as the first thing of a stream, where it is not the dialect's own.
     LeadingTags leading_tags = LeadingTags::dialect;
     /// Report tool calls with their names and arguments, as the kinds from Kind::call on, if the dialect says how they are
     /// written. Otherwise their bytes are text of the tool channel.

@@ -44,7 +44,7 @@ pub struct Markers {
     /// Those that can stand inside a value without ending it.
     closers: Vec<String>,
     has_thinking: bool,
-    /// What ends a span of calls does not end the text.
+    /// A span of calls has a closer, so that text may follow it.
     may_text_follow: bool,
 }
 

@@ -69,7 +69,7 @@ module Aside
     # +stray_close+:: what becomes of a closer of the thinking that has no opener and comes after content: +:dialect+ (the
     #                 dialect decides), +:text+, for a host that is sure that its model does not think, or +:drop+ (it is
     #                 removed alone), for a host whose prompt has ended the thinking
-    # +leading_tags+:: what becomes of a tag think, thinking or thought as the first thing of a stream, where it is not the
+    # +leading_tags+:: how to read a tag think, thinking or thought as the first thing of a stream, where it is not the
     #                  dialect's own: +:dialect+ (it opens the thinking, in dialects of models), or +:text+, for a host that
     #                  asks for such a tag and looks for it itself
     # +calls+:: true: report tool calls with their names and arguments, as the kinds from +:call+ on, if the dialect says how
