@@ -36,13 +36,15 @@ pub fn keep(template: &str, found: &Found) {
     let Ok(text) = copy_text(template) else { return };
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     // Another thread may have been first.
-    if known.iter().any(|(text, _)| text == template) || known.try_reserve(1).is_err() {
+    if known.iter().any(|(text, _)| text == template) {
         return;
     }
     if known.len() == MOST {
         drop(known.remove(0));
     }
-    known.push((text, found));
+    if known.try_reserve(1).is_ok() {
+        known.push((text, found));
+    }
 }
 
 fn copied(found: &Found) -> Found {
