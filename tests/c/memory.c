@@ -49,14 +49,14 @@ static void endless_value(const aside_dialect *dialect, const char *block, size_
     CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof(aside_event), "", &delta), ASIDE_ERROR_MEMORY);
     CHECK_STATUS(aside_call_writer_reset(writer), ASIDE_OK);
 
-    /* All of a block leaves as one string. */
+    /* The key leaves with its value, and all of a block as one string. */
     CHECK_STATUS(aside_call_writer_feed(writer, &call, sizeof(aside_event), "", &delta), ASIDE_NONE);
     CHECK_STATUS(aside_call_writer_feed(writer, &name, sizeof(aside_event), "f", &delta), ASIDE_NONE);
-    CHECK_STATUS(aside_call_writer_feed(writer, &key, sizeof(aside_event), "k", &delta), ASIDE_OK);
-    CHECK(delta.arguments.len == 5 && memcmp(delta.arguments.at, "{\"k\":", 5) == 0);
+    CHECK_STATUS(aside_call_writer_feed(writer, &key, sizeof(aside_event), "k", &delta), ASIDE_NONE);
     CHECK_STATUS(aside_call_writer_feed(writer, &value, sizeof(aside_event), block, &delta), ASIDE_NONE);
     CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof(aside_event), "", &delta), ASIDE_OK);
-    CHECK(delta.arguments.len == len + 2 && memcmp(delta.arguments.at + 1, block, len) == 0);
+    CHECK(delta.arguments.len == len + 7 && memcmp(delta.arguments.at, "{\"k\":\"", 6) == 0);
+    CHECK(memcmp(delta.arguments.at + 6, block, len) == 0 && delta.arguments.at[len + 6] == '"');
     aside_call_writer_free(writer);
 }
 
