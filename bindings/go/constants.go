@@ -166,8 +166,8 @@ func (e EndReason) String() string {
 	return name(uint32(e), "unknown", "ended", "cut_off")
 }
 
-// LeadingTags is how a tag <think>, <thinking> or <thought> is read as the first thing of a stream but for blanks, where
-// the dialect has other markers for the thinking.
+// LeadingTags is how a tag of another family is read as the first thing of a stream but for blanks. The tags are
+// <think>, <thinking> and <thought>, where they are not markers of the dialect.
 type LeadingTags uint32
 
 const (
