@@ -592,8 +592,8 @@ enum {
 typedef uint32_t aside_stray_close;
 
 /**
- * How a tag of another family is read as the first thing of a stream but for blanks. The tags are `<think>`, `<thinking>`
- * and `<thought>`, where they are not markers of the dialect: the values of `aside_leading_tags`.
+ * How a tag of another family, such as `<think>`, is read as the first thing of a stream but for blanks: the values of
+ * `aside_leading_tags`.
  */
 enum {
     /** In dialects of models it opens the thinking, which its own closer or the dialect's ends. */

@@ -166,8 +166,7 @@ func (e EndReason) String() string {
 	return name(uint32(e), "unknown", "ended", "cut_off")
 }
 
-// LeadingTags is how a tag of another family is read as the first thing of a stream but for blanks. The tags are
-// <think>, <thinking> and <thought>, where they are not markers of the dialect.
+// LeadingTags is how a tag of another family, such as <think>, is read as the first thing of a stream but for blanks.
 type LeadingTags uint32
 
 const (

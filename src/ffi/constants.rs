@@ -283,8 +283,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How a tag of another family is read as the first thing of a stream but for blanks. The tags are `<think>`, `<thinking>` and
-    /// `<thought>`, where they are not markers of the dialect.
+    /// How a tag of another family, such as `<think>`, is read as the first thing of a stream but for blanks.
     aside_leading_tags: LeadingTags {
         /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
         ASIDE_LEADING_TAGS_DIALECT = 0 => LeadingTags::Dialect,

@@ -241,8 +241,7 @@ enum class EndReason : std::uint32_t {
     cut_off = ASIDE_END_REASON_CUT_OFF,
 };
 
-/// How a tag of another family is read as the first thing of a stream but for blanks. The tags are `<think>`, `<thinking>`
-/// and `<thought>`, where they are not markers of the dialect.
+/// How a tag of another family, such as `<think>`, is read as the first thing of a stream but for blanks.
 enum class LeadingTags : std::uint32_t {
     /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
     dialect = ASIDE_LEADING_TAGS_DIALECT,

@@ -47,7 +47,7 @@ module Aside
     # Why a stream ends, as far as its host knows.
     END_REASON = { unknown: 0, ended: 1, cut_off: 2 }.freeze
 
-    # How a tag of another family is read as the first thing of a stream but for blanks. The tags are `<think>`, `<thinking>` and `<thought>`, where they are not markers of the dialect.
+    # How a tag of another family, such as `<think>`, is read as the first thing of a stream but for blanks.
     LEADING_TAGS = { dialect: 0, text: 1 }.freeze
 
     # What a budget counts.
