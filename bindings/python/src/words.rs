@@ -1,7 +1,7 @@
 //! Arguments that are words: the words that are allowed, and the value of the crate that each one means. The stub has the same words.
 
 use aside::sse::{Body, Field, Formats, ResponsesAs};
-use aside::{CallsInThinking, LeadingTags, Markers, StrayClose};
+use aside::{CallsInThinking, EndReason, LeadingTags, Markers, StrayClose};
 use pyo3::Borrowed;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -17,6 +17,9 @@ pub const CALLS_IN_THINKING: &Words<CallsInThinking> =
 
 pub const STRAY_CLOSE: &Words<StrayClose> =
     &[("dialect", StrayClose::Dialect), ("text", StrayClose::Text), ("drop", StrayClose::Drop)];
+
+pub const END_REASON: &Words<EndReason> =
+    &[("unknown", EndReason::Unknown), ("ended", EndReason::Ended), ("cut_off", EndReason::CutOff)];
 
 pub const LEADING_TAGS: &Words<LeadingTags> = &[("dialect", LeadingTags::Dialect), ("text", LeadingTags::Text)];
 
