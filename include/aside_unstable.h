@@ -42,7 +42,7 @@ uint32_t aside_unstable_version(void);
  * feed may change the bytes.
  *
  * `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know
- * of skipped chunks until `aside_scanner_skip()` has told it their total length.
+ * of skipped chunks until `aside_scanner_skip()` has told it their total length and last byte.
  *
  * Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` if every
  * chunk has to be fed, and nothing is written: before the first byte, with bytes held back or events pending, with a
@@ -54,8 +54,8 @@ int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes
 
 /**
  * Tells the scanner that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts go on as if
- * they had been fed. Call it before any other call for this scanner, except for `aside_scanner_feed_text()` and
- * `aside_scanner_quiet()`, and for those that return what is held and take thoughts.
+ * they had been fed. `last` is the last one of them (0 to 255), which may decide whether a tag after it is a marker. Call it before any
+ * other call for this scanner, except for `aside_scanner_quiet()`, and for those that return what is held and take thoughts.
  *
  * Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` if no such chunk can have been skipped, and for
  * more bytes than any stream has; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
@@ -64,7 +64,7 @@ int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes
  *
  * Memory: none is allocated.
  */
-aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len);
+aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uint32_t last);
 
 /* ========================================================================== *
  * Registries: caches, and more filters

@@ -1,6 +1,6 @@
 uint32_t aside_unstable_version(void);
 int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes);
-aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len);
+aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uint32_t last);
 typedef int32_t (*aside_observe_fn)(void *user, const struct aside_invocation *invocation, struct aside_reply *reply);
 typedef int32_t (*aside_lookup_fn)(void *user,
                                    const struct aside_invocation *invocation,

@@ -779,7 +779,7 @@ fn messages_in_c_allocate_nothing() {
             Box::new(move || c::aside_scanner_feed_into(scanner, none, 0, &mut array) < 0),
             Box::new(move || c::aside_scanner_counts(scanner, 77, &mut counts) < 0),
             Box::new(move || c::aside_scanner_thought_attribute(scanner, 0, &mut attribute) < 0),
-            Box::new(move || c::aside_scanner_skip(scanner, 5) < 0),
+            Box::new(move || c::aside_scanner_skip(scanner, 5, 97) < 0),
             Box::new(move || c::aside_scanner_start_from_prompt(scanner, none, 1, &mut start) < 0),
             Box::new(move || c::aside_scanner_finish(null, None, null) < 0),
             Box::new(move || c::aside_strip(null, none, 0, &mut len).is_null()),

@@ -20,6 +20,7 @@ typedef struct aside_go {
      * chunk must be fed. passed counts the bytes of which the scanner has not been told yet. */
     uint64_t quiet[4];
     uint64_t passed;
+    uint8_t last; /* the last one of those */
     uint32_t channel;
     size_t holds; /* bytes held back */
     aside_event_array array;
@@ -50,7 +51,7 @@ static inline void aside_go_look(aside_go *go)
 static inline aside_scanner *aside_go_told(aside_go *go)
 {
     if (go->passed > 0)
-        aside_scanner_skip(go->scanner, go->passed);
+        aside_scanner_skip(go->scanner, go->passed, go->last);
     go->passed = 0;
     return go->scanner;
 }
@@ -125,7 +126,7 @@ static inline aside_status aside_go_feed_events(aside_go *go, const char *buf, s
 static inline int32_t aside_go_feed(uintptr_t handle, const char *buf, size_t len)
 {
     aside_go *go = (aside_go *)handle;
-    int32_t channel = aside_scanner_feed_text(go->scanner, buf, len);
+    int32_t channel = aside_scanner_feed_text(aside_go_told(go), buf, len);
 
     if (channel == ASIDE_NOT_TEXT)
         return aside_go_feed_events(go, buf, len);

@@ -214,6 +214,7 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 	if s.passes(p) {
 		s.c.offset += C.uint64_t(len(p))
 		s.c.passed += C.uint64_t(len(p))
+		s.c.last = C.uint8_t(p[len(p)-1])
 	} else {
 		status := C.aside_go_feed(C.uintptr_t(uintptr(unsafe.Pointer(s.c))), data(p), C.size_t(len(p)))
 		if status < C.ASIDE_GO_TEXT {

@@ -282,7 +282,7 @@ impl Heard {
                 3 => assert_eq!(aside_scanner_reset(scanner), BUSY),
                 4 => assert!(aside_scanner_clone(scanner).is_null() && aside_scanner_consumed(scanner) == 0),
                 5 => assert_eq!(aside_scanner_finish(scanner, Some(listen), user), BUSY),
-                6 => assert_eq!(aside_scanner_skip(scanner, 1), BUSY),
+                6 => assert_eq!(aside_scanner_skip(scanner, 1, 97), BUSY),
                 7 => assert_eq!(aside_scanner_quiet(scanner, [0; 4].as_mut_ptr()), NOT_TEXT),
                 8 => assert_eq!(aside_scanner_feed_text(scanner, b"x".as_ptr(), 1), NOT_TEXT),
                 9 => assert_eq!(aside_scanner_flush(scanner, Some(listen), user), BUSY),
@@ -610,7 +610,8 @@ fn pass(input: &mut Input<'_>, slot: &mut Slot) {
         assert_eq!(slot.stream.heard, slot.stream.fed.len(), "bytes may pass, but some are held back");
         let passed = text.iter().take_while(|&&byte| is_in(&quiet, byte)).count();
         is_one_text(aside_scanner_clone(slot.handle), &text[..passed], channel, slot.stream.told);
-        assert_eq!(aside_scanner_skip(slot.handle, passed as u64), OK);
+        let last = text[..passed].last().copied().unwrap_or_default();
+        assert_eq!(aside_scanner_skip(slot.handle, passed as u64, last.into()), OK);
         slot.stream.fed.extend_from_slice(&text[..passed]);
         slot.stream.note(&[], passed);
         slot.stream.heard += passed;
@@ -871,8 +872,8 @@ fn misuse(input: &mut Input<'_>, slot: &mut Slot) {
                     Version::new(Counts { size: [0, 7, 8, 40, 47, 4097][input.below(6)], ..Counts::default() });
                 assert_eq!(aside_scanner_counts(scanner, CHANNEL_CONTENT, short.at()), SIZE);
                 assert_eq!(aside_scanner_quiet(scanner, ptr::null_mut()), NOT_TEXT);
-                assert_eq!(aside_scanner_skip(none, 1), NULL);
-                assert_eq!(aside_scanner_skip(scanner, u64::MAX), ORDER);
+                assert_eq!(aside_scanner_skip(none, 1, 97), NULL);
+                assert_eq!(aside_scanner_skip(scanner, u64::MAX, 97), ORDER);
             }
             8 => {
                 assert_eq!(filled::<Counts>(|at| aside_scanner_counts(scanner, 4, at)).err(), Some(RANGE));

@@ -88,10 +88,13 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
     let spans: Vec<SpanRule> = model.spans.iter().map(|span| span_rule(span.get_ref())).collect();
     let used = regions.iter().fold(0, |used, region| used | region.used);
     let bare = spans.iter().fold(0, |bare, span| bare | span.bare);
-    let used = used | bare;
+    let guards_prose = model.guard.contains(&Guard::Inline);
+    // A tag that is spoken of comes after other content.
+    let used = used | bare | if guards_prose { flag::LEAD } else { 0 };
     let grammar = Grammar {
         fold: compiler.fold,
         guards: !model.guard.is_empty(),
+        guards_prose,
         regions,
         nodes: compiler.nodes,
         framings: compiler.framings,
@@ -918,7 +921,8 @@ impl Compiler<'_> {
             }
             Shape::FenceClose => (FENCE_INDENT + FENCE_TICKS + FENCE_INFO + 1) as usize,
         };
-        self.hold(hold);
+        // Up to two bytes after a marker may tell whether it is meant.
+        self.hold(hold + if self.model.guard.contains(&Guard::Inline) { 2 } else { 0 });
     }
 
     fn hold(&mut self, bytes: usize) {

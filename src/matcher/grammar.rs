@@ -62,6 +62,8 @@ pub struct Grammar {
     pub fold: bool,
     /// Markers inside code are text.
     pub guards: bool,
+    /// Tags that are spoken of are text.
+    pub guards_prose: bool,
     /// The first one is the content's, outside all spans.
     pub regions: Vec<Region>,
     pub nodes: Vec<Node>,

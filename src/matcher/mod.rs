@@ -47,6 +47,7 @@ pub mod bytes;
 pub mod code;
 mod finder;
 pub mod grammar;
+pub mod prose;
 pub mod recogniser;
 
 pub use automaton::Automaton;

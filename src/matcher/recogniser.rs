@@ -31,6 +31,11 @@ impl TokenMark {
         self.0 & TokenMark::SPECIAL != 0
     }
 
+    /// Returns whether a token that is known to be special begins here.
+    pub fn is_special_token(self) -> bool {
+        self.may_be_special() && self.begins_token()
+    }
+
     pub fn begins_token(self) -> bool {
         self.0 & TokenMark::START != 0
     }

@@ -9,7 +9,10 @@ use super::{
 use crate::{
     calls::body::Piece,
     dialect::compiled::Compiled,
-    matcher::automaton::{StateId, StateInfo},
+    matcher::{
+        automaton::{StateId, StateInfo},
+        prose,
+    },
     utf8::{incomplete_tail, is_continuation},
 };
 
@@ -68,6 +71,9 @@ impl Scanner {
             return None;
         }
         let end = engine.ledger.end_in_table(chunk.len())?;
+        if let Some(last) = chunk.last() {
+            engine.before = *last;
+        }
         Some(Part::whole(Piece::Text, engine.ledger.report_plain(end), chunk))
     }
 
@@ -123,6 +129,7 @@ impl Engine {
             self.ledger.add_continuations(self.spans.channel(), self.hold.all().get(..len)?);
         }
         self.hold.report(len);
+        self.before = prose::after(self.before, self.hold.last_reported(len));
         let offset = self.ledger.report_plain(self.ledger.offset() + len as u64);
         Some(Part { len, is_held: true, ..Part::whole(Piece::Text, offset, chunk) })
     }
@@ -162,6 +169,7 @@ impl Engine {
             }
             len = text.len();
         }
+        self.before = prose::after(self.before, chunk.get(..len)?);
         self.state = to;
         let offset = self.ledger.report_plain(self.ledger.offset() + len as u64);
         Some(Part { len, ..Part::whole(Piece::Text, offset, chunk) })

@@ -22,6 +22,7 @@ use crate::{
         bytes::is_blank,
         code::CodeTracker,
         grammar::{Action, Pattern, flag},
+        prose::{self, Before},
     },
     memory::TryBox,
 };
@@ -47,6 +48,7 @@ pub struct Engine {
     pub state: StateInfo,
     /// The number of bytes that have turned out to be text and are in no event yet. Between chunks, they begin a character.
     pub text: usize,
+    pub before: Before,
     pub spans: Spans,
     pub hold: HoldBuffer,
     /// What comes after `text`.
@@ -66,6 +68,8 @@ pub struct Engine {
     pub is_guess: bool,
     /// What the host has said of the end that comes.
     pub end_reason: EndReason,
+    /// The rule and tag of the opener that the text has spoken of last.
+    pub named: (u8, u8),
     /// The flag that says that nothing has come, where tags of other families open the thinking then.
     leading: u16,
     /// A closer of the thinking has come.
@@ -97,6 +101,7 @@ impl Engine {
             ledger: Ledger::default(),
             state: StateInfo::FALLBACK,
             text: 0,
+            before: prose::LINE,
             spans: Spans::new(compiled, 0),
             hold: HoldBuffer::new(most + most.max(SHORT))?,
             pending: Pending::Unread,
@@ -112,6 +117,7 @@ impl Engine {
             guesses_start: options.start.is_none() && start == Start::Channel(Channel::Thinking),
             is_guess: false,
             end_reason: EndReason::Unknown,
+            named: (0, 0),
             leading: if options.leading_tags == LeadingTags::Dialect { flag::LEADING } else { 0 },
             has_closed: false,
             is_in_prompt: false,
@@ -142,6 +148,7 @@ impl Engine {
         self.spans = Spans::new(compiled, first | header | self.stray_close | self.leading);
         self.state = StateInfo::FALLBACK;
         self.text = 0;
+        self.before = prose::LINE;
         // The bytes stay until the next chunk, because the last events may still be read in `before`.
         self.hold.clear();
         self.pending = Pending::Unread;
@@ -207,15 +214,16 @@ impl Engine {
         Some((self.spans.channel(), *quiet))
     }
 
-    /// Accounts for `len` such bytes that the host has passed on itself. Plain text may have been fed after them. Returns
-    /// whether that is possible. Cannot panic.
+    /// Accounts for `len` such bytes that the host has passed on itself, of which `last` is the last. Returns whether that is
+    /// possible. Cannot panic.
     #[cfg(feature = "c-api")]
-    pub fn skip(&mut self, len: u64) -> bool {
+    pub fn skip(&mut self, len: u64, last: u8) -> bool {
         let end = self.ledger.offset().checked_add(len).filter(|&end| end < MOST_SKIPPED);
         let is_quiet = self.ledger.table_until() == u64::MAX && !self.state.is_fallback();
-        match end.filter(|_| is_quiet && !self.is_holding()) {
+        match end.filter(|_| len > 0 && is_quiet && !self.is_holding()) {
             Some(end) => {
                 self.ledger.report_plain(end);
+                self.before = last;
                 true
             }
             None => len == 0,
@@ -271,7 +279,7 @@ impl Engine {
     pub fn undecided(&self) -> usize {
         let read = match &self.pending {
             Pending::Undecided(recogniser) => recogniser.len(),
-            Pending::Opener { seen, .. } | Pending::Held(seen) => *seen,
+            Pending::Opener { seen, .. } | Pending::Marker { seen, .. } | Pending::Held(seen) => *seen,
             Pending::Unread | Pending::Due(_) => self.state.held(),
         };
         self.body().map_or(read, |body| read.max(body.due()))

@@ -14,6 +14,7 @@ use std::{
 use samples::{Pieces, Random, made};
 
 use super::engine::Engine;
+use crate::matcher::prose;
 use crate::{Channel, Dialect, Event, Kind, Scanner, ScannerOptions, StrayClose};
 
 /// The events of some feeds; of texts, their bytes alone, so that it does not matter where they were cut.
@@ -47,10 +48,16 @@ impl Hasher for Bytes {
 /// All of a state that decides how it goes on, but where a body stands. Offsets and counts do not.
 fn kept(engine: &Engine) -> Vec<u8> {
     let mut bytes = Bytes(Vec::with_capacity(160));
-    let Engine { ledger, state, text, spans, hold, pending, code, framing, has_begun, .. } = engine;
+    let Engine { ledger, state, text, before, spans, hold, pending, code, framing, has_begun, .. } = engine;
     (ledger.table_until(), state.state(), text, spans, hold.unreported(), has_begun).hash(&mut bytes);
+    // What a tag would ask of the byte before it.
+    let quote = prose::is_quote(*before).then_some(*before);
+    let asked = (prose::may_be_prose(*before), prose::is_prose(*before, b'a'), quote);
+    // Inside calls nothing asks.
+    matches!(spans.channel(), Channel::Content | Channel::Thinking).then_some(asked).hash(&mut bytes);
     if state.is_fallback() {
         (pending, code, framing).hash(&mut bytes);
+        code.names_tag().then_some(engine.named).hash(&mut bytes);
     }
     bytes.0
 }

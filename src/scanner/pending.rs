@@ -18,6 +18,12 @@ pub enum Pending {
         len: u32,
         seen: usize,
     },
+    /// A marker of `len` bytes, which counts or is text by the bytes after it: of it and those, `seen` bytes.
+    Marker {
+        pattern: u8,
+        len: u32,
+        seen: usize,
+    },
     /// The number of bytes of a body of calls that only more bytes can decide.
     Held(usize),
     Due(PendingMarker),

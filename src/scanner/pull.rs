@@ -77,6 +77,9 @@ impl Pull<'_> {
         if let Some(event) = self.flush_body(held)? {
             return Ok(Some(event));
         }
+        if self.count_held() {
+            return self.next_of_flush();
+        }
         self.engine.leave(self.compiled);
         if held == 0 {
             return Ok(None);
@@ -87,6 +90,14 @@ impl Pull<'_> {
             self.engine.pass(self.compiled, byte);
         }
         Ok(Some(self.report_text(held)?).filter(|event| !event.is_nothing()))
+    }
+
+    /// Takes a whole marker for one that was held for the byte after it. Returns whether there is one.
+    fn count_held(&mut self) -> bool {
+        let Pending::Marker { pattern, len, .. } = self.engine.pending else { return false };
+        self.engine.pending = Pending::Unread;
+        self.found = Some(Match::Marker { pattern, len, is_broken: false });
+        true
     }
 
     /// Returns the next event of a forced close, which closes the call and the tool span that are open, and the thinking.
@@ -238,6 +249,8 @@ pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Res
     let read = loop {
         match pull.next_of_feed(false) {
             Ok(Some(_)) => {}
+            // A marker that the prompt ends with counts.
+            Ok(None) if pull.count_held() => {}
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         }

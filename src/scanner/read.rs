@@ -7,10 +7,12 @@ use super::{
     pending::Pending,
     window::{Match, Pull, rest},
 };
+use crate::channel::Channel;
 use crate::matcher::{
     automaton::Exit,
     bytes::is_blank,
-    grammar::LineRule,
+    grammar::{Action, LineRule, flag},
+    prose::{self, Before},
     recogniser::{Outcome, Recogniser},
 };
 
@@ -62,6 +64,24 @@ impl Pull<'_> {
                     None => {
                         let seen = self.unreported() - self.engine.text;
                         self.engine.pending = Pending::Opener { pattern, len, seen };
+                        return Ok(ReadOutcome::End);
+                    }
+                }
+            }
+            if let Pending::Marker { pattern, len, .. } = self.engine.pending {
+                match self.decide_marker(pattern, len, at_end) {
+                    Some(true) => {
+                        self.engine.pending = Pending::Unread;
+                        self.found = Some(Match::Marker { pattern, len, is_broken: false });
+                        return Ok(ReadOutcome::Found);
+                    }
+                    Some(false) => {
+                        self.engine.pending = Pending::Unread;
+                        self.pass_named(pattern);
+                    }
+                    None => {
+                        let seen = self.unreported() - self.engine.text;
+                        self.engine.pending = Pending::Marker { pattern, len, seen };
                         return Ok(ReadOutcome::End);
                     }
                 }
@@ -153,6 +173,10 @@ impl Pull<'_> {
             match found {
                 Some(Match::Marker { pattern, len, .. }) if self.opener_of(pattern).is_some() => {
                     self.engine.pending = Pending::Opener { pattern, len, seen: len as usize };
+                    continue;
+                }
+                Some(Match::Marker { pattern, len, .. }) if self.is_doubtful(pattern, len) => {
+                    self.engine.pending = Pending::Marker { pattern, len, seen: len as usize };
                     continue;
                 }
                 Some(found) => {
@@ -249,8 +273,104 @@ impl Pull<'_> {
             self.engine.pending = Pending::Opener { pattern, len, seen: len as usize };
             return Ok(false);
         }
+        if !is_broken && self.is_doubtful(pattern, len) {
+            self.engine.pending = Pending::Marker { pattern, len, seen: len as usize };
+            return Ok(false);
+        }
         self.found = Some(Match::Marker { pattern, len, is_broken });
         Ok(true)
+    }
+
+    /// Returns a byte after the text that has been read.
+    fn byte(&self, at: usize) -> u8 {
+        self.rest(self.engine.text + at)[0]
+    }
+
+    /// Returns what stands before the place that has been read up to.
+    fn before(&self) -> Before {
+        let Some(last) = self.engine.text.checked_sub(1) else { return self.engine.before };
+        let byte = self.rest(last)[0];
+        if byte.is_ascii() {
+            return byte;
+        }
+        // No quote mark is longer.
+        let first = last.saturating_sub(2);
+        let mut few = [0; 3];
+        few.iter_mut().zip(first..=last).for_each(|(byte, at)| *byte = self.rest(at)[0]);
+        prose::after(self.engine.before, &few[..=last - first])
+    }
+
+    /// Returns whether a marker of `len` bytes may be one that the text only speaks of.
+    #[inline(never)]
+    fn is_doubtful(&self, pattern: u8, len: u32) -> bool {
+        let region = self.region();
+        let is_fence = region.fence_close == Some(pattern);
+        let pattern = &region.patterns[usize::from(pattern)];
+        if !self.compiled.grammar.guards_prose || pattern.before > 0 || is_fence {
+            return false;
+        }
+        if self.engine.hold.has_marks() && self.mark(self.engine.text).is_special_token() {
+            return false;
+        }
+        match (region.channel, pattern.action) {
+            (Channel::Thinking, Action::Close { .. }) => prose::is_quote(self.before()),
+            (Channel::Content, Action::Open { .. }) => {
+                let has_begun = self.engine.spans.flags() & flag::LEAD == 0;
+                has_begun
+                    && prose::may_be_prose(self.before())
+                    && prose::is_word_tag((0..len as usize).map(|at| self.byte(at)))
+            }
+            (Channel::Content, Action::Drop | Action::DropLast | Action::DropClose | Action::Reclassify { .. }) => {
+                self.engine.code.names_tag() && self.closes_named(len as usize)
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether the marker that comes next is the closer of the tag that the text has spoken of.
+    fn closes_named(&self, len: usize) -> bool {
+        let (rule, tag) = self.engine.named;
+        let opener =
+            self.compiled.labels.get(usize::from(rule)).and_then(|labels| labels.openers.get(usize::from(tag)));
+        let Some(name) = opener.map(|opener| opener.trim_start_matches('<').trim_end_matches('>')) else {
+            return false;
+        };
+        let fold = |byte: u8| self.compiled.grammar.fold(byte);
+        let closer = || b"</".iter().chain(name.as_bytes()).copied();
+        let count = name.len() + 2;
+        len > count
+            && closer().enumerate().all(|(at, byte)| fold(byte) == fold(self.byte(at)))
+            && (self.byte(count) == b'>' && len == count + 1 || self.byte(count) == b':')
+    }
+
+    /// Decides whether such a marker counts. Returns none where only more bytes can tell.
+    fn decide_marker(&self, pattern: u8, len: u32, at_end: bool) -> Option<bool> {
+        let at = self.engine.text + len as usize;
+        let mut next = [0; 2];
+        let few = next.len().min(self.unreported() - at);
+        next.iter_mut().zip(0..few).for_each(|(byte, after)| *byte = self.rest(at + after)[0]);
+        let (before, next) = (self.before(), &next[..few]);
+        match self.region().patterns[usize::from(pattern)].action {
+            Action::Close { .. } => prose::is_quoted(before, next, at_end).map(|is_quoted| !is_quoted),
+            Action::Open { .. } => match next.first() {
+                Some(&next) => Some(!prose::is_prose(before, next)),
+                None => at_end.then_some(true),
+            },
+            _ => Some(false),
+        }
+    }
+
+    /// Passes the first byte of a marker that the text only speaks of. The closer of such an opener, on its line, is text too.
+    fn pass_named(&mut self, pattern: u8) {
+        let action = self.region().patterns[usize::from(pattern)].action;
+        let first = self.byte(0);
+        self.engine.pass(self.compiled, first);
+        if let Action::Open { rule, tag, .. } = action {
+            self.engine.named = (rule, tag);
+            self.engine.code.set_names_tag(true);
+        } else if self.region().channel == Channel::Content {
+            self.engine.code.set_names_tag(false);
+        }
     }
 
     /// Reads the fields of a header that broke off after `len` bytes. Returns where it ends, if it has any.

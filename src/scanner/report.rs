@@ -16,6 +16,7 @@ use crate::{
     matcher::{
         code::CodeTracker,
         grammar::{Action, Grammar, HeaderRule, flag},
+        prose,
     },
 };
 
@@ -256,6 +257,8 @@ impl Pull<'_> {
         } else {
             self.engine.pending = Pending::Unread;
             self.engine.framing = pending.after;
+            // Directly after a marker, a line begins.
+            self.engine.before = prose::LINE;
         }
         Ok(event)
     }
@@ -325,6 +328,7 @@ impl Pull<'_> {
         let compiled = self.compiled;
         let engine = &mut *self.engine;
         let channel = engine.spans.channel();
+        engine.before = prose::LINE;
         let closed = engine.spans.pop(compiled);
         if channel == Channel::Thinking {
             engine.note_closer(compiled);

@@ -106,8 +106,8 @@ impl Scanner {
 
     /// Does what `aside_scanner_skip` does. Cannot panic.
     #[cfg(feature = "c-api")]
-    pub(crate) fn skip(&mut self, len: u64) -> bool {
-        self.engine.skip(len)
+    pub(crate) fn skip(&mut self, len: u64, last: u8) -> bool {
+        self.engine.skip(len, last)
     }
 
     /// Returns whether the thinking that is open may turn out to be the answer.

@@ -6,7 +6,7 @@ use crate::{
     calls::body::{Body, Piece},
     channel::Channel,
     dialect::compiled::Compiled,
-    matcher::{grammar::Region, recogniser::TokenMark},
+    matcher::{grammar::Region, prose, recogniser::TokenMark},
 };
 
 /// The events of one chunk, or of a flush or the end, pulled one at a time: the engine, its dialect, and the chunk.
@@ -219,6 +219,7 @@ impl<'a> Pull<'a> {
 
     /// Reports the next `len` bytes as text.
     fn text(&mut self, len: usize) -> Result<EventRef, Error> {
+        self.engine.before = prose::after(self.engine.before, &self.rest(0)[..len]);
         let event = self.event(KindRef::Text, len);
         let engine = &mut *self.engine;
         let bytes = event.place.bytes(&engine.hold, self.chunk.bytes, event.len);

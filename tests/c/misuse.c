@@ -82,7 +82,7 @@ static void scanners(void)
     CHECK(aside_scanner_feed_text(scanner, "a", HUGE_LEN) == ASIDE_NOT_TEXT);
     CHECK(aside_scanner_quiet(NULL, quiet) == ASIDE_NOT_TEXT);
     CHECK(aside_scanner_quiet(scanner, NULL) == ASIDE_NOT_TEXT);
-    CHECK_STATUS(aside_scanner_skip(NULL, 1), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_scanner_skip(NULL, 1, 'a'), ASIDE_ERROR_NULL);
 
     memset(events, 0x5a, sizeof events);
     memcpy(before, events, sizeof events);

@@ -24,7 +24,7 @@ int main(void)
     CHECK_STATUS(aside_scanner_feed(scanner, "b", 1, listen, &heard), ASIDE_ERROR_PANIC);
     CHECK(aside_scanner_feed_text(scanner, "b", 1) == ASIDE_NOT_TEXT);
     CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_NOT_TEXT);
-    CHECK_STATUS(aside_scanner_skip(scanner, 1), ASIDE_ERROR_PANIC);
+    CHECK_STATUS(aside_scanner_skip(scanner, 1, 'a'), ASIDE_ERROR_PANIC);
     CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_ERROR_PANIC);
     CHECK_STATUS(aside_scanner_flush(scanner, listen, &heard), ASIDE_ERROR_PANIC);
     CHECK_STATUS(aside_scanner_feed_into(scanner, "b", 1, &array), ASIDE_ERROR_PANIC);

@@ -22,7 +22,7 @@ static int32_t meddle(void *user, const aside_event *event, const char *bytes)
     CHECK_STATUS(aside_scanner_feed(scanner, "x", 1, listen, user), ASIDE_ERROR_BUSY);
     CHECK(aside_scanner_feed_text(scanner, "x", 1) == ASIDE_NOT_TEXT);
     CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_NOT_TEXT);
-    CHECK_STATUS(aside_scanner_skip(scanner, 1), ASIDE_ERROR_BUSY);
+    CHECK_STATUS(aside_scanner_skip(scanner, 1, 'a'), ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_finish(scanner, listen, user), ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_flush(scanner, listen, user), ASIDE_ERROR_BUSY);
     CHECK_STATUS(aside_scanner_feed_into(scanner, "x", 1, &array), ASIDE_ERROR_BUSY);

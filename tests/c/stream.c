@@ -45,28 +45,27 @@ static void skips_what_is_quiet(void)
     memset(quiet, 0x5a, sizeof quiet);
     memcpy(untouched, quiet, sizeof quiet);
     CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_NOT_TEXT);
-    CHECK_STATUS(aside_scanner_skip(scanner, 1), ASIDE_ERROR_ORDER);
-    CHECK_STATUS(aside_scanner_skip(scanner, 0), ASIDE_OK);
+    CHECK_STATUS(aside_scanner_skip(scanner, 1, 'a'), ASIDE_ERROR_ORDER);
+    CHECK_STATUS(aside_scanner_skip(scanner, 0, 'a'), ASIDE_OK);
     CHECK_STATUS(aside_scanner_feed(scanner, "<think>a", 8, ignore, NULL), ASIDE_OK);
     CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_CHANNEL_THINKING);
     CHECK(in_set(quiet, 'a') && in_set(quiet, ' ') && !in_set(quiet, '<') && !in_set(quiet, '\xc3'));
-    CHECK_STATUS(aside_scanner_skip(scanner, 5), ASIDE_OK);
-    CHECK_STATUS(aside_scanner_skip(scanner, UINT64_MAX), ASIDE_ERROR_ORDER);
+    CHECK_STATUS(aside_scanner_skip(scanner, 5, 'a'), ASIDE_OK);
+    CHECK_STATUS(aside_scanner_skip(scanner, UINT64_MAX, 'a'), ASIDE_ERROR_ORDER);
     CHECK(aside_scanner_offset(scanner) == 13);
     CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CHANNEL_THINKING, &counts), ASIDE_OK);
     CHECK(counts.bytes == 6 && counts.characters == 6);
 
-    /* Text that is fed may come before the other is counted. */
     CHECK(aside_scanner_feed_text(scanner, "\xc3\xa9", 2) == ASIDE_CHANNEL_THINKING);
-    CHECK_STATUS(aside_scanner_skip(scanner, 3), ASIDE_OK);
+    CHECK_STATUS(aside_scanner_skip(scanner, 3, 'a'), ASIDE_OK);
     CHECK(aside_scanner_offset(scanner) == 18);
 
     /* With a byte held back, none is quiet. */
     CHECK_STATUS(aside_scanner_feed(scanner, "<", 1, ignore, NULL), ASIDE_OK);
     memcpy(quiet, untouched, sizeof quiet);
     CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_NOT_TEXT && memcmp(quiet, untouched, sizeof quiet) == 0);
-    CHECK_STATUS(aside_scanner_skip(scanner, 1), ASIDE_ERROR_ORDER);
-    CHECK_STATUS(aside_scanner_skip(scanner, 0), ASIDE_OK);
+    CHECK_STATUS(aside_scanner_skip(scanner, 1, 'a'), ASIDE_ERROR_ORDER);
+    CHECK_STATUS(aside_scanner_skip(scanner, 0, 'a'), ASIDE_OK);
     CHECK_STATUS(aside_scanner_feed(scanner, "/think>b", 8, ignore, NULL), ASIDE_OK);
     CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_CHANNEL_CONTENT && in_set(quiet, '<'));
     aside_scanner_free(scanner);

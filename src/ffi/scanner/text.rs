@@ -59,7 +59,7 @@ impl Sink for WholeText {
 /// feed may change the bytes.
 ///
 /// `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know
-/// of skipped chunks until `aside_scanner_skip()` has told it their total length.
+/// of skipped chunks until `aside_scanner_skip()` has told it their total length and last byte.
 ///
 /// Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` if every
 /// chunk has to be fed, and nothing is written: before the first byte, with bytes held back or events pending, with a
@@ -84,8 +84,8 @@ pub unsafe extern "C" fn aside_scanner_quiet(scanner: *const aside_scanner, byte
 }
 
 /// Tells the scanner that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts go on as if
-/// they had been fed. Call it before any other call for this scanner, except for `aside_scanner_feed_text()` and
-/// `aside_scanner_quiet()`, and for those that return what is held and take thoughts.
+/// they had been fed. `last` is the last one of them (0 to 255), which may decide whether a tag after it is a marker. Call it before any
+/// other call for this scanner, except for `aside_scanner_quiet()`, and for those that return what is held and take thoughts.
 ///
 /// Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` if no such chunk can have been skipped, and for
 /// more bytes than any stream has; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
@@ -94,10 +94,10 @@ pub unsafe extern "C" fn aside_scanner_quiet(scanner: *const aside_scanner, byte
 ///
 /// Memory: none is allocated.
 #[ffi_export]
-pub unsafe extern "C" fn aside_scanner_skip(scanner: *mut aside_scanner, len: u64) -> aside_status {
+pub unsafe extern "C" fn aside_scanner_skip(scanner: *mut aside_scanner, len: u64, last: u32) -> aside_status {
     // SAFETY: NULL or there, as the caller promises.
     unsafe {
-        enter(scanner, is_ready, |stream| match stream.scanner.skip(len) {
+        enter(scanner, is_ready, |stream| match stream.scanner.skip(len, last as u8) {
             true => ASIDE_OK,
             false => fail_with(ASIDE_ERROR_ORDER, "where the stream stands, no bytes can have passed outside"),
         })

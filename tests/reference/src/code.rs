@@ -10,13 +10,15 @@ pub(crate) struct Code {
     pub(crate) line: Vec<u8>,
     /// The character and run of the fence that opened the block around it.
     pub(crate) block: Option<(u8, usize)>,
+    /// The name of a tag of which the line has spoken, and not yet of its closer.
+    pub(crate) named: Option<String>,
 }
 
 impl Code {
     /// Returns the place after text that ended with this byte.
     pub(crate) fn after(last: u8) -> Code {
         let line = if last == b'\n' { vec![] } else { vec![b'.'] };
-        Code { line, block: None }
+        Code { line, block: None, named: None }
     }
 }
 

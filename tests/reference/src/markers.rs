@@ -86,6 +86,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) leading: bool,
     /// Tags of other families count as the first thing.
     pub(crate) leads: bool,
+    /// Where the line begins that a marker has begun.
+    pub(crate) line_from: usize,
     /// The prompt has closed a thinking, and opened none after it.
     pub(crate) prompt_closed: bool,
     /// The part of the text that is the prompt's.
@@ -134,6 +136,10 @@ pub(crate) enum Does {
     /// An end of the turn inside the thinking, or the closer of a wrapper of the answer (`answer`).
     End {
         answer: bool,
+    },
+    /// The text only speaks of the tag: its first byte is text. `name`: it is an opener of that name.
+    Prose {
+        name: Option<String>,
     },
     Drop,
     Quote,
@@ -263,6 +269,79 @@ impl Reading<'_> {
 
     /// Returns the marker that begins at `at`, if one that counts here does.
     pub(crate) fn marker(&self, at: usize) -> Option<Found> {
+        let found = self.marker_or_prose(at)?;
+        match self.prose(at, &found) {
+            Some(name) => Some(Found { before: 0, end: at + 1, does: Does::Prose { name } }),
+            None => Some(found),
+        }
+    }
+
+    /// Returns whether the text only speaks of a marker, and of an opener its name.
+    fn prose(&self, at: usize, found: &Found) -> Option<Option<String>> {
+        let is_special = self.special.is_some_and(|special| special.contains(&at));
+        if !self.guards("inline") || found.before > 0 || is_special {
+            return None;
+        }
+        let marker = String::from_utf8_lossy(&self.text[at..found.end]).to_string();
+        let line = &self.text[self.line_from.min(at)..at];
+        // What a prompt ends with counts.
+        let next = self.text.get(found.end).copied().filter(|_| found.end != self.prompt);
+        let last = line.last().copied();
+        let quote = |byte: u8| b"'\"`".contains(&byte);
+        let bracket = |byte: u8| b"([{".contains(&byte);
+        let line_end = |byte: u8| byte == b'\n' || byte == b'\r';
+        match &found.does {
+            Does::Close { rule, own } if self.channel() == "thinking" => {
+                let is_fence =
+                    *own && rule.is_some_and(|rule| self.dialect.spans.get(rule).is_some_and(|it| it.fence.is_some()));
+                (!is_fence && self.is_quoted(last, found.end)).then_some(None)
+            }
+            Does::End { answer: false } => self.is_quoted(last, found.end).then_some(None),
+            Does::Open(opening) if self.channel() == "content" && !opening.body && !self.lead => {
+                let span = &self.dialect.spans[opening.rule];
+                let by_call = !span.calls.is_empty() && span.sure != Some(false);
+                let word = marker.strip_prefix('<')?.strip_suffix('>')?;
+                let letters = word.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c));
+                if by_call || !letters || !word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                    return None;
+                }
+                let space = |byte: u8| blank(byte) && !line_end(byte);
+                let next = next?;
+                let behind = space(next) || quote(next) || b"()[]{}.,;:!?-/".contains(&next);
+                let opening_marks = ["“", "‘", "„", "‚", "«", "‹", "「", "『", "（", "【", "《", "〈"];
+                let opens = last.is_some_and(|last| quote(last) || bracket(last))
+                    || opening_marks.iter().any(|mark| line.ends_with(mark.as_bytes()));
+                let is_prose = last.is_some_and(space) && behind || opens && !line_end(next);
+                let name = match &span.tag {
+                    Some(tag) => tag.names[opening.tag].clone(),
+                    None => word.to_string(),
+                };
+                is_prose.then_some(Some(name))
+            }
+            Does::DropCloser { .. } | Does::Reclassify { .. } | Does::Drop if self.channel() == "content" => {
+                let name = self.code.named.as_ref()?;
+                let fold = |text: &str| match self.dialect.case.as_deref() {
+                    Some("ascii") => text.to_ascii_lowercase(),
+                    _ => text.to_string(),
+                };
+                let rest = fold(&marker).strip_prefix(&fold(&format!("</{name}")))?.to_string();
+                (rest == ">" || rest.starts_with(':')).then_some(None)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether a closer that ends at `end` is quoted: the same mark comes before and after it, and no letter or digit then.
+    fn is_quoted(&self, before: Option<u8>, end: usize) -> bool {
+        let Some(mark) = before.filter(|mark| b"'\"`".contains(mark)) else { return false };
+        let next = |at: usize| self.text.get(at).copied();
+        // What a prompt ends with counts, whatever comes after the prompt.
+        let is_cut = (end..=end + 1).contains(&self.prompt);
+        !is_cut && next(end) == Some(mark) && !next(end + 1).is_some_and(|next| next.is_ascii_alphanumeric())
+    }
+
+    /// Returns the marker that begins at `at`, whether it is meant or not.
+    fn marker_or_prose(&self, at: usize) -> Option<Found> {
         let Some(region) = self.open.last() else {
             return self.in_content(at);
         };

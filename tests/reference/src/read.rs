@@ -106,6 +106,7 @@ fn begin<'a>(
         closed: true,
         leading: !no_leading_tags,
         leads: !no_leading_tags,
+        line_from: 0,
         prompt_closed: false,
         prompt,
         behind: None,
@@ -137,8 +138,18 @@ impl Reading<'_> {
                 at = end;
             } else if let Some(rule) = self.bare(at) {
                 at = self.open_bare(at, rule);
+                self.line_from = at;
             } else if let Some(found) = self.marker(at) {
-                at = self.apply(at, found);
+                if let Does::Prose { name } = found.does {
+                    self.push_text(at..at + 1);
+                    if self.channel() == "content" {
+                        self.code.named = name;
+                    }
+                    at += 1;
+                } else {
+                    at = self.apply(at, found);
+                    self.line_from = at;
+                }
             } else {
                 self.push_text(at..at + 1);
                 at += 1;
@@ -272,6 +283,7 @@ impl Reading<'_> {
                     None => self.take_framing(end, "\n"),
                 }
             }
+            Does::Prose { .. } => unreachable!("it is text"),
             Does::Drop => {
                 self.push_framing(begin..end, Part::Marker);
                 self.pass_marker(end, false);
@@ -425,6 +437,7 @@ impl Reading<'_> {
         for at in range {
             self.code.line.push(self.text[at]);
             if self.text[at] == b'\n' {
+                self.code.named = None;
                 let line = std::mem::take(&mut self.code.line);
                 if blocks {
                     self.code.block = block_after(&line, self.code.block);

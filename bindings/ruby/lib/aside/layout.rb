@@ -302,7 +302,7 @@ module Aside
       aside_scanner_counts: [%i[address uint32 buffer_inout], :int32],
       aside_scanner_feed_text: [%i[address buffer_in size_t], :int32],
       aside_scanner_quiet: [%i[address buffer_inout], :int32],
-      aside_scanner_skip: [%i[address uint64], :int32],
+      aside_scanner_skip: [%i[address uint64 uint32], :int32],
       aside_scanner_take_thought: [%i[address buffer_inout], :int32],
       aside_scanner_thought_attribute: [%i[address size_t buffer_inout], :int32]
     }.freeze

@@ -715,7 +715,7 @@ unsafe extern "C" {
     pub fn aside_scanner_counts(scanner: Handle, channel: u32, counts: *mut Counts) -> i32;
     pub fn aside_scanner_feed_text(scanner: Handle, buf: *const u8, len: usize) -> i32;
     pub fn aside_scanner_quiet(scanner: Handle, bytes: *mut u64) -> i32;
-    pub fn aside_scanner_skip(scanner: Handle, len: u64) -> i32;
+    pub fn aside_scanner_skip(scanner: Handle, len: u64, last: u32) -> i32;
     pub fn aside_scanner_take_thought(scanner: Handle, thought: *mut Thought) -> i32;
     pub fn aside_scanner_thought_attribute(scanner: Handle, index: usize, attribute: *mut Attribute) -> i32;
 }
