@@ -234,7 +234,13 @@ impl Pull<'_> {
         }
         self.engine.pending = Pending::Unread;
         self.engine.framing = 0;
-        let (piece, next) = body.flush();
+        let Some(tables) = self.compiled.calls(self.engine.spans.region()) else { return Ok(None) };
+        let (piece, held, next) = body.flush(tables, self.engine.hold.unreported());
+        if held == 0 {
+            // A closer is held, and what comes after it.
+            self.engine.set_body(Some(next));
+            return self.next_of_feed(false);
+        }
         match piece {
             Piece::End { .. } if self.engine.wants_calls() => self.report_piece(piece, 0, next).map(Some),
             Piece::Value | Piece::Framing if self.engine.wants_calls() => {
@@ -385,7 +391,10 @@ impl<'a> Closers<'a> {
 
     /// Asks a question about the bytes, among which these closers count.
     fn view<T>(&self, lookahead: &Lookahead, ask: impl FnOnce(&View) -> T) -> T {
-        let closers = |at: usize| self.closer(lookahead, at);
+        let closers = |at: usize, len: usize| match len < lookahead.text.len() {
+            true => self.closer(&lookahead.first(len), at),
+            false => self.closer(lookahead, at),
+        };
         ask(&View { text: lookahead.text, is_end: lookahead.is_end, closers: &closers })
     }
 

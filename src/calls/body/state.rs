@@ -1,10 +1,14 @@
 //! Where a body stands, and the steps that every way of writing a call takes: a piece, a word, a literal that must come, an
 //! end. It knows no grammar.
 
+use std::hash::BuildHasher;
+
+use rustc_hash::FxBuildHasher;
+
 use crate::{
     calls::{
         head::Head,
-        table::MOST_OF_WORD,
+        table::{MOST_OF_PLAIN_KEY, MOST_OF_WORD},
         view::{Decision, View},
     },
     json::Syntax,
@@ -91,6 +95,10 @@ pub struct Body {
     pub(super) has_other: bool,
     /// A value of the call ended without its closer.
     pub(super) is_repaired: bool,
+    /// The last key.
+    pub(super) key: PlainKey,
+    /// So many of the next bytes have decided what came before them.
+    pub(super) due: u16,
     pub(super) brackets: Brackets,
     /// Of a JSON value.
     pub(super) json: Syntax,
@@ -151,7 +159,9 @@ pub(super) enum State {
     /// Before the arguments of a call with a head.
     Arguments,
     // Keys and values in tags: before a key, in it, after it; before a type, in it, after it; before the value; in the value.
-    Pair,
+    Pair {
+        is_first: bool,
+    },
     TagKey,
     AfterKey,
     BeforeType,
@@ -160,12 +170,11 @@ pub(super) enum State {
     BeforeValue,
     ValueOpen,
     ValueStart,
-    ValueLine {
-        begins_line: bool,
-    },
+    /// `has_closer`: the value has had a closer that did not count.
     ValueText {
-        is_cdata: bool,
+        has_closer: bool,
     },
+    CData,
     /// The `len` bytes of framing before a value's end, and of that.
     ValueEnd {
         framing: u16,
@@ -230,6 +239,26 @@ pub(super) enum ElementContent {
     Done,
 }
 
+/// A key without bytes that are rare in keys, by its hash; none if it has some.
+#[cfg_attr(test, derive(Hash))]
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(super) struct PlainKey {
+    pub(super) len: u8,
+    hash: u32,
+}
+
+impl PlainKey {
+    pub(super) fn of(key: &[u8]) -> PlainKey {
+        let is_plain = key.len() <= MOST_OF_PLAIN_KEY && key.iter().all(|&byte| PlainKey::may_have(byte));
+        let hash = || FxBuildHasher.hash_one(key) as u32;
+        if is_plain { PlainKey { len: key.len() as u8, hash: hash() } } else { PlainKey::default() }
+    }
+
+    pub(super) fn may_have(byte: u8) -> bool {
+        byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)
+    }
+}
+
 /// The brackets that are open, two bits each.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, Default)]
@@ -291,6 +320,8 @@ impl Body {
             has_id: false,
             has_other: false,
             is_repaired: false,
+            key: PlainKey::default(),
+            due: 0,
             json: Syntax::START,
             brackets: Brackets::default(),
             head: Head::default(),
@@ -318,6 +349,7 @@ impl Body {
     /// The next `len` bytes are this.
     pub(super) fn piece(&mut self, piece: Piece, len: usize, state: State) -> Step {
         self.state = state;
+        self.due = self.due.saturating_sub(len.min(usize::from(u16::MAX)) as u16);
         Step::Piece { piece, len, next: *self }
     }
 
@@ -393,6 +425,9 @@ impl Body {
             return self.some(Piece::Framing, before, own);
         }
         let after = word.iter().rev().take_while(|&&byte| is_blank(byte)).count();
+        if piece == Piece::Key {
+            self.key = PlainKey::of(&word[..len - after]);
+        }
         self.some(piece, len - after, state)
     }
 
