@@ -130,6 +130,11 @@ impl CallTables {
         &self.tables[usize::from(number)]
     }
 
+    /// Returns whether values may be elements inside each other.
+    pub fn has_elements(&self) -> bool {
+        self.tables.iter().any(|table| matches!(&table.body, BodyRule::Tags(rule) if rule.nested.is_some()))
+    }
+
     /// The table whose calls are named by a field of the header, with its number.
     pub fn named_by_header(&self) -> Option<(u8, &CallTable)> {
         let is_named = |(_, table): &(u8, &CallTable)| table.head.name_from.is_some();

@@ -38,6 +38,8 @@ pub struct View<'a> {
     pub text: &'a [u8],
     /// Nothing comes after it.
     pub is_end: bool,
+    /// The hash of the innermost element's name.
+    pub innermost: u32,
     /// Says whether a closer of the region is at an index of the first so many bytes.
     pub closers: &'a dyn Fn(usize, usize) -> Decision,
 }
@@ -45,7 +47,7 @@ pub struct View<'a> {
 impl View<'_> {
     /// Returns the first `len` bytes, of which it is not known what comes after them.
     pub fn first(&self, len: usize) -> View<'_> {
-        View { text: &self.text[..len], is_end: self.is_end && len == self.text.len(), closers: self.closers }
+        View { text: &self.text[..len], is_end: self.is_end && len == self.text.len(), ..*self }
     }
 
     /// The byte at an index; none at the text's end.

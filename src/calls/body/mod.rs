@@ -24,7 +24,7 @@ use super::{
     view::{Decision, View},
 };
 pub use self_loop::{Context, SelfLoop};
-pub use state::{Body, CallEnd, Piece, Step};
+pub use state::{Body, CallEnd, MOST_NESTED, Piece, Step};
 use state::{ElementContent, Role, State, Transition};
 
 impl Body {

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The most brackets, or elements, inside each other.
-pub(super) const MOST_NESTED: u8 = 64;
+pub const MOST_NESTED: u8 = 64;
 
 /// What bytes of a body are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,7 +96,7 @@ pub struct Body {
     /// A value of the call ended without its closer.
     pub(super) is_repaired: bool,
     /// The last key.
-    pub(super) key: PlainKey,
+    pub(super) key: Key,
     /// So many of the next bytes have decided what came before them.
     pub(super) due: u16,
     pub(super) brackets: Brackets,
@@ -239,31 +239,31 @@ pub(super) enum ElementContent {
     Done,
 }
 
-/// A key without bytes that are rare in keys, by its hash; none if it has some.
+/// A key, by its hash, and its length if it has no bytes that are rare in keys; otherwise 0.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, Default, PartialEq)]
-pub(super) struct PlainKey {
-    pub(super) len: u8,
-    hash: u32,
+pub(super) struct Key {
+    pub(super) plain_len: u8,
+    pub(super) hash: u32,
 }
 
-impl PlainKey {
-    pub(super) fn of(key: &[u8]) -> PlainKey {
-        let is_plain = key.len() <= MOST_OF_PLAIN_KEY && key.iter().all(|&byte| PlainKey::may_have(byte));
-        let hash = || FxBuildHasher.hash_one(key) as u32;
-        if is_plain { PlainKey { len: key.len() as u8, hash: hash() } } else { PlainKey::default() }
+impl Key {
+    pub(super) fn of(key: &[u8]) -> Key {
+        let is_plain = key.len() <= MOST_OF_PLAIN_KEY && key.iter().all(|&byte| Key::may_have(byte));
+        Key { plain_len: if is_plain { key.len() as u8 } else { 0 }, hash: FxBuildHasher.hash_one(key) as u32 }
     }
 
+    /// Returns whether a plain key may have this byte.
     pub(super) fn may_have(byte: u8) -> bool {
         byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)
     }
 }
 
-/// The brackets that are open, two bits each.
+/// The brackets that are open, two bits each: the bytes of a `u128`, whose alignment would make each stream larger.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, Default)]
 pub(super) struct Brackets {
-    kinds: u128,
+    kinds: [u8; 16],
     pub(super) depth: u8,
 }
 
@@ -276,17 +276,18 @@ impl Brackets {
         if self.depth == MOST_NESTED {
             return false;
         }
-        self.kinds = self.kinds << 2 | kind as u128;
+        self.kinds = (u128::from_ne_bytes(self.kinds) << 2 | kind as u128).to_ne_bytes();
         self.depth += 1;
         true
     }
 
     /// Closes the innermost one. Returns false where it is of another kind.
     pub(super) fn pop(&mut self, kind: usize) -> bool {
-        if self.kinds & 3 != kind as u128 {
+        let kinds = u128::from_ne_bytes(self.kinds);
+        if kinds & 3 != kind as u128 {
             return false;
         }
-        self.kinds >>= 2;
+        self.kinds = (kinds >> 2).to_ne_bytes();
         self.depth -= 1;
         true
     }
@@ -320,7 +321,7 @@ impl Body {
             has_id: false,
             has_other: false,
             is_repaired: false,
-            key: PlainKey::default(),
+            key: Key::default(),
             due: 0,
             json: Syntax::START,
             brackets: Brackets::default(),
@@ -339,6 +340,21 @@ impl Body {
             self.state,
             State::Opened { .. } | State::AfterHeader | State::Between | State::Opaque { .. } | State::Rest
         )
+    }
+
+    /// Returns how many elements are open.
+    pub fn open_elements(&self) -> usize {
+        if self.is_in_element() { self.brackets.depth.into() } else { 0 }
+    }
+
+    /// Returns the place of the element that has just got its name among those that are open, and the name's hash.
+    pub fn named_element(&self) -> Option<(usize, u32)> {
+        (self.state == State::AfterElementKey).then(|| (self.brackets.depth.into(), self.key.hash))
+    }
+
+    /// Returns whether it stands between the markers of elements, or in one.
+    pub fn is_in_element(&self) -> bool {
+        matches!(self.state, State::Element { .. } | State::ElementKey | State::AfterElementKey)
     }
 
     pub(super) fn go(&mut self, state: State) -> Transition {
@@ -426,7 +442,7 @@ impl Body {
         }
         let after = word.iter().rev().take_while(|&&byte| is_blank(byte)).count();
         if piece == Piece::Key {
-            self.key = PlainKey::of(&word[..len - after]);
+            self.key = Key::of(&word[..len - after]);
         }
         self.some(piece, len - after, state)
     }

@@ -2,7 +2,7 @@
 //! goes on after it. A value without its closer ends where a key follows or the call ends, or with a misspelt closer. See
 //! `docs/tool-calls.md`.
 
-use super::state::{Body, Piece, PlainKey, State, Transition};
+use super::state::{Body, Key, Piece, State, Transition};
 use crate::calls::{
     table::{CDATA, CDATA_END, CallTable, CallTables, Literal, MOST_LETTERS, MOST_OF_PLAIN_KEY, TagsRule},
     view::{Decision, View},
@@ -130,7 +130,7 @@ struct Ends<'a> {
     table: &'a CallTable,
     rule: &'a TagsRule,
     view: &'a View<'a>,
-    key: PlainKey,
+    key: Key,
 }
 
 impl Ends<'_> {
@@ -205,7 +205,7 @@ impl Ends<'_> {
         let mut seen = Decision::No;
         for at in from..from + MOST_OF_PLAIN_KEY {
             match self.view.byte(at) {
-                Ok(Some(byte)) if PlainKey::may_have(byte) => seen = seen.or(self.view.literal(at + 1, close)),
+                Ok(Some(byte)) if Key::may_have(byte) => seen = seen.or(self.view.literal(at + 1, close)),
                 Ok(_) => break,
                 Err(more) => return seen.or(more),
             }
@@ -248,13 +248,13 @@ impl Ends<'_> {
     fn closer_of_key(&self, at: usize) -> Result<usize, Decision> {
         self.view.literal(at, b"</").ok()?;
         let from = at + 2;
-        let end = from + usize::from(self.key.len);
+        let end = from + usize::from(self.key.plain_len);
         let word = self.view.text.get(from..end.min(self.view.text.len())).unwrap_or_default();
-        if self.key.len == 0 || !word.iter().all(|&byte| PlainKey::may_have(byte)) {
+        if self.key.plain_len == 0 || !word.iter().all(|&byte| Key::may_have(byte)) {
             return Err(Decision::No);
         }
         self.view.one_of(end, b">")?;
-        if PlainKey::of(word) == self.key { Ok(end + 1 - at) } else { Err(Decision::No) }
+        if Key::of(word) == self.key { Ok(end + 1 - at) } else { Err(Decision::No) }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::events::{Call, END, IMPLIED, MALFORMED, MARKER, Part, What, blank};
+use crate::events::{Call, END, IMPLIED, MALFORMED, MARKER, Part, What, blank, trimmed};
 use crate::file::{Call as Table, CallId, Tag};
 use crate::markers::{Opening, Reading, Region, fixed};
 
@@ -1026,7 +1026,8 @@ impl<'a> Body<'a> {
 
     fn elements(&mut self, table: &Table) -> Step {
         let (open, close) = (&table.key[0], &table.value[1]);
-        let mut depth = 0;
+        // The names of the elements that are open.
+        let mut names: Vec<Vec<u8>> = Vec::new();
         // The innermost element may be a value; it has had text.
         let (mut is_leaf, mut has_text) = (false, false);
         loop {
@@ -1047,30 +1048,31 @@ impl<'a> Body<'a> {
             let here = [&table.end, close, open].into_iter().filter(|literal| self.is(self.at, literal));
             let Some(longest) = here.max_by_key(|literal| literal.len()) else { return Err(Stop::Bad) };
             if longest == &table.end {
-                for _ in 0..depth {
-                    self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), self.at);
+                for _ in names {
+                    self.tell(Piece::Call(Call::ValueEnd { is_repaired: true }), self.at);
                 }
                 return self.ended(table);
             }
             if longest == close {
-                if depth == 0 {
-                    return self.ended(table);
-                }
+                let Some(name) = names.last() else { return self.ended(table) };
                 let from = self.at + close.len();
                 let Some(end) = self.find(from, ">", WORD) else {
                     return Err(if self.text.len() - from <= WORD { Stop::Cut } else { Stop::Bad });
                 };
+                if trimmed(&self.text[from..end]) != name {
+                    return Err(Stop::Bad);
+                }
                 self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), end + 1);
-                depth -= 1;
+                names.pop();
                 is_leaf = false;
                 continue;
             }
-            if has_text && is_leaf || depth == DEPTH {
+            if has_text && is_leaf || names.len() == DEPTH {
                 return Err(Stop::Bad);
             }
             self.framing(open.len());
-            self.word(&table.key[1], Call::Key)?;
-            depth += 1;
+            let name = self.word(&table.key[1], Call::Key)?;
+            names.push(self.text[name].to_vec());
             (is_leaf, has_text) = (true, false);
         }
     }
