@@ -85,7 +85,8 @@ fn damage_marker(random: &mut Random, text: &mut Vec<u8>, markers: &[Vec<u8>]) -
     true
 }
 
-/// The limit is what a trial of the rule left: nearly all of them are damage that makes another key.
+/// The limit is what a trial of the rule left. Nearly all that is left here is a marker inside a value, whose damage makes another
+/// value.
 #[test]
 fn a_damaged_marker_makes_no_other_call_without_a_sign() {
     let mut random = Random::announced("a_damaged_marker_makes_no_other_call_without_a_sign");

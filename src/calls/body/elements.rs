@@ -47,15 +47,10 @@ impl Body {
                         Err(step) => return Ok(Some(step)),
                     };
                     let name = &view.text[close.len()..close.len() + len];
-                    if Key::of(trimmed(name)).hash != view.innermost {
-                        return Err(Decision::No);
-                    }
+                    let is_own = Key::of(trimmed(name)).hash == view.innermost;
                     self.brackets.depth -= 1;
-                    return self.some(
-                        Piece::ValueEnd { is_repaired: false },
-                        close.len() + len + 1,
-                        State::Element { content: ElementContent::Done },
-                    );
+                    let state = if is_own { State::Element { content: ElementContent::Done } } else { State::Broken };
+                    return self.some(Piece::ValueEnd { is_repaired: false }, close.len() + len + 1, state);
                 }
                 if is(open, seen[2]) && content != ElementContent::Text && depth < MOST_NESTED {
                     return self.some(Piece::Framing, open.len(), State::ElementKey);

@@ -1059,10 +1059,11 @@ impl<'a> Body<'a> {
                 let Some(end) = self.find(from, ">", WORD) else {
                     return Err(if self.text.len() - from <= WORD { Stop::Cut } else { Stop::Bad });
                 };
-                if trimmed(&self.text[from..end]) != name {
+                let is_own = trimmed(&self.text[from..end]) == name;
+                self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), end + 1);
+                if !is_own {
                     return Err(Stop::Bad);
                 }
-                self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), end + 1);
                 names.pop();
                 is_leaf = false;
                 continue;
