@@ -40,7 +40,7 @@ pub struct View<'a> {
     pub is_end: bool,
     /// The hash of the innermost element's name.
     pub innermost: u32,
-    /// Says whether a closer of the region is at an index of the first so many bytes.
+    /// Says whether a closer of the region is at an index; the second argument is how many bytes may be looked at.
     pub closers: &'a dyn Fn(usize, usize) -> Decision,
 }
 

@@ -97,7 +97,7 @@ pub struct Body {
     pub(super) is_repaired: bool,
     /// The last key.
     pub(super) key: Key,
-    /// So many of the next bytes have decided what came before them.
+    /// How many of the next bytes have decided what came before them.
     pub(super) due: u16,
     pub(super) brackets: Brackets,
     /// Of a JSON value.
