@@ -86,8 +86,8 @@ pub struct aside_call_delta {
     /// In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it. Otherwise 0: what
     /// was sent stays sent, and may be no JSON.
     pub is_whole: u32,
-    /// In the last delta, 1 if something of the call was not as its grammar has it, and was repaired: the arguments may be
-    /// others than the model meant. Otherwise 0.
+    /// In the last delta, 1 if the call broke a rule of its grammar and was repaired: the model may have meant other arguments.
+    /// Otherwise 0.
     pub is_repaired: u32,
     /// 0.
     pub reserved: u32,

@@ -55,8 +55,8 @@ impl<'a> JoinOptions<'a> {
     ///
     /// The scanner is asked about the calls too: names, ids, keys and values are read back as they are. What is
     /// a string, and what a number, is not in the text of all dialects; a [`CallWriter`](crate::call_writer::CallWriter) that
-    /// has the tools' schemas makes the same arguments of it. Calls are never escaped: no text means a value that holds
-    /// a closer after which the call could go on.
+    /// has the tools' schemas makes the same arguments of it. Calls are never escaped, and a value is refused that holds the text
+    /// of its closer and then more of a call.
     ///
     /// ```
     /// use aside::{CallFault, CallPart, Dialect, JoinCall, JoinError, JoinOptions};
