@@ -37,6 +37,8 @@ pub struct CallHeader {
     pub name: String,
     /// The first delta has left.
     pub is_emitted: bool,
+    /// Something of the call was repaired.
+    pub is_repaired: bool,
     /// Pieces of the arguments that have not left yet.
     buffer: String,
 }
@@ -54,7 +56,7 @@ impl CallHeader {
 
     /// Begins a call.
     pub fn begin(&mut self, call: u64, index: u64) {
-        (self.call, self.index, self.is_emitted) = (call, index, false);
+        (self.call, self.index, self.is_emitted, self.is_repaired) = (call, index, false, false);
         for text in [&mut self.id, &mut self.late_id, &mut self.name, &mut self.buffer] {
             text.clear();
         }
@@ -81,7 +83,7 @@ impl Output<'_, '_> {
 
     /// Hands over a delta: of `text`, or of what has been joined.
     fn hand_over(&mut self, text: &str, end: Option<(crate::Cause, bool)>) -> Result<(), Error> {
-        let CallHeader { call, index, id, late_id, name, is_emitted, buffer } = &mut *self.header;
+        let CallHeader { call, index, id, late_id, name, is_emitted, is_repaired, buffer } = &mut *self.header;
         if !*is_emitted && id.is_empty() {
             id.put(self.id_prefix)?;
             let mut digits = [0; 20];
@@ -95,7 +97,7 @@ impl Output<'_, '_> {
             id: is_first.then_some(id),
             name: is_first.then_some(name),
             arguments: if text.is_empty() { buffer } else { text },
-            end: end.map(|(cause, is_whole)| End { cause, is_whole, late_id }),
+            end: end.map(|(cause, is_whole)| End { cause, is_whole, is_repaired: *is_repaired, late_id }),
         };
         let taken = (self.sink)(delta);
         if text.is_empty() {

@@ -105,7 +105,7 @@ pub struct CallWriter {
     is_dropped: bool,
     /// Of the open call's table.
     rules: CallRules,
-    header: CallHeader,
+    pub(super) header: CallHeader,
     has_name: bool,
     /// The schema of the call's parameters.
     parameters: Option<ValueId>,

@@ -44,7 +44,7 @@ impl Body {
     /// Begins a call by this table. `is_begun`: what begins it came before.
     pub(super) fn begin(&mut self, tables: &CallTables, view: &View, number: u8, is_begun: bool) -> Transition {
         let table = tables.table(number);
-        self.table = number;
+        (self.table, self.is_repaired) = (number, false);
         let has_begin = !is_begun && view.literal(0, &table.begin) == Decision::Yes;
         let begin = if has_begin { table.begin.len() } else { 0 };
         let (len, state) = match &table.body {
@@ -95,7 +95,7 @@ impl Body {
         let arguments = match &table.body {
             BodyRule::Json | BodyRule::Object(_) => State::Arguments,
             BodyRule::Tags(rule) if rule.nested.is_some() => State::Element { content: ElementContent::Done },
-            BodyRule::Tags(_) => State::Pair,
+            BodyRule::Tags(_) => State::Pair { is_first: true },
             BodyRule::Literal(_) => State::Argument { is_first: true },
         };
         if table.head.name_from.is_some() {

@@ -45,7 +45,9 @@ impl Context {
             (Context::Quotes, _) => matches!(byte, b'"' | b'\\'),
             (Context::SingleQuotes, _) => matches!(byte, b'\'' | b'\\'),
             (Context::RawQuotes, BodyRule::Literal(rule)) => first(&rule.raw_quote, byte),
-            (Context::Value, BodyRule::Tags(rule)) => may_end_value(rule, &[byte]),
+            (Context::Value, BodyRule::Tags(rule)) => {
+                may_end_value(rule, &[byte]) || rule.has_cdata && first(CDATA_END, byte)
+            }
             (Context::Element, BodyRule::Tags(rule)) => rule.nested.iter().any(|mark| first(mark, byte)),
             (Context::Opaque, _) => {
                 may_end(byte) || first(&table.end, byte) || tables.begins.iter().any(|begin| first(begin, byte))
@@ -64,13 +66,12 @@ fn is_beginning(text: &[u8], literal: &[u8], then: &[u8]) -> bool {
     !literal.is_empty() && text.iter().zip(literal.iter().chain(then)).all(|(byte, of)| byte == of)
 }
 
-/// Whether a text may begin with what ends a value, of CDATA or not.
+/// Whether a text may begin with the end of a value, or with framing before it.
 fn may_end_value(rule: &TagsRule, text: &[u8]) -> bool {
-    let closer = &rule.value[1];
-    is_beginning(text, closer, b"")
-        || is_beginning(text, &rule.before_close, closer)
-        || rule.has_cdata && is_beginning(text, CDATA_END, closer)
-        || rule.stops.iter().any(|stop| is_beginning(text, b"\n", stop))
+    let begins_with = |end: &[u8]| {
+        is_beginning(text, end, b"") || is_beginning(text, b"\n", end) || is_beginning(text, &rule.before_close, end)
+    };
+    rule.ends.iter().any(|end| begins_with(end))
 }
 
 /// Whether a string goes on after a chunk; then it notes whether an escape is open.
@@ -105,7 +106,7 @@ impl Body {
             State::Literal { state: LiteralState::Text { quote: b'"', .. } } => (Context::Quotes, Piece::Value),
             State::Literal { state: LiteralState::Text { .. } } => (Context::SingleQuotes, Piece::Value),
             State::Literal { state: LiteralState::Raw } => (Context::RawQuotes, Piece::Value),
-            State::ValueText { .. } => (Context::Value, Piece::Value),
+            State::ValueText { .. } | State::CData => (Context::Value, Piece::Value),
             State::Element { content: ElementContent::Text } => (Context::Element, Piece::Value),
             State::Opaque { is_new: false, .. } => (Context::Opaque, Piece::Text),
             // A word, which more bytes cannot end as long as it is short.
@@ -149,6 +150,7 @@ impl Body {
                 !tails.any(|tail| is_beginning(tail, &rule.raw_quote, b""))
             }
             (State::ValueText { .. }, BodyRule::Tags(rule)) => !tails.any(|tail| may_end_value(rule, tail)),
+            (State::CData, BodyRule::Tags(rule)) => !tails.any(|tail| is_beginning(tail, CDATA_END, &rule.value[1])),
             _ => false,
         }
     }
