@@ -215,7 +215,7 @@ fn rewriters_take_few_bytes() {
             "Responses",
             named("response.output_item.added", item) + &named("response.content_part.added", &part),
             texts.map(items),
-            [976, 3_600],
+            [976, 3_640],
         ),
     ];
     let qwen3 = Dialect::find("qwen3").unwrap();

@@ -232,8 +232,8 @@ fn continuations(dialect: &reference::Dialect) -> Vec<Vec<u8>> {
             whole.push(format!("{front}{}{}", &torn.end[..torn.end.len() - 1], torn.end));
         }
     }
-    // What stands after a tag of which the text only speaks.
-    whole.extend(["'", "\"", "`", " "].map(str::to_string));
+    // After these, the text only mentions a marker.
+    whole.extend(["'", "\"", "`", " ", " a"].map(str::to_string));
     if let Some(header) = &dialect.header {
         let end = &header.end[0];
         whole.extend(header.close.iter().cloned());
@@ -632,11 +632,15 @@ fn point_7_flush_releases_what_is_held_and_keeps_the_state() {
             };
             scanner.feed(chunk, &mut see).unwrap();
             let held = scanner.held().to_vec();
-            // A whole marker that waits for the byte after it counts.
-            let is = |marker: &String| held.eq_ignore_ascii_case(marker.as_bytes());
-            let spans = &pair.reference.spans;
-            let is_tag = held.starts_with(b"<") && held.ends_with(b">");
-            let is_whole = is_tag || spans.iter().flat_map(|span| span.open.iter().chain(&span.close)).any(is);
+            // A whole marker that waits for the bytes after it counts.
+            let reference = &pair.reference;
+            let of_spans = reference.spans.iter().flat_map(|span| span.open.iter().chain(&span.close));
+            let tokens = reference.drop.iter().chain(&reference.drop_ends).map(|it| it.marker());
+            let mut markers = of_spans.map(String::as_str).chain(tokens);
+            let is_tag = held.starts_with(b"<") && held.contains(&b'>');
+            let begins =
+                |marker: &str| held.get(..marker.len()).is_some_and(|it| it.eq_ignore_ascii_case(marker.as_bytes()));
+            let is_whole = is_tag || markers.any(begins);
             let state = |event: aside::Event<'_>| {
                 assert!(is_whole || matches!(event.kind, Kind::Text), "flush gives text, not {event:?}");
                 see(event);

@@ -89,7 +89,7 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
     let used = regions.iter().fold(0, |used, region| used | region.used);
     let bare = spans.iter().fold(0, |bare, span| bare | span.bare);
     let guards_prose = model.guard.contains(&Guard::Inline);
-    // A tag that is spoken of comes after other content.
+    // A tag that the text only mentions comes after other content.
     let used = used | bare | if guards_prose { flag::LEAD } else { 0 };
     let grammar = Grammar {
         fold: compiler.fold,
@@ -521,8 +521,9 @@ impl Compiler<'_> {
         for marker in dropped {
             let literal = Spanned::new(marker.span(), marker.get_ref().marker.clone());
             let pattern = Pattern { special: marker.get_ref().special, ..pattern };
+            let spares_prose = pattern.special && pattern.action == Action::Drop;
             let first = list.len();
-            self.literals(list, [&literal], None, 0, |_| pattern);
+            self.literals(list, [&literal], None, 0, |_| Pattern { spares_prose, ..pattern });
             self.torn(list, [&literal], None, 0, pattern);
             let yields = matches!(pattern.action, Action::Drop | Action::DropLast);
             list[first..].iter_mut().for_each(|candidate| candidate.yields = yields);

@@ -112,8 +112,8 @@ impl<'a> JoinOptions<'a> {
 /// use aside::{Dialect, JoinOptions, Markers};
 ///
 /// let qwen3 = Dialect::find("qwen3")?;
-/// assert!(qwen3.join("", "What is <think>?", &JoinOptions::new().markers(Markers::Refuse)).is_err());
-/// assert!(qwen3.join("", "What is <think>?", &JoinOptions::new().markers(Markers::Escape)).is_ok());
+/// assert!(qwen3.join("", "<think> is a tag.", &JoinOptions::new().markers(Markers::Refuse)).is_err());
+/// assert!(qwen3.join("", "<think> is a tag.", &JoinOptions::new().markers(Markers::Escape)).is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

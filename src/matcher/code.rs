@@ -38,8 +38,8 @@ pub struct CodeTracker {
     code: u32,
     /// Of a fence span: this line opens a nested block.
     nests: bool,
-    /// The text has spoken of an opener on this line, and not yet of its closer.
-    names_tag: bool,
+    /// The line has mentioned an opener, and not yet its closer.
+    mentions_tag: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,7 +67,7 @@ impl CodeTracker {
         backticks: 0,
         code: 0,
         nests: false,
-        names_tag: false,
+        mentions_tag: false,
     };
 
     /// A line begins in a block that three backticks opened.
@@ -91,7 +91,7 @@ impl CodeTracker {
     pub fn is_common(&self) -> bool {
         self.fence_len.max(self.block_len).max(self.backticks).max(self.code) <= COMMON_RUN
             && self.count <= COMMON_LANGUAGE
-            && !self.names_tag
+            && !self.mentions_tag
     }
 
     /// Returns a number that no other such place has.
@@ -162,13 +162,13 @@ impl CodeTracker {
         self.nests |= nests;
     }
 
-    /// Says whether the text has spoken of an opener on this line, and not yet of its closer.
-    pub fn set_names_tag(&mut self, names_tag: bool) {
-        self.names_tag = names_tag;
+    /// Says whether the line has mentioned an opener, and not yet its closer.
+    pub fn set_mentions_tag(&mut self, mentions_tag: bool) {
+        self.mentions_tag = mentions_tag;
     }
 
-    pub fn names_tag(&self) -> bool {
-        self.names_tag
+    pub fn mentions_tag(&self) -> bool {
+        self.mentions_tag
     }
 
     /// Returns the place after text that ended with this byte, outside all code.
@@ -179,7 +179,7 @@ impl CodeTracker {
 
     pub fn pass(&mut self, byte: u8, rule: LineRule) {
         let is_fence = matches!(rule, LineRule::Fence { .. });
-        self.names_tag &= byte != b'\n';
+        self.mentions_tag &= byte != b'\n';
         if byte == b'`' && rule != (LineRule::Fence { inline: false }) {
             self.backticks = self.backticks.saturating_add(1);
         } else {

@@ -62,7 +62,7 @@ pub struct Grammar {
     pub fold: bool,
     /// Markers inside code are text.
     pub guards: bool,
-    /// Tags that are spoken of are text.
+    /// Tags and tokens that the text only mentions are text.
     pub guards_prose: bool,
     /// The first one is the content's, outside all spans.
     pub regions: Vec<Region>,
@@ -227,6 +227,8 @@ pub struct Pattern {
     pub once: Option<u8>,
     /// … and, where the caller tells special tokens from others, where one of those begins the marker …
     pub special: bool,
+    /// … and, for a token that is no special one there, where no blank and letter come after it …
+    pub spares_prose: bool,
     /// … and outside of this code.
     pub guarded: Guarded,
     pub action: Action,
@@ -249,6 +251,7 @@ impl Pattern {
             same: None,
             once: None,
             special: false,
+            spares_prose: false,
             guarded: Guarded::InCode,
             action,
             before: 0,

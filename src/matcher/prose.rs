@@ -1,5 +1,5 @@
-//! Tells a tag of which a text only speaks from one that is meant, by the bytes around it. Models explain tags, and quote them while
-//! they think. Tokens decide exactly; these rules are for hosts that have none.
+//! Tells a marker that a text only mentions from one that is meant, by the bytes around it. Models explain tags and tokens, and quote
+//! tags while they think. Tokens decide exactly; these rules are for hosts that have none.
 
 use super::bytes::is_blank;
 
@@ -9,22 +9,6 @@ pub type Before = u8;
 
 /// The beginning of a line.
 pub const LINE: Before = b'\n';
-
-/// Quotes that open, and brackets, of more than a byte.
-const OPENING: [&[u8]; 12] = [
-    "“".as_bytes(),
-    "‘".as_bytes(),
-    "„".as_bytes(),
-    "‚".as_bytes(),
-    "«".as_bytes(),
-    "‹".as_bytes(),
-    "「".as_bytes(),
-    "『".as_bytes(),
-    "（".as_bytes(),
-    "【".as_bytes(),
-    "《".as_bytes(),
-    "〈".as_bytes(),
-];
 
 fn is_space(byte: u8) -> bool {
     is_blank(byte) && !is_line_end(byte)
@@ -53,21 +37,28 @@ pub fn is_word_tag(tag: impl IntoIterator<Item = u8>) -> bool {
 /// Returns what comes before the end of this text, if `before` came before the text.
 #[inline(always)]
 pub fn after(before: Before, text: &[u8]) -> Before {
-    match text.last() {
-        Some(last) if last.is_ascii() => *last,
-        Some(_) => after_character(text),
-        None => before,
+    match text {
+        [.., 0x80 | 0xBC | 0xC2, last] if !last.is_ascii() => after_character(text, *last),
+        [.., last] => *last,
+        [] => before,
     }
 }
 
-#[cold]
+/// Returns `(` after a quote mark or bracket that opens, and `last` after all other characters.
 #[inline(never)]
-fn after_character(text: &[u8]) -> Before {
-    let is_opening = OPENING.iter().any(|mark| text.ends_with(mark));
-    if is_opening { b'(' } else { text.last().copied().unwrap_or(LINE) }
+fn after_character(text: &[u8], last: u8) -> Before {
+    match text {
+        // “ ‘ „ ‚ ‹
+        [.., 0xE2, 0x80, 0x9C | 0x98 | 0x9E | 0x9A | 0xB9]
+        // 「 『 【 《 〈
+        | [.., 0xE3, 0x80, 0x8C | 0x8E | 0x90 | 0x8A | 0x88]
+        // （ «
+        | [.., 0xEF, 0xBC, 0x88] | [.., 0xC2, 0xAB] => b'(',
+        _ => last,
+    }
 }
 
-/// Returns whether an opener after `before` may be one that the text only speaks of. The byte after it decides.
+/// Returns whether the text may only mention an opener after `before`. The byte after it decides.
 pub fn may_be_prose(before: Before) -> bool {
     is_space(before) || is_opening(before)
 }
@@ -76,7 +67,7 @@ fn is_opening(before: Before) -> bool {
     is_quote(before) || matches!(before, b'(' | b'[' | b'{')
 }
 
-/// Returns whether the text only speaks of an opener between these bytes.
+/// Returns whether the text only mentions an opener between these bytes.
 pub fn is_prose(before: Before, next: u8) -> bool {
     let ends_word = is_space(next)
         || is_quote(next)
@@ -85,6 +76,16 @@ pub fn is_prose(before: Before, next: u8) -> bool {
             b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'.' | b',' | b';' | b':' | b'!' | b'?' | b'-' | b'/'
         );
     is_space(before) && ends_word || is_opening(before) && !is_line_end(next)
+}
+
+/// Returns whether the text only mentions a token that is removed: a blank and a letter come after it. None where only more text
+/// can tell.
+pub fn is_in_sentence(next: &[u8], at_end: bool) -> Option<bool> {
+    match next {
+        [blank, ..] if !is_space(*blank) => Some(false),
+        [_, letter, ..] => Some(letter.is_ascii_alphabetic() || !letter.is_ascii()),
+        _ => at_end.then_some(false),
+    }
 }
 
 /// Returns whether the text quotes a closer after `before`: the same quote mark comes before and after it, and no letter or

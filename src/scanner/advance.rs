@@ -67,13 +67,9 @@ impl Scanner {
     pub(crate) fn advance_in_loop(&mut self, chunk: &[u8]) -> Option<Part> {
         let Scanner { dialect, engine } = self;
         // This is checked first: the other order keeps more registers in use.
-        if !loops(dialect.compiled.automaton.loop_sets(), engine.state.loop_mask(), chunk) {
-            return None;
-        }
+        let last = last_of_loop(dialect.compiled.automaton.loop_sets(), engine.state.loop_mask(), chunk)?;
         let end = engine.ledger.end_in_table(chunk.len())?;
-        if let Some(last) = chunk.last() {
-            engine.before = *last;
-        }
+        engine.before = last;
         Some(Part::whole(Piece::Text, engine.ledger.report_plain(end), chunk))
     }
 
@@ -168,8 +164,10 @@ impl Engine {
                 self.ledger.add_continuations(self.spans.channel(), text);
             }
             len = text.len();
+            self.before = prose::after(self.before, text);
+        } else if let Some(&last) = chunk.last() {
+            self.before = last;
         }
-        self.before = prose::after(self.before, chunk.get(..len)?);
         self.state = to;
         let offset = self.ledger.report_plain(self.ledger.offset() + len as u64);
         Some(Part { len, ..Part::whole(Piece::Text, offset, chunk) })
@@ -215,23 +213,25 @@ impl Engine {
     }
 }
 
-/// Returns whether a short chunk loops in a state.
+/// Returns the last byte of a short chunk if the chunk loops in a state.
 ///
 /// It looks at four or eight bytes from each end, some of them twice. Each four are looked at by themselves, so that hardly any
 /// register has to be saved for them. Of fewer than four bytes it looks at the first, the middle and the last one.
 #[inline(always)]
-pub(super) fn loops(sets: &[u32; 256], mask: u32, chunk: &[u8]) -> bool {
+pub(super) fn last_of_loop(sets: &[u32; 256], mask: u32, chunk: &[u8]) -> Option<u8> {
     let set = |byte: u8| sets[usize::from(byte)];
     let loops = |four: &[u8; 4]| four.iter().fold(0, |all, &byte| all | set(byte)) & mask == 0;
     if let (Some(first), Some(last)) = (chunk.first_chunk(), chunk.last_chunk()) {
         if chunk.len() > SHORT || !loops(first) || !loops(last) {
-            return false;
+            return None;
         }
         return match (chunk.first_chunk::<8>(), chunk.last_chunk::<8>()) {
-            (Some([_, _, _, _, first @ ..]), Some([last @ .., _, _, _, _])) => loops(first) && loops(last),
-            _ => true,
+            (Some([_, _, _, _, first @ ..]), Some([before @ .., _, _, _, _])) if !loops(first) || !loops(before) => {
+                None
+            }
+            _ => Some(last[3]),
         };
     }
-    let (Some(first), Some(last)) = (chunk.first(), chunk.last()) else { return false };
-    (set(*first) | set(chunk[chunk.len() / 2]) | set(*last)) & mask == 0
+    let (Some(first), Some(&last)) = (chunk.first(), chunk.last()) else { return None };
+    ((set(*first) | set(chunk[chunk.len() / 2]) | set(last)) & mask == 0).then_some(last)
 }

@@ -69,8 +69,8 @@ pub struct Engine {
     pub is_guess: bool,
     /// What the host has said of the end that comes.
     pub end_reason: EndReason,
-    /// The rule and tag of the opener that the text has spoken of last.
-    pub named: (u8, u8),
+    /// The rule and tag of the opener that the text has mentioned last.
+    pub mentioned: (u8, u8),
     /// The flag that says that nothing has come, where tags of other families open the thinking then.
     leading: u16,
     /// A closer of the thinking has come.
@@ -118,7 +118,7 @@ impl Engine {
             guesses_start: options.start.is_none() && start == Start::Channel(Channel::Thinking),
             is_guess: false,
             end_reason: EndReason::Unknown,
-            named: (0, 0),
+            mentioned: (0, 0),
             leading: if options.leading_tags == LeadingTags::Dialect { flag::LEADING } else { 0 },
             has_closed: false,
             is_in_prompt: false,

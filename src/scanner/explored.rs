@@ -57,7 +57,7 @@ fn kept(engine: &Engine) -> Vec<u8> {
     matches!(spans.channel(), Channel::Content | Channel::Thinking).then_some(asked).hash(&mut bytes);
     if state.is_fallback() {
         (pending, code, framing).hash(&mut bytes);
-        code.names_tag().then_some(engine.named).hash(&mut bytes);
+        code.mentions_tag().then_some(engine.mentioned).hash(&mut bytes);
     }
     bytes.0
 }

@@ -3,7 +3,7 @@
 //! again. Nothing here allocates.
 
 use super::{
-    advance::{Part, loops},
+    advance::{Part, last_of_loop},
     calls::{Lookahead, counts},
     engine::{Engine, SHORT},
     pending::Pending,
@@ -24,7 +24,7 @@ impl Engine {
         }
         let (SelfLoop { piece, .. }, mask) = self.optional.get()?.calls.self_loop?;
         let end = self.ledger.end_in_table(chunk.len())?;
-        let loops = loops(compiled.automaton.loop_sets(), mask, chunk);
+        let loops = last_of_loop(compiled.automaton.loop_sets(), mask, chunk).is_some();
         let Some(piece) = piece else {
             // An escape may be open, so that any byte might decide that may end a word.
             let is_held = loops && self.hold_more(chunk);

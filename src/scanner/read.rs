@@ -77,7 +77,7 @@ impl Pull<'_> {
                     }
                     Some(false) => {
                         self.engine.pending = Pending::Unread;
-                        self.pass_named(pattern);
+                        self.pass_mention(pattern);
                     }
                     None => {
                         let seen = self.unreported() - self.engine.text;
@@ -300,7 +300,7 @@ impl Pull<'_> {
         prose::after(self.engine.before, &few[..=last - first])
     }
 
-    /// Returns whether a marker of `len` bytes may be one that the text only speaks of.
+    /// Returns whether the text may only mention a marker of `len` bytes, so that the bytes after it decide.
     #[inline(never)]
     fn is_doubtful(&self, pattern: u8, len: u32) -> bool {
         let region = self.region();
@@ -320,16 +320,17 @@ impl Pull<'_> {
                     && prose::may_be_prose(self.before())
                     && prose::is_word_tag((0..len as usize).map(|at| self.byte(at)))
             }
+            (Channel::Content, Action::Drop) if pattern.spares_prose => self.engine.spans.flags() & flag::LEAD == 0,
             (Channel::Content, Action::Drop | Action::DropLast | Action::DropClose | Action::Reclassify { .. }) => {
-                self.engine.code.names_tag() && self.closes_named(len as usize)
+                self.engine.code.mentions_tag() && self.closes_mentioned(len as usize)
             }
             _ => false,
         }
     }
 
-    /// Returns whether the marker that comes next is the closer of the tag that the text has spoken of.
-    fn closes_named(&self, len: usize) -> bool {
-        let (rule, tag) = self.engine.named;
+    /// Returns whether the marker that comes next is the closer of the tag that the text has mentioned.
+    fn closes_mentioned(&self, len: usize) -> bool {
+        let (rule, tag) = self.engine.mentioned;
         let opener =
             self.compiled.labels.get(usize::from(rule)).and_then(|labels| labels.openers.get(usize::from(tag)));
         let Some(name) = opener.map(|opener| opener.trim_start_matches('<').trim_end_matches('>')) else {
@@ -350,7 +351,9 @@ impl Pull<'_> {
         let few = next.len().min(self.unreported() - at);
         next.iter_mut().zip(0..few).for_each(|(byte, after)| *byte = self.rest(at + after)[0]);
         let (before, next) = (self.before(), &next[..few]);
-        match self.region().patterns[usize::from(pattern)].action {
+        let pattern = &self.region().patterns[usize::from(pattern)];
+        match pattern.action {
+            Action::Drop if pattern.spares_prose => prose::is_in_sentence(next, at_end).map(|is_prose| !is_prose),
             Action::Close { .. } => prose::is_quoted(before, next, at_end).map(|is_quoted| !is_quoted),
             Action::Open { .. } => match next.first() {
                 Some(&next) => Some(!prose::is_prose(before, next)),
@@ -360,16 +363,20 @@ impl Pull<'_> {
         }
     }
 
-    /// Passes the first byte of a marker that the text only speaks of. The closer of such an opener, on its line, is text too.
-    fn pass_named(&mut self, pattern: u8) {
-        let action = self.region().patterns[usize::from(pattern)].action;
+    /// Passes the first byte of a marker that the text only mentions. The closer of such an opener, on its line, is text too.
+    fn pass_mention(&mut self, pattern: u8) {
+        let region = self.region();
+        let (channel, pattern) = (region.channel, region.patterns[usize::from(pattern)]);
         let first = self.byte(0);
         self.engine.pass(self.compiled, first);
-        if let Action::Open { rule, tag, .. } = action {
-            self.engine.named = (rule, tag);
-            self.engine.code.set_names_tag(true);
-        } else if self.region().channel == Channel::Content {
-            self.engine.code.set_names_tag(false);
+        match pattern.action {
+            Action::Open { rule, tag, .. } => {
+                self.engine.mentioned = (rule, tag);
+                self.engine.code.set_mentions_tag(true);
+            }
+            Action::Drop if pattern.spares_prose => {}
+            _ if channel == Channel::Content => self.engine.code.set_mentions_tag(false),
+            _ => {}
         }
     }
 

@@ -11,14 +11,14 @@ pub(crate) struct Code {
     /// The character and run of the fence that opened the block around it.
     pub(crate) block: Option<(u8, usize)>,
     /// The name of a tag of which the line has spoken, and not yet of its closer.
-    pub(crate) named: Option<String>,
+    pub(crate) mentioned: Option<String>,
 }
 
 impl Code {
     /// Returns the place after text that ended with this byte.
     pub(crate) fn after(last: u8) -> Code {
         let line = if last == b'\n' { vec![] } else { vec![b'.'] };
-        Code { line, block: None, named: None }
+        Code { line, block: None, mentioned: None }
     }
 }
 

@@ -137,7 +137,7 @@ pub(crate) enum Does {
     End {
         answer: bool,
     },
-    /// The text only speaks of the tag: its first byte is text. `name`: it is an opener of that name.
+    /// The text only mentions the marker: its first byte is text. `name`: of the opener that the line has mentioned then.
     Prose {
         name: Option<String>,
     },
@@ -276,7 +276,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns whether the text only speaks of a marker, and of an opener its name.
+    /// Returns whether the text only mentions a marker, and of an opener its name.
     fn prose(&self, at: usize, found: &Found) -> Option<Option<String>> {
         let is_special = self.special.is_some_and(|special| special.contains(&at));
         if !self.guards("inline") || found.before > 0 || is_special {
@@ -318,8 +318,18 @@ impl Reading<'_> {
                 };
                 is_prose.then_some(Some(name))
             }
+            Does::Drop if self.channel() == "content" && self.is_dropped_token(at..found.end) => {
+                let after = [found.end, found.end + 1].map(|at| self.text.get(at).copied());
+                let letter = |byte: u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
+                // What a prompt ends with counts, whatever comes after the prompt.
+                let is_cut = (found.end..=found.end + 1).contains(&self.prompt);
+                let [Some(first), Some(second)] = after else { return None };
+                let is_prose = blank(first) && !line_end(first) && letter(second);
+                // The line has still mentioned the same tag.
+                (is_prose && !is_cut && !self.lead).then(|| self.code.mentioned.clone())
+            }
             Does::DropCloser { .. } | Does::Reclassify { .. } | Does::Drop if self.channel() == "content" => {
-                let name = self.code.named.as_ref()?;
+                let name = self.code.mentioned.as_ref()?;
                 let fold = |text: &str| match self.dialect.case.as_deref() {
                     Some("ascii") => text.to_ascii_lowercase(),
                     _ => text.to_string(),
@@ -329,6 +339,12 @@ impl Reading<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Returns whether the dialect drops a special token of these bytes.
+    fn is_dropped_token(&self, bytes: Range<usize>) -> bool {
+        let dropped = self.dialect.drop.iter().chain(&self.dialect.drop_ends).filter(|it| it.special());
+        dropped.map(Dropped::marker).any(|marker| self.literal(bytes.start, marker) && marker.len() == bytes.len())
     }
 
     /// Returns whether a closer that ends at `end` is quoted: the same mark comes before and after it, and no letter or digit then.

@@ -143,7 +143,7 @@ impl Reading<'_> {
                 if let Does::Prose { name } = found.does {
                     self.push_text(at..at + 1);
                     if self.channel() == "content" {
-                        self.code.named = name;
+                        self.code.mentioned = name;
                     }
                     at += 1;
                 } else {
@@ -438,7 +438,7 @@ impl Reading<'_> {
         for at in range {
             self.code.line.push(self.text[at]);
             if self.text[at] == b'\n' {
-                self.code.named = None;
+                self.code.mentioned = None;
                 let line = std::mem::take(&mut self.code.line);
                 if blocks {
                     self.code.block = block_after(&line, self.code.block);

@@ -1,4 +1,4 @@
-//! Tests tags that are not the dialect's own, and tags of which a text only speaks: through the library as a host uses it, whole
+//! Tests tags that are not the dialect's own, and markers that a text only mentions: through the library as a host uses it, whole
 //! and byte by byte.
 
 use aside::{Channel, Dialect, Kind, LeadingTags, Scanner, ScannerOptions, Start, Token};
@@ -105,7 +105,7 @@ fn a_leading_tag_counts_after_a_prompt() {
 }
 
 #[test]
-fn a_tag_of_which_the_answer_speaks_is_text() {
+fn a_tag_that_the_answer_mentions_is_text() {
     let after = |text: &str| format!("So. {text}");
     for text in [
         "The tag <think> opens it and </think> closes it.",
@@ -133,6 +133,29 @@ fn a_tag_of_which_the_answer_speaks_is_text() {
     // Only the next closer on that line.
     assert_eq!(split("any", "a <think> b</think>c</think>d"), pair("a <think> b</think>c", "d"));
     assert_eq!(split("any", "a <think> b\n</think>d"), pair("a <think> b", "d"));
+}
+
+#[test]
+fn a_token_that_the_answer_mentions_is_text() {
+    for (text, wanted) in [
+        ("The token <|im_end|> ends a turn.", "The token <|im_end|> ends a turn."),
+        ("So: <|im_end|> 是", "So: <|im_end|> 是"),
+        ("Yes.<|im_end|>", "Yes."),
+        ("Yes.<|im_end|> ", "Yes. "),
+        ("Yes.<|im_end|>\nand", "Yes.\nand"),
+        ("Yes.<|im_end|>and", "Yes.and"),
+        ("Yes.<|im_end|> 1", "Yes. 1"),
+        ("<|im_end|> Yes.", " Yes."),
+        ("a <think> <|im_end|> b </think> c", "a <think> <|im_end|> b </think> c"),
+    ] {
+        assert_eq!(split("qwen3", text), pair("", wanted), "{text:?}");
+    }
+    let mut scanner = Scanner::new(&Dialect::find("qwen3").unwrap());
+    let mut columns = Columns::new();
+    let tokens = [Token::text(5), Token::special(10), Token::text(2)];
+    scanner.feed_tokens("So is<|im_end|> a", &tokens, |event| columns.hear(&event)).unwrap();
+    scanner.finish(|event| columns.hear(&event)).unwrap();
+    assert_eq!(columns.split(), pair("", "So is a"));
 }
 
 #[test]
