@@ -69,8 +69,7 @@ pub enum Outcome {
 
 /// Up to three readings of the same bytes: as a literal, as a tag, as a fence line that closes. Or one, as the framing
 /// that may follow the marker before.
-#[cfg_attr(test, derive(Hash))]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Recogniser {
     /// Bytes read so far.
     len: u32,
@@ -275,8 +274,7 @@ fn closes_by_line(region: &Region) -> bool {
 /// The bits of ends in a header's inner trie.
 const ENDS: PatternSet = u32::MAX as PatternSet;
 
-#[cfg_attr(test, derive(Hash))]
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 enum Literal {
     #[default]
     Dead,
@@ -417,8 +415,7 @@ impl Literal {
 }
 
 /// A tag: `<`, white space, perhaps `/` and white space, a name, and what the grammar allows after it.
-#[cfg_attr(test, derive(Hash))]
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 enum Tag {
     #[default]
     Dead,
@@ -545,8 +542,7 @@ impl Tag {
 }
 
 /// A line that may close a fence span: indent, run of backticks, info string.
-#[cfg_attr(test, derive(Hash))]
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 enum FenceClose {
     #[default]
     Dead,

@@ -2,7 +2,7 @@
 //! which text comes to them: those that hold least first, and those near code late, because there are many and each is
 //! rare. What has no room leads to the fallback.
 
-use std::{array, cmp::Reverse, collections::BinaryHeap};
+use std::{array, cmp::Reverse, collections::BinaryHeap, rc::Rc};
 
 use rustc_hash::FxHashMap;
 
@@ -110,14 +110,16 @@ struct Builder<'a> {
     /// Every place that was found, and the numbers of their items.
     places: Vec<Place>,
     numbers: FxHashMap<[u64; 5], u32>,
-    /// The item that was asked for last: most bytes lead where the one before them did.
-    last: ([u64; 5], u32),
+    /// Where nothing is held and that was asked for last: most bytes lead where the one before them did.
+    last: Option<(Config, CodeTracker, u16, Cell)>,
     /// Places without a state: those of settled configurations first, by how rare they are and when they came.
     queue: BinaryHeap<Reverse<(bool, usize, u32)>>,
     /// The places with a state, in the order of the states from the first one on.
     states: Vec<u32>,
     /// Rows of cells, in no order.
     rows: Vec<Cell>,
+    /// The classes that a recogniser of a region does not fail at: most places share theirs with others.
+    survivors: FxHashMap<(u8, Option<Recogniser>), Rc<[usize]>>,
     exits: Vec<Exit>,
     numbers_of_exits: FxHashMap<Exit, u16>,
 }
@@ -131,10 +133,11 @@ impl<'a> Builder<'a> {
             numbers_of_configs: FxHashMap::default(),
             places: Vec::new(),
             numbers: FxHashMap::default(),
-            last: ([u64::MAX; 5], 0),
+            last: None,
             queue: BinaryHeap::new(),
             states: Vec::new(),
             rows: Vec::new(),
+            survivors: FxHashMap::default(),
             exits: vec![Exit::Fallback],
             numbers_of_exits: FxHashMap::from_iter([(Exit::Fallback, 0)]),
         }
@@ -206,11 +209,18 @@ impl<'a> Builder<'a> {
             _ => None,
         };
         let row = self.rows.len();
-        self.rows.resize(row + self.classes.len(), TO_FALLBACK);
-        for class in 0..self.classes.len() {
-            let byte = self.classes.bytes()[class];
-            let of_failed = failed.filter(|_| self.fails(number, byte)).map(|failed| self.rows[failed + class]);
-            self.rows[row + class] = of_failed.unwrap_or_else(|| self.step(number, byte));
+        let survivors = match failed {
+            Some(failed) => {
+                self.rows.extend_from_within(failed..failed + self.classes.len());
+                self.survivors(number)
+            }
+            None => {
+                self.rows.resize(row + self.classes.len(), TO_FALLBACK);
+                (0..self.classes.len()).collect()
+            }
+        };
+        for &class in survivors.iter() {
+            self.rows[row + class] = self.step(number, self.classes.bytes()[class]);
         }
         self.places[number as usize].row = Some(row);
         row
@@ -226,10 +236,22 @@ impl<'a> Builder<'a> {
         Some(self.replay(&item, item.held(), None))
     }
 
-    fn fails(&self, number: u32, byte: u8) -> bool {
-        let Place { item, recogniser, .. } = &self.places[number as usize];
-        let region = self.grammar.region(self.rooms[usize::from(item.config)].config.region);
-        recogniser.is_some_and(|mut it| it.run(self.grammar, region, &[byte], |_| TokenMark::PLAIN) == Outcome::Fail)
+    /// Returns the classes that the recogniser of a place does not fail at.
+    fn survivors(&mut self, number: u32) -> Rc<[usize]> {
+        let Place { item, recogniser, .. } = self.places[number as usize];
+        let region = self.rooms[usize::from(item.config)].config.region;
+        let Builder { grammar, classes, survivors, .. } = self;
+        let list = survivors.entry((region, recogniser)).or_insert_with(|| {
+            let fails = |byte: u8| {
+                let mut recogniser = recogniser;
+                let outcome = recogniser
+                    .as_mut()
+                    .map(|it| it.run(grammar, grammar.region(region), &[byte], |_| TokenMark::PLAIN));
+                outcome == Some(Outcome::Fail)
+            };
+            (0..).zip(classes.bytes()).filter(|&(_, &byte)| !fails(byte)).map(|(class, _)| class).collect()
+        });
+        Rc::clone(list)
     }
 
     fn finish(self) -> Automaton {
@@ -313,11 +335,7 @@ impl<'a> Builder<'a> {
         }
         let item = Item { config, framing, code, len: text.len() as u8, held };
         let key = item.key(code_number);
-        if self.last.0 == key {
-            return Cell::To(self.last.1);
-        }
         let number = *self.numbers.entry(key).or_insert(self.places.len() as u32);
-        self.last = (key, number);
         if (number as usize) < self.places.len() {
             return Cell::To(number);
         }
@@ -326,6 +344,17 @@ impl<'a> Builder<'a> {
         let is_fresh = self.rooms[usize::from(config)].config.stage != Stage::Settled;
         self.queue.push(Reverse((is_fresh, rank, number)));
         Cell::To(number)
+    }
+
+    /// Returns the place where nothing is held.
+    fn find_free(&mut self, config: Config, code: CodeTracker, framing: u16) -> Cell {
+        if let Some((.., cell)) = self.last.filter(|&(a, b, c, _)| (a, b, c) == (config, code, framing)) {
+            return cell;
+        }
+        let number = self.number_of(config, MOST_OF_RARE);
+        let cell = self.find(number, code, framing, &[], None);
+        self.last = Some((config, code, framing, cell));
+        cell
     }
 
     /// Returns what a byte does in a place.
@@ -367,10 +396,7 @@ impl<'a> Builder<'a> {
         loop {
             let mut recogniser = match (alive.take(), text.get(at)) {
                 (Some(alive), _) => alive,
-                (None, None) => {
-                    let config = self.number_of(config, MOST_OF_RARE);
-                    return self.find(config, code, framing, &[], None);
-                }
+                (None, None) => return self.find_free(config, code, framing),
                 (None, Some(&first)) if framing == 0 && !region.may_begin(first) => {
                     pass(&mut code, &mut config, &mut at);
                     continue;
