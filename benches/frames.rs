@@ -35,7 +35,7 @@ pub struct Stream {
     pub frames: Vec<String>,
 }
 
-/// Returns the streams of other formats than chat, and those of chat whose text has tool calls, with texts of `bytes` bytes in the
+/// Returns a stream of chat, those of other formats, and those of chat whose text has tool calls, with texts of `bytes` bytes in the
 /// dialect `qwen3`: many calls, one with a long argument, or a tool span without any.
 pub fn streams(bytes: usize) -> Vec<Stream> {
     let tokens = || {
@@ -68,7 +68,9 @@ pub fn streams(bytes: usize) -> Vec<Stream> {
         let delta = format!("\"sequence_number\":{number},{place},\"delta\":\"{token}\",\"logprobs\":[]");
         named("response.output_text.delta", &delta)
     };
+    let plain: Vec<String> = tokens().iter().map(|token| escaped(token)).collect();
     vec![
+        chat("chat", false, &plain),
         Stream {
             name: "Messages",
             calls: false,

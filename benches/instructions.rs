@@ -205,8 +205,12 @@ fn in_frames() {
 
 fn in_streams() {
     let dialect = Dialect::find("qwen3").expect("a name of the catalogue");
-    for frames::Stream { name, calls, before, frames } in frames::streams(FRAME_BYTES) {
-        let options = sse::Options::new().body(Body::Events).calls(calls);
+    let ways = [("plain", false), ("repair", true)];
+    let streams = frames::streams(FRAME_BYTES);
+    for (frames::Stream { name, calls, before, frames }, (way, repair)) in
+        streams.iter().flat_map(|stream| ways.map(|way| (stream, way)))
+    {
+        let options = sse::Options::new().body(Body::Events).calls(*calls).repair(repair);
         let mut rewriter = Rewriter::new(&dialect, &options).expect("memory");
         let mut out = Vec::with_capacity(1 << 16);
         let mut feed = |frame: &str| {
@@ -214,10 +218,10 @@ fn in_streams() {
             rewriter.feed(black_box(frame), &mut out).expect("memory");
             black_box(&out).len()
         };
-        feed(&before);
+        feed(before);
         frames[..FIRST_FRAMES].iter().for_each(|frame| _ = feed(frame));
         counted(&mut || frames[FIRST_FRAMES..].iter().map(|frame| feed(frame)).sum());
-        println!("stream\t{name}\t{}", frames.len() - FIRST_FRAMES);
+        println!("stream\t{name}\t{way}\t{}", frames.len() - FIRST_FRAMES);
     }
 }
 

@@ -26,10 +26,11 @@ const TEXTS: [&str; 5] = ["prose", "near misses", "blank lead", "one line", "ope
 const PEERS: [&str; 4] = ["aside", "reasoning-parser", "clark-agent", "dynamo-parsers"];
 /// The least that a method of Ruby's can cost that calls the library.
 const METHOD: &str = "empty call in a method";
-const PARTS: [&str; 15] = [
+const PARTS: [&str; 17] = [
     "instructions",
     "openers",
     "calls",
+    "callpeers",
     "rewriter",
     "streams",
     "lookups",
@@ -41,6 +42,7 @@ const PARTS: [&str; 15] = [
     "peers",
     "go",
     "ruby",
+    "python",
     "compress",
 ];
 
@@ -445,8 +447,8 @@ fn crossings(figures: &Figures) -> String {
         }),
     );
 
-    text += "\nGo and Ruby feed the same tokens (W2). The empty call crosses with the same arguments into a function that does \
-             nothing. `Feed` of Go looks at short chunks itself, and crosses only where something can begin.\n";
+    text += "\nGo, Ruby and Python feed the same tokens (W2). The empty call crosses with the same arguments into a function that does \
+             nothing; Python's is a method of a list. `Feed` of Go looks at short chunks itself, and crosses only where something can begin.\n";
     let empty = go(figures, "EmptyCall");
     let mut rows: Vec<[String; 4]> = [
         ("Feed", "Go, `Feed`"),
@@ -475,6 +477,14 @@ fn crossings(figures: &Figures) -> String {
         ("empty call", "Ruby, empty ffi call"),
     ] {
         let time = figures.number(&["ruby", what], 0);
+        rows.push([name.to_owned(), show(time, 1), show(ratio(time, empty), 2), String::new()]);
+    }
+    for (what, name) in [
+        ("Scanner.feed of str", "Python, `Scanner.feed` of `str`"),
+        ("Scanner.feed of bytes", "Python, `Scanner.feed` of `bytes`"),
+        ("empty call", "Python, `list.append`"),
+    ] {
+        let [time, empty] = [what, "empty call"].map(|what| figures.number(&["python", what], 0));
         rows.push([name.to_owned(), show(time, 1), show(ratio(time, empty), 2), String::new()]);
     }
     text + &table(["a token", "ns", "empty calls", "allocations"], rows)
@@ -666,6 +676,20 @@ fn calls(figures: &Figures) -> String {
         });
         [(*place).to_owned(), show(short, 1), show(long, 1), show(ratio(long, short), 2)]
     });
+    const STREAMS: [&str; 3] = ["8 short calls", "1 KiB", "8 KiB"];
+    text += "\nInstructions of a feed of 4 bytes in Rust, from a fresh parser to the end of the stream, through aside (scanner and call writer) and through \
+             the crate `tool-parser`, for short calls and for one call with an argument of that length; and the streams of one to three calls that come out wrong, \
+             cut into chunks of 1 to 47 bytes, which also cut markers.\n";
+    let peers = ["Qwen3", "GLM-4.5", "Kimi K2"].iter().flat_map(|family| {
+        ["aside", "tool-parser"].map(|who| {
+            let counts = STREAMS.map(|what| show(figures.each(&["callpeers", who, family, what]), 0));
+            let [short, one, eight] = counts;
+            let [wrong, all] = [0, 1].map(|field| figures.number(&["callwrong", who, family], field));
+            let wrong = format!("{} of {}", show(wrong, 0), show(all, 0));
+            [(*family).to_owned(), format!("`{who}`"), short, one, eight, wrong]
+        })
+    });
+    text += &table(["calls of", "", STREAMS[0], STREAMS[1], STREAMS[2], "wrong"], peers);
     text += "\nInstructions a byte of the call writer, without the scanner, for 16 KiB and for 128 KiB in chunks of 64 bytes:\n";
     text + &table(["place", "16 KiB", "128 KiB", "ratio"], rows)
 }
@@ -757,14 +781,21 @@ fn rewriter(figures: &Figures) -> String {
         })
     });
     text += &table(["frames of", "envelope", WAYS[0], WAYS[2], WAYS[3], "streams a core"], times);
-    text += "\nInstructions a frame of other formats, and of chat whose text is inside of tool calls, with and without the option \
-             `calls`.\n";
-    let streams = figures.all(&["stream"]).map(|line| [line[0].clone(), show(figures.each(&["stream", &line[0]]), 0)]);
-    text += &table(["stream", "instructions a frame"], streams);
+    text += "\nInstructions a frame of each format, and of chat whose text is inside of tool calls, with and without the option \
+             `calls`; and the same with the option `repair`.\n";
+    let streams = figures.all(&["stream"]).filter(|line| line[1] == "plain").map(|line| {
+        let [plain, repair] = ["plain", "repair"].map(|way| figures.each(&["stream", &line[0], way]));
+        [line[0].clone(), show(plain, 0), show(repair, 0), show(ratio(repair, plain), 2)]
+    });
+    text += &table(["stream", "instructions a frame", "`repair`", "ratio"], streams);
     text += "\nRewriters of vLLM's stable frames that are alive at once, and the nanoseconds of a frame for one of them, in random \
              order: what differs is the time that memory takes.\n";
-    let many = figures.all(&["rewriters"]).map(|line| [line[0].clone(), line[1].clone()]);
-    text += &table(["rewriters", "ns a frame"], many);
+    let many = figures.all(&["rewriters"]).map(|line| {
+        let time: Option<f64> = line[1].parse().ok();
+        let streams = time.map(|time| (1e9 / (time * TOKENS_A_SECOND)).round());
+        [line[0].clone(), show(time, 0), show(streams, 0)]
+    });
+    text += &table(["rewriters", "ns a frame", "streams a core"], many);
     let bytes = figures.text(&["rewritermemory"], 0).unwrap_or("–");
     text + &format!("\nAfter three frames, such a rewriter has asked the allocator for {bytes} bytes.\n")
 }
