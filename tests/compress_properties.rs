@@ -166,21 +166,31 @@ fn lines_come_in_order_or_are_markers_that_count_exactly() {
             let (mut at, mut counted) = (0, 0);
             let mut index = 0;
             while index < output.len() {
-                let cut = output.get(index + 1).and_then(|row| Marker::parse(row));
+                // A line may be cut in several places. Each part is the row before its marker; the last is the row after it.
+                let gone = |row: usize| match output.get(row).and_then(|row| Marker::parse(row)) {
+                    Some(Marker::OfLine { bytes } | Marker::Base64 { bytes } | Marker::Hex { bytes }) => Some(bytes),
+                    _ => None,
+                };
+                let cuts: Vec<usize> = (index + 1..).step_by(2).map_while(gone).collect();
                 match Marker::parse(output[index]) {
                     Some(Marker::LeftOut { lines, .. } | Marker::AsAbove { lines }) => {
                         counted += lines;
                     }
-                    _ if matches!(cut, Some(Marker::OfLine { .. })) => {
-                        let Some(Marker::OfLine { bytes }) = cut else { unreachable!() };
-                        let (head, tail) = (output[index], output[index + 2]);
-                        let is_cut = |row: &[u8]| row.starts_with(head) && row.len() == head.len() + bytes + tail.len();
+                    _ if !cuts.is_empty() => {
+                        let is_cut = |row: &[u8]| {
+                            let mut end = 0;
+                            let is_there = (0..=cuts.len()).all(|part| {
+                                let kept = output[index + 2 * part];
+                                let is_there = row.get(end..).is_some_and(|rest| rest.starts_with(kept));
+                                end += kept.len() + cuts.get(part).unwrap_or(&0);
+                                is_there
+                            });
+                            is_there && end == row.len()
+                        };
                         at += input[at..].iter().position(|row| is_cut(row)).unwrap_or_else(|| panic!("{}", context()));
-                        assert!(input[at].starts_with(head) && input[at].ends_with(tail), "{}", context());
-                        assert_eq!(head.len() + bytes + tail.len(), input[at].len(), "{}", context());
                         at += 1;
                         counted += 1;
-                        index += 2;
+                        index += 2 * cuts.len();
                     }
                     _ => {
                         let found = input.get(at..).unwrap_or_default().iter().position(|row| *row == output[index]);
@@ -821,6 +831,53 @@ fn hunks_and_sections_that_are_longer_than_a_window_stay_whole() {
             let result = streamed(&format!("{noise}{text}{noise}"), memory);
             assert!(result.contains(&text), "{memory}: {result}");
             assert!(result.len() < text.len() + noise.len(), "{memory}");
+        }
+    }
+}
+
+/// Progress that a program writes over itself is one line, however long it runs.
+#[test]
+fn a_failure_between_frames_of_a_long_line_stays() {
+    let frame = |n: usize| format!("train: {:3}%|{:50}| {n}/3000 [99.9it/s]\r", n / 30, "#".repeat(n / 60));
+    let mut text = (0..3000).map(frame).collect::<String>();
+    text.insert_str(text.len() / 2, "\rERROR: loss is nan at step 2500\r");
+    text.push_str("\ndone\n");
+    for result in [streamed(&text, 16_384), kept(&text, 4096, 16_384)] {
+        assert!(result.starts_with("ERROR: loss is nan at step 2500\n") && result.ends_with("\ndone\n"), "{result}");
+        assert!(result.contains("2999/3000") && result.len() < 4096 && !result.contains('\r'), "{result}");
+    }
+}
+
+#[test]
+fn of_a_long_line_stay_its_ends_and_what_says_a_failure() {
+    let items = |from: usize| (from..from + 6000).map(|n| format!("{{\"item\": {n}}}, ")).collect::<String>();
+    let line = format!("answer: {}\"error\": \"ledger is closed\", {}end", items(0), items(6000));
+    let compressor = Compressor::new(&Registry::new()).budget(4096).unwrap();
+    let text = format!("first\n{line}\nlast\n");
+    let whole = once(&compressor, "make", text.as_bytes()).0.unwrap();
+    for result in [kept(&text, 4096, 16_384), String::from_utf8_lossy(body(&whole)).into_owned()] {
+        let rows: Vec<&str> = result.lines().collect();
+        let gone = rows.iter().filter_map(|row| match Marker::parse(row.as_bytes()) {
+            Some(Marker::OfLine { bytes }) => Some(bytes),
+            _ => None,
+        });
+        let gone: Vec<usize> = gone.collect();
+        assert!(
+            rows[1].starts_with("answer: ") && rows[3].contains("\"ledger is closed\"") && rows[5].ends_with("end"),
+            "{result}"
+        );
+        assert_eq!(rows[1].len() + rows[3].len() + rows[5].len() + gone.iter().sum::<usize>(), line.len(), "{result}");
+    }
+}
+
+#[test]
+fn encoded_data_becomes_a_marker_under_a_budget() {
+    let compressor = Compressor::new(&Registry::new()).budget(4096).unwrap();
+    for (digits, marker) in [("aGVsbG8h", "[… 40,000 bytes of base64]"), ("0a1b2c3d", "[… 40,000 bytes of hex]")] {
+        let text = format!("first\nshot: data:{} end\nerror: no\n", digits.repeat(5000));
+        let whole = once(&compressor, "make", text.as_bytes()).0.unwrap();
+        for result in [kept(&text, 4096, 16_384), String::from_utf8_lossy(body(&whole)).into_owned()] {
+            assert_eq!(result, format!("first\nshot: data:\n{marker}\n end\nerror: no\n"));
         }
     }
 }

@@ -42,6 +42,9 @@ pub struct Failures {
     /// What looks like a diagnostic, and what says that there is none.
     weak: Patterns,
     nothing: Patterns,
+    /// What says inside a long line that something failed, and what after it says that nothing did.
+    inside: Patterns,
+    unless: Prefixes,
 }
 
 /// The literals of all rules and sections. A process that sees few lines with one does without the automaton that is fast
@@ -145,6 +148,7 @@ struct File {
     ends_message: Extent,
     weak: Vec<Extent>,
     nothing: Extent,
+    inside: Inside,
 }
 
 #[derive(Deserialize)]
@@ -213,6 +217,18 @@ struct Extent {
     #[serde(default)]
     name: String,
     patterns: Vec<String>,
+    #[serde(default)]
+    yes: Vec<String>,
+    #[serde(default)]
+    no: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(not(test), allow(dead_code))]
+struct Inside {
+    patterns: Vec<String>,
+    unless: Vec<String>,
     #[serde(default)]
     yes: Vec<String>,
     #[serde(default)]
@@ -304,6 +320,8 @@ impl Failures {
             ends_message: set(&file.ends_message.patterns),
             weak: set(&weak),
             nothing: set(&file.nothing.patterns),
+            inside: set(&file.inside.patterns),
+            unless: Prefixes::new(&file.inside.unless),
         }
     }
 
@@ -357,6 +375,16 @@ impl Failures {
         self.weak.is_match(line)
             && !self.nothing.is_match(line)
             && !self.except.iter().any(|(these, unless)| these.is_match(line) && !unless.is_match(line))
+    }
+
+    /// Returns where each word in a range of a long line ends that says that something failed.
+    pub fn failing_words<'a>(&'a self, line: &'a [u8], range: Range<usize>) -> impl Iterator<Item = usize> + 'a {
+        let mut at = range.start;
+        std::iter::from_fn(move || {
+            at = self.inside.end(line, at..range.end)?;
+            Some(at)
+        })
+        .filter(|&end| self.unless.end(&line[end..]) == 0)
     }
 
     /// Returns what a program puts before each line of what it says of an error, such as `npm error`. It may be empty.
@@ -513,6 +541,11 @@ mod tests {
         ] {
             check(name, set(&extent.patterns), &[], &extent.yes, &extent.no);
         }
+        let inside = &file.inside;
+        let failures = Failures::new(&file);
+        let says_failure = |line: &str| failures.failing_words(line.as_bytes(), 0..line.len()).next().is_some();
+        assert_eq!(inside.yes.iter().filter(|line| !says_failure(line)).collect::<Vec<_>>(), [""; 0]);
+        assert_eq!(inside.no.iter().filter(|line| says_failure(line)).collect::<Vec<_>>(), [""; 0]);
         for weak in &file.weak {
             check(&weak.name, set(&weak.patterns), &[], &weak.yes, &weak.no);
         }

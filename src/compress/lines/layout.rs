@@ -185,24 +185,33 @@ impl<'a> Text<'a> {
 
     /// Returns how many lines before this one are the beginning of the same line, whose middle was left out.
     pub fn cut_before(self, line: usize) -> usize {
-        let marks = |back: usize| line > back && line - back + 1 < self.len() && self.is_middle(line - back);
-        if marks(0) { 1 } else { 2 * usize::from(marks(1)) }
+        let marks =
+            |line: usize, back: usize| line > back && line - back + 1 < self.len() && self.is_middle(line - back);
+        let step = |line: usize| if marks(line, 0) { 1 } else { 2 * usize::from(marks(line, 1)) };
+        line - parts(line, |line| line - step(line))
     }
 
     /// Returns how many lines after this one are the end of the same line.
     pub fn cut_after(self, line: usize) -> usize {
-        let marks = |ahead: usize| line + ahead > 0 && line + ahead + 1 < self.len() && self.is_middle(line + ahead);
-        if marks(0) { 1 } else { 2 * usize::from(marks(1)) }
+        let marks = |line: usize| line > 0 && line + 1 < self.len() && self.is_middle(line);
+        let step = |line: usize| if marks(line) { 1 } else { 2 * usize::from(marks(line + 1)) };
+        parts(line, |line| line + step(line)) - line
     }
 
     /// Whether the line is the marker for the middle of a line.
     fn is_middle(self, line: usize) -> bool {
-        matches!(Marker::parse(self.line(line)), Some(Marker::OfLine { .. }))
+        Marker::parse(self.line(line)).is_some_and(Marker::is_inside_line)
     }
 
     pub fn is_blank(self, line: usize) -> bool {
         bytes::is_blank(self.line(line))
     }
+}
+
+/// Follows the parts of a line that was cut, for as many markers as the library writes into one line.
+fn parts(line: usize, step: impl Fn(usize) -> usize) -> usize {
+    const MOST: usize = 6;
+    (0..MOST).fold(line, |line, _| step(line))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! outputs need few of them, and compiling all takes longer than most compressions.
 
 use std::{
+    ops::Range,
     panic::{RefUnwindSafe, UnwindSafe},
     sync::OnceLock,
 };
@@ -59,6 +60,15 @@ impl Patterns {
         match &self.0 {
             Source::File(regex) => regex.is_match(line),
             Source::Library(lazy) => lazy.automaton().end(&Input::new(line).earliest(true)).is_some(),
+        }
+    }
+
+    /// Returns where the first match in a range of the line ends, for patterns of the library's own.
+    pub fn end(&self, line: &[u8], range: Range<usize>) -> Option<usize> {
+        let input = Input::new(line).range(range).earliest(true);
+        match &self.0 {
+            Source::File(regex) => regex.search_half(&input).map(|found| found.offset()),
+            Source::Library(lazy) => lazy.automaton().end(&input),
         }
     }
 

@@ -10,7 +10,7 @@ use std::{
 use twox_hash::XxHash3_64;
 
 use super::{
-    long_lines::{LINE_SHARE, middle},
+    long_lines::{LINE_SHARE, shortened},
     pass::{Pass, Promise, Stage},
 };
 use crate::compress::{
@@ -566,7 +566,7 @@ impl<'a> Selection<'a> {
             if self.kept[line] {
                 let longest = self.longest_line();
                 if self.is_cut(line) {
-                    edits.push(middle(text, line, longest / 2, longest / 2 - 8));
+                    edits.extend(shortened(text, line, longest));
                 }
                 line += 1;
                 continue;

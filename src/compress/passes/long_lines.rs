@@ -1,18 +1,21 @@
-//! Leaves out the middle of very long lines. A line in which anything looks as if it mattered stays whole.
+//! Leaves out the middle of very long lines. A line in which anything looks as if it mattered stays whole, unless a budget
+//! asks for more: then encoded data goes from every line, and of a line that is still too long stay its ends and what
+//! in its middle says that something failed.
 
-use std::sync::LazyLock;
+use std::{ops::Range, sync::LazyLock};
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{
     invocation::input::Input,
     lines::{
         class::Class,
+        failures,
         layout::Text,
         patterns::{Patterns, set},
     },
     text::{
         bytes::is_boundary,
-        edit::{Edit, EditKind},
+        edit::{Edit, EditKind, Inner},
     },
 };
 
@@ -77,6 +80,17 @@ fn edits(text: Text<'_>, limit: usize) -> Vec<Edit> {
             continue;
         }
         let class = text.class(line);
+        if limit < usize::MAX && !class.has(Class::HUNK) {
+            let start = text.span(line).start;
+            let found = blobs(bytes, |_| FEWEST_DIGITS);
+            if !found.is_empty() {
+                edits.extend(found.into_iter().map(|(range, inner)| Edit {
+                    range: start + range.start..start + range.end,
+                    kind: EditKind::Middle(inner),
+                }));
+                continue;
+            }
+        }
         if class.must_stay() || class.has(Class::HUNK) || PRECIOUS.is_match(bytes) {
             continue;
         }
@@ -86,14 +100,79 @@ fn edits(text: Text<'_>, limit: usize) -> Vec<Edit> {
 }
 
 /// Returns the edit that leaves about `head` and `tail` bytes of a longer line.
-pub fn middle(text: Text<'_>, line: usize, head: usize, tail: usize) -> Edit {
-    let span = text.span(line);
-    let mut start = span.start + head;
-    let mut end = span.start + text.line(line).len() - tail;
+fn middle(text: Text<'_>, line: usize, head: usize, tail: usize) -> Edit {
+    let start = text.span(line).start;
+    let range = whole_characters(text.line(line), head..text.line(line).len() - tail);
+    Edit { range: start + range.start..start + range.end, kind: EditKind::Middle(Inner::Any) }
+}
+
+/// Returns a range that is a little larger, if need be, so that it cuts no character.
+fn whole_characters(bytes: &[u8], mut range: Range<usize>) -> Range<usize> {
     // A character has at most three bytes after its first.
     for _ in 0..3 {
-        start -= usize::from(!is_boundary(text.bytes, start));
-        end += usize::from(!is_boundary(text.bytes, end));
+        range.start -= usize::from(!is_boundary(bytes, range.start));
+        range.end += usize::from(!is_boundary(bytes, range.end));
     }
-    Edit { range: start..end, kind: EditKind::Middle }
+    range
+}
+
+/// Returns edits that leave about `most` bytes of a longer line.
+pub fn shortened(text: Text<'_>, line: usize, most: usize) -> Vec<Edit> {
+    let start = text.span(line).start;
+    let edit = |range: Range<usize>| Edit {
+        range: start + range.start..start + range.end,
+        kind: EditKind::Middle(Inner::Any),
+    };
+    inner(text.line(line), most).into_iter().map(edit).collect()
+}
+
+/// What a marker inside a line takes, with the line ends around it.
+const MARKER: usize = 48;
+
+/// Returns what goes from a line that is longer than `most` bytes. Its two ends stay, and what is around the first and the
+/// last word in its middle that says that something failed.
+pub fn inner(line: &[u8], most: usize) -> Vec<Range<usize>> {
+    let plain = most / 2..line.len() - (most / 2 - 8);
+    let mut found = failures::built_in().failing_words(line, plain.clone());
+    let Some(first) = found.next() else { return vec![whole_characters(line, plain)] };
+    let around = most / 4;
+    // The end of the last one, if there is one that the first stretch has not taken.
+    let last = found.last().filter(|&last| last > first + around);
+    let ends_beside = |stretches: usize| most.saturating_sub(stretches * (around + MARKER)) / 2;
+    let last = last.filter(|_| ends_beside(2) >= most / 8);
+    let mut gone = Vec::new();
+    let ends = ends_beside(1 + usize::from(last.is_some())).max(most / 8);
+    let mut at = ends;
+    for end in [Some(first), last].into_iter().flatten() {
+        let start = end.saturating_sub(around / 3).max(at);
+        gone.push(at..start);
+        at = (start + around).min(line.len() - ends).max(at);
+    }
+    gone.push(at..line.len() - ends);
+    gone.retain(|gone| gone.len() > MARKER);
+    gone.into_iter().map(|gone| whole_characters(line, gone)).collect()
+}
+
+/// The fewest digits in a row that are taken for data.
+pub const FEWEST_DIGITS: usize = 1000;
+
+/// Returns runs of base64 or hexadecimal digits that nobody reads. `least` says how many digits one has that begins at a
+/// place. A path may have the same characters, but with a slash now and then.
+pub fn blobs(line: &[u8], least: impl Fn(usize) -> usize) -> Vec<(Range<usize>, Inner)> {
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/_-=".contains(byte);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < line.len() {
+        let end = line[at..].iter().position(|byte| !is_digit(byte)).map_or(line.len(), |len| at + len);
+        let run = &line[at..end];
+        if run.len() >= least(at) {
+            let others = run.iter().filter(|byte| !byte.is_ascii_alphanumeric()).count();
+            let inner = if run.iter().all(u8::is_ascii_hexdigit) { Inner::Hex } else { Inner::Base64 };
+            if others * 16 <= run.len() {
+                found.push((at..end, inner));
+            }
+        }
+        at = end + 1;
+    }
+    found
 }

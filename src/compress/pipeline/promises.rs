@@ -24,7 +24,7 @@ pub fn keeps_lines(text: Text<'_>, edits: &[Edit], regions_may_go: bool) -> Resu
         let first = text.line_at(range.start);
         match edit.kind {
             EditKind::Replace(_) => return Err("a select filter rewrote a line".into()),
-            EditKind::Middle => {
+            EditKind::Middle(_) => {
                 let line = text.span(first);
                 let inside = range.start > line.start && range.end < line.start + text.line(first).len();
                 if !inside || !is_boundary(text.bytes, range.start) || !is_boundary(text.bytes, range.end) {
@@ -62,7 +62,7 @@ pub fn normalises(bytes: &[u8], edits: &[Edit]) -> Result<(), String> {
 /// Checks that no verdict of success stays if one of failure goes.
 pub fn no_false_green(text: Text<'_>, edits: &[Edit]) -> Result<(), String> {
     let mut gone = vec![false; text.len()];
-    for edit in edits.iter().filter(|edit| !matches!(edit.kind, EditKind::Middle)) {
+    for edit in edits.iter().filter(|edit| !matches!(edit.kind, EditKind::Middle(_))) {
         gone[text.line_at(edit.range.start)..text.line_at(edit.range.end)].fill(true);
     }
     let has =

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use super::marker::Marker;
+
 /// A change that a filter asks for. Edits are in the order of their ranges, and do not overlap.
 pub struct Edit {
     /// Offsets into the text that the filter saw.
@@ -18,8 +20,28 @@ pub enum EditKind {
     LeaveOut { regions: usize },
     /// Whole lines go that are also further up.
     AsAbove,
-    /// The middle of one line goes. Its two ends stay, each on a line of its own.
-    Middle,
+    /// A part from the middle of one line goes. What is around it stays, each side on a separate line.
+    Middle(Inner),
+}
+
+/// What a part of a line is that goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inner {
+    /// Any bytes.
+    Any,
+    Base64,
+    Hex,
+}
+
+impl Inner {
+    /// Returns the marker for this many bytes.
+    pub fn marker(self, bytes: usize) -> Marker {
+        match self {
+            Inner::Any => Marker::OfLine { bytes },
+            Inner::Base64 => Marker::Base64 { bytes },
+            Inner::Hex => Marker::Hex { bytes },
+        }
+    }
 }
 
 impl Edit {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::{
     bytes::is_blank,
-    edit::{Edit, EditKind},
+    edit::{Edit, EditKind, Inner},
     length::{Length, units},
     marker::Marker,
 };
@@ -138,23 +138,39 @@ impl EditedText {
     fn marker(&self, range: &Range<usize>, kind: &EditKind, is_all_blank: bool) -> Option<(Vec<u8>, (usize, usize))> {
         let gone = &self.bytes[range.clone()];
         let (lines, bytes) = self.count(range);
-        if !matches!(kind, EditKind::Middle) && !is_all_blank && is_blank(gone) {
+        if !matches!(kind, EditKind::Middle(_)) && !is_all_blank && is_blank(gone) {
             return (!gone.is_empty()).then(|| (Vec::new(), (lines, bytes)));
         }
         let text = match *kind {
             EditKind::LeaveOut { regions } => Marker::LeftOut { lines, bytes, regions }.to_string(),
             EditKind::AsAbove => Marker::AsAbove { lines }.to_string(),
-            EditKind::Middle => format!("\n{}\n", Marker::OfLine { bytes }),
+            EditKind::Middle(inner) => format!("\n{}\n", inner.marker(bytes)),
             EditKind::Replace(_) => unreachable!("a replacement has no marker"),
         };
         let end = if gone.ends_with(b"\n") { "\n" } else { "" };
         let text = [text.as_bytes(), end.as_bytes()].concat();
         let fits = text.len() <= gone.len() && (text.len() * 3 <= gone.len() || units(&text) <= units(gone));
-        fits.then_some((text, (if matches!(kind, EditKind::Middle) { 0 } else { lines }, bytes)))
+        fits.then_some((text, (if matches!(kind, EditKind::Middle(_)) { 0 } else { lines }, bytes)))
     }
 
-    /// Adds a line of the original, for a text that is built of kept lines.
-    pub fn line(&mut self, bytes: &[u8], offset: usize) {
+    /// Adds a line of the original without these parts of it, for a text that is built of kept lines.
+    pub fn line(&mut self, mut bytes: &[u8], mut offset: usize, cuts: &[Cut]) {
+        let mut done = 0;
+        for cut in cuts {
+            let (piece, rest) = bytes.split_at(cut.at - done);
+            self.piece(piece, offset);
+            offset += piece.len();
+            let start = self.bytes.len();
+            self.append(format!("\n{}\n", cut.inner.marker(cut.gone)).as_bytes());
+            let kind = SegmentKind::LeftOut(0, 0, cut.gone);
+            self.segments.push(Segment { original: offset..offset + cut.gone, output: start..self.bytes.len(), kind });
+            offset += cut.gone;
+            (bytes, done) = (rest, cut.at);
+        }
+        self.piece(bytes, offset);
+    }
+
+    fn piece(&mut self, bytes: &[u8], offset: usize) {
         let start = self.bytes.len();
         self.append(bytes);
         let segment = Segment {
@@ -175,6 +191,16 @@ impl EditedText {
         let kind = SegmentKind::LeftOut(0, lines, bytes);
         self.segments.push(Segment { original: offset..offset + bytes, output: start..self.bytes.len(), kind });
     }
+}
+
+/// A part that was left out of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// Where in the bytes that are left it was.
+    pub at: usize,
+    /// How many bytes it had.
+    pub gone: usize,
+    pub inner: Inner,
 }
 
 /// Writes the next version of a text, from left to right.

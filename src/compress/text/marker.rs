@@ -2,10 +2,11 @@
 //! what is written once can always be read again.
 //!
 //! ```text
-//! marker  = "[… " ( left-out / above / of-line ) "]"
+//! marker  = "[… " ( left-out / above / of-line / blob ) "]"
 //! left-out = lines ", " bytes " left out" [ ", with " count " error region" / " error regions" ]
 //! above   = lines " as above"
 //! of-line = bytes " of this line"
+//! blob    = bytes " of " ( "base64" / "hex" )
 //! lines   = "1 line" / count " lines"
 //! bytes   = "1 byte" / count " bytes"
 //! count   = digits in groups of three, with commas: 41, 2,310
@@ -47,6 +48,16 @@ pub enum Marker {
         /// How many bytes.
         bytes: usize,
     },
+    /// A long run of base64 digits inside a line, whose two ends are the lines around the marker.
+    Base64 {
+        /// How many digits.
+        bytes: usize,
+    },
+    /// A long run of hexadecimal digits inside a line, whose two ends are the lines around the marker.
+    Hex {
+        /// How many digits.
+        bytes: usize,
+    },
 }
 
 impl fmt::Display for Marker {
@@ -61,12 +72,19 @@ impl fmt::Display for Marker {
             }
             Marker::AsAbove { lines } => write!(f, "{} as above", Count(lines, "line"))?,
             Marker::OfLine { bytes } => write!(f, "{} of this line", Count(bytes, "byte"))?,
+            Marker::Base64 { bytes } => write!(f, "{} of base64", Count(bytes, "byte"))?,
+            Marker::Hex { bytes } => write!(f, "{} of hex", Count(bytes, "byte"))?,
         }
         f.write_str("]")
     }
 }
 
 impl Marker {
+    /// Whether it stands for a part of a line, so that the rows around it are parts of the same line.
+    pub(crate) fn is_inside_line(self) -> bool {
+        matches!(self, Marker::OfLine { .. } | Marker::Base64 { .. } | Marker::Hex { .. })
+    }
+
     /// Reads a line without its line end. Returns `None` if it is not a marker line.
     #[must_use]
     pub fn parse(line: &[u8]) -> Option<Marker> {
@@ -76,6 +94,10 @@ impl Marker {
             Marker::AsAbove { lines: number(lines)? }
         } else if let Some(bytes) = body.strip_suffix(" of this line") {
             Marker::OfLine { bytes: number(bytes)? }
+        } else if let Some(bytes) = body.strip_suffix(" of base64") {
+            Marker::Base64 { bytes: number(bytes)? }
+        } else if let Some(bytes) = body.strip_suffix(" of hex") {
+            Marker::Hex { bytes: number(bytes)? }
         } else {
             let (counts, rest) = body.split_once(" left out")?;
             let (lines, bytes) = counts.split_once(", ")?;

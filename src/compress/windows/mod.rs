@@ -1,6 +1,8 @@
 //! A text that may be longer than memory allows: whole while it fits, window by window when it does not. It must never hold more
 //! than its memory, nor let the place where a chunk ends show in its result.
 
+mod frames;
+mod long_line;
 mod retention;
 mod ring;
 
@@ -54,6 +56,8 @@ pub struct BoundedText {
     mode: Mode,
     /// The buffer begins inside a line whose beginning has left it already.
     inside_line: bool,
+    /// Frames of a line that were overwritten are gone.
+    is_overwritten: bool,
     /// The verdicts in what came out.
     verdicts: Verdicts,
 }
@@ -80,6 +84,7 @@ impl BoundedText {
             reminder_len: 0,
             mode: Mode::Whole,
             inside_line: false,
+            is_overwritten: false,
             verdicts: Verdicts::default(),
         }
     }
@@ -94,6 +99,9 @@ impl BoundedText {
             }
             self.buffer.extend_from_slice(&chunk[..room]);
             chunk = &chunk[room..];
+            if self.drop_frames(run) {
+                continue;
+            }
             self.choose(run);
             // Half of the memory stays, so that a window is read with what comes after it.
             while self.buffer.len() > self.memory / 2 + self.reminder_len {
@@ -108,11 +116,17 @@ impl BoundedText {
             let text = std::mem::take(&mut self.buffer);
             let original = Original::new(&text);
             run.report.add_before(original.length);
-            let shorter = run.pipeline.part(run.invocation, 0, &original, self.budget, run.report);
-            let result = shorter.as_ref().map_or(&text, |shorter| &shorter.text);
-            run.report.add_after(Length::of(result));
-            self.say(run, result);
-            out(result);
+            let result = if self.is_overwritten {
+                // It is not the whole text, so the report has no stretches of it.
+                let limit = self.budget.filter(|&limit| text.len() > limit);
+                run.pipeline.run(run.invocation, &original, limit, run.report, |_| true).0.bytes
+            } else {
+                let shorter = run.pipeline.part(run.invocation, 0, &original, self.budget, run.report);
+                shorter.map_or(text, |shorter| shorter.text)
+            };
+            run.report.add_after(Length::of(&result));
+            self.say(run, &result);
+            out(&result);
             return self.verdicts;
         }
         while self.buffer.len() > self.reminder_len {
@@ -154,11 +168,38 @@ impl BoundedText {
         self.mode = match self.budget {
             None if is_protected => Mode::Unchanged,
             None => Mode::Passing,
-            Some(_) => {
+            Some(budget) => {
                 run.report.cut_protected |= is_protected;
-                Mode::Keeping(Box::new(Retention::new(self.memory / 2, may_have_weak(run.invocation.input))))
+                let keeps_weak = may_have_weak(run.invocation.input);
+                Mode::Keeping(Box::new(Retention::new(self.memory / 2, budget, keeps_weak)))
             }
         };
+    }
+
+    /// Drops what was overwritten of the last line, which has not ended. Returns whether that has made half of the memory free.
+    fn drop_frames(&mut self, run: &mut Run<'_>) -> bool {
+        let is_kept = match self.mode {
+            Mode::Whole => may_be_protected(&self.buffer) || has_banner(&self.buffer),
+            Mode::Unchanged => true,
+            Mode::Passing | Mode::Keeping(_) => false,
+        };
+        let start = line_start(&self.buffer);
+        if is_kept || self.buffer.len() - start < self.memory / 2 {
+            return false;
+        }
+        let Some(shown) = frames::shown(&self.buffer[start..]) else { return false };
+        if start + shown.len() > self.memory / 2 + self.reminder_len {
+            return false;
+        }
+        let (all, left) = (Length::of(&self.buffer[start..]), Length::of(&shown));
+        run.report.add_before(Length { bytes: all.bytes - left.bytes, units: all.units - left.units });
+        if !run.report.filters.iter().any(|id| id == TERMINAL) {
+            run.report.filters.push(TERMINAL.to_owned());
+        }
+        self.is_overwritten = true;
+        self.buffer.truncate(start);
+        self.buffer.extend(shown);
+        true
     }
 
     /// Takes the first lines out of the buffer, about a quarter of the memory, and filters them. `ends` says that no
@@ -211,9 +252,9 @@ impl BoundedText {
             Mode::Keeping(retention) => {
                 let wanted = |id: &str| id == TERMINAL;
                 let (edited, _) = run.pipeline.run(run.invocation, &part_of(lines, goes_on), None, run.report, wanted);
-                retention.pass(head);
+                retention.take_part(head);
                 retention.take(context, &edited.bytes);
-                retention.pass(broken);
+                retention.take_part(broken);
             }
         }
     }

@@ -3,7 +3,10 @@
 
 use std::collections::HashSet;
 
-use super::ring::{FirstAndLatest, Line, Ring};
+use super::{
+    long_line::LongLine,
+    ring::{FirstAndLatest, Line, Ring},
+};
 use crate::compress::{
     invocation::input::Input,
     lines::{
@@ -13,7 +16,7 @@ use crate::compress::{
         layout::{Layout, Text},
         weak::{is_weak, may_have_weak},
     },
-    passes::budget,
+    passes::{budget, long_lines::LINE_SHARE},
     text::{
         bytes::is_blank,
         edit::{Edit, EditKind},
@@ -24,6 +27,10 @@ use crate::compress::{
 
 /// Lines that are kept while a text goes by.
 pub struct Retention {
+    /// The longest line that is kept whole.
+    longest: usize,
+    /// The line that comes in parts, if there is one.
+    long: LongLine,
     lines: usize,
     bytes: usize,
     failed_verdicts: usize,
@@ -87,8 +94,10 @@ impl Gap {
 impl Retention {
     /// Uses an eighth of the memory for the head, three eighths for error regions and the lines around them, a sixteenth
     /// for lines that may be diagnostics, if they are wanted, and the rest for the tail.
-    pub fn new(memory: usize, keeps_weak: bool) -> Retention {
+    pub fn new(memory: usize, budget: usize, keeps_weak: bool) -> Retention {
         Retention {
+            longest: (memory / 12).min(budget / LINE_SHARE),
+            long: LongLine::default(),
             lines: 0,
             bytes: 0,
             failed_verdicts: 0,
@@ -106,15 +115,30 @@ impl Retention {
         }
     }
 
-    /// Counts a part of a line that is too long to be kept. The line counts with the part that ends it.
-    pub fn pass(&mut self, part: &[u8]) {
-        self.bytes += part.len();
-        self.lines += usize::from(part.ends_with(b"\n"));
+    /// Takes a part of a line that is too long to be kept. The line counts with the part that ends it.
+    pub fn take_part(&mut self, part: &[u8]) {
+        if part.is_empty() {
+            return;
+        }
+        self.long.add(part, self.longest);
+        if part.ends_with(b"\n") {
+            self.end_line();
+        }
     }
 
-    /// Counts a line of which parts were passed, and which has no line end.
+    /// Ends the line that came in parts.
     pub fn end_line(&mut self) {
-        self.lines += 1;
+        let LongLine { bytes, cuts } = std::mem::take(&mut self.long);
+        let layout = Layout::new(&bytes, failures::built_in());
+        let text = Text::new(&bytes, &layout);
+        let mut class = Class::default();
+        (0..text.len()).for_each(|line| class.add(text.class(line)));
+        class.remove(Class::PASSED_VERDICT);
+        if class.must_stay() || failures::built_in().failing_words(&bytes, 0..bytes.len()).next().is_some() {
+            [Class::FAILURE, Class::REGION, Class::START].into_iter().for_each(|what| class.add(what));
+        }
+        let line = LongLine { bytes: bytes.clone(), cuts };
+        self.keep(line, &bytes, class, false);
     }
 
     /// Takes whole lines. `context` is a line before them that was taken already.
@@ -123,40 +147,48 @@ impl Retention {
         let layout = Layout::new(&all, failures::built_in());
         let text = Text::new(&all, &layout);
         for line in usize::from(!context.is_empty())..text.len() {
-            let bytes = text.bytes[text.span(line)].into();
             let class = text.class(line);
-            self.begun = self.begun.saturating_add(u32::from(class.has(Class::START)));
             let is_weak = self.weak.is_some()
                 && !class.must_stay()
                 && !class.has(Class::HUNK)
                 && is_weak(text.line(line), failures::built_in());
-            let mut kept = Line { number: self.lines, offset: self.bytes, class, begun: self.begun, heading: 0, bytes };
-            let heading = self.heading_of(&mut kept, text.line(line), is_weak);
-            self.failed_verdicts += usize::from(class.has(Class::FAILED_VERDICT));
-            self.lines += 1;
-            self.bytes += kept.bytes.len();
-            let mut between = Vec::new();
-            if class.must_stay() {
-                between = self.gap.close(&kept);
-            } else {
-                self.gap.add(&kept);
-            }
-            if self.head.first(&kept) {
-                continue;
-            }
-            self.keep_near(&kept);
-            if let Some(weak) = self.weak.as_mut().filter(|_| is_weak) {
-                for line in heading.iter().chain([&kept]) {
-                    weak.keep(line, |_| {});
-                }
-            }
-            if class.must_stay() {
-                for line in heading.iter().chain(&between).chain([&kept]) {
-                    self.keep_region(line);
-                }
-            }
-            self.tail.latest(&kept);
+            let mut kept = LongLine::default();
+            kept.add(&text.bytes[text.span(line)], self.longest);
+            self.keep(kept, text.line(line), class, is_weak);
         }
+    }
+
+    /// Keeps the next line where it belongs. `text` is the whole of it, without its line end.
+    fn keep(&mut self, line: LongLine, text: &[u8], class: Class, is_weak: bool) {
+        self.begun = self.begun.saturating_add(u32::from(class.has(Class::START)));
+        let (bytes, cuts) = (line.bytes.into(), line.cuts.into());
+        let (number, offset, begun) = (self.lines, self.bytes, self.begun);
+        let mut kept = Line { number, offset, class, begun, heading: 0, bytes, cuts };
+        let heading = self.heading_of(&mut kept, text, is_weak);
+        self.failed_verdicts += usize::from(class.has(Class::FAILED_VERDICT));
+        self.lines += 1;
+        self.bytes = kept.end();
+        let mut between = Vec::new();
+        if class.must_stay() {
+            between = self.gap.close(&kept);
+        } else {
+            self.gap.add(&kept);
+        }
+        if self.head.first(&kept) {
+            return;
+        }
+        self.keep_near(&kept);
+        if let Some(weak) = self.weak.as_mut().filter(|_| is_weak) {
+            for line in heading.iter().chain([&kept]) {
+                weak.keep(line, |_| {});
+            }
+        }
+        if class.must_stay() {
+            for line in heading.iter().chain(&between).chain([&kept]) {
+                self.keep_region(line);
+            }
+        }
+        self.tail.latest(&kept);
     }
 
     /// If the line is a problem under a heading, notes that, and returns the heading.
@@ -228,7 +260,7 @@ impl Retention {
         lines.retain(|line| numbers.contains(&(line.number - usize::from(line.heading))));
         let class = Class::default();
         let (number, offset, begun) = (self.lines, self.bytes, self.begun);
-        let end = Line { number, offset, class, begun, heading: 0, bytes: Box::default() };
+        let end = Line { number, offset, class, begun, heading: 0, bytes: Box::default(), cuts: Box::default() };
         lines = widened(lines, &end);
         // If a verdict of failure was lost, no verdict of success stays.
         if lines.iter().filter(|line| line.class.has(Class::FAILED_VERDICT)).count() < self.failed_verdicts {
@@ -243,7 +275,7 @@ impl Retention {
             let gap = Omission::between(last, line);
             marked.push((kept.bytes.len(), gap.regions));
             kept.gap(gap.lines, gap.bytes, gap.regions, gap.offset);
-            kept.line(&line.bytes, line.offset);
+            kept.line(&line.bytes, line.offset, &line.cuts);
             last = Some(line);
         }
         let layout = Layout::new(&kept.bytes, failures::built_in());
@@ -327,6 +359,7 @@ mod tests {
             begun: 0,
             heading: 0,
             bytes: text.as_bytes().into(),
+            cuts: Box::default(),
         };
         let (heading, problem, between) = (line(0, "a.c:\n"), line(5, " bad\n"), line(10, " why\n"));
         let mut gap = Gap::default();

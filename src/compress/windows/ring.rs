@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::compress::lines::class::Class;
+use crate::compress::{lines::class::Class, text::edited::Cut};
 
 /// A line with its place in the text.
 #[derive(Clone)]
@@ -15,18 +15,21 @@ pub struct Line {
     /// How many lines further up the heading is that the line stays with. 0: it has none.
     pub heading: u16,
     pub bytes: Box<[u8]>,
+    /// What was left out of a long line.
+    pub cuts: Box<[Cut]>,
 }
 
 impl Line {
-    /// Returns how much memory the line counts as: the length of its text, but at least the size of the struct.
-    /// Otherwise empty lines could take many times the memory.
+    /// Returns how much memory the line counts as: the length of its text, but at least about the size of the struct, and
+    /// what was left out of it. Otherwise empty lines could take many times the memory.
     fn cost(&self) -> usize {
-        self.bytes.len().max(size_of::<Line>())
+        const LEAST: usize = size_of::<Line>() - size_of::<Box<[Cut]>>();
+        self.bytes.len().max(LEAST) + size_of_val(&*self.cuts)
     }
 
     /// Returns the offset after the line.
     pub fn end(&self) -> usize {
-        self.offset + self.bytes.len()
+        self.offset + self.bytes.len() + self.cuts.iter().map(|cut| cut.gone).sum::<usize>()
     }
 }
 

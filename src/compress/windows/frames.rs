@@ -1,0 +1,36 @@
+//! Frames of progress: what programs write into one line, one over the other. A line of them may be longer than memory allows,
+//! but of what was overwritten nobody needs more than the failures.
+
+use std::collections::HashSet;
+
+use crate::compress::{
+    lines::{class::Class, failures},
+    text::controls::plain_lines,
+};
+
+/// Returns what is left of a line that has not ended: frames that say a failure, each as a line, and the last frame. Returns
+/// `None` if nothing was overwritten.
+pub fn shown(line: &[u8]) -> Option<Vec<u8>> {
+    // What comes next may be the line feed.
+    let body = &line[..line.len() - line.iter().rev().take_while(|&&byte| byte == b'\r').count()];
+    let last = memchr::memrchr(b'\r', body)? + 1;
+    let failures = failures::built_in();
+    // Frames with the same words are one message, whatever they count.
+    let mut said = HashSet::new();
+    let mut shown = Vec::new();
+    for frame in line[..last].split(|&byte| byte == b'\r').filter(|frame| failures.may_say_failure(frame)) {
+        let plain = plain_lines(frame);
+        let text = plain.trim_ascii_end();
+        let class = failures.match_line(failures.without_prefix(text)).class;
+        let is_failure = class.has(Class::FAILURE)
+            || class.has(Class::FAILED_VERDICT)
+            || failures.failing_words(text, 0..text.len()).next().is_some();
+        let words: Vec<u8> = text.iter().copied().filter(u8::is_ascii_alphabetic).collect();
+        if is_failure && said.insert(words) {
+            shown.extend_from_slice(text);
+            shown.push(b'\n');
+        }
+    }
+    shown.extend_from_slice(&line[last..]);
+    Some(shown)
+}

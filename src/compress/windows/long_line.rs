@@ -1,0 +1,67 @@
+//! A line that is too long to be kept: its ends, and what in its middle says that something failed. Its parts come one
+//! after the other, and it must never hold much more than what it keeps.
+
+use std::ops::Range;
+
+use crate::compress::{
+    passes::long_lines::{FEWEST_DIGITS, blobs, inner},
+    text::{
+        controls::{has_controls, written},
+        edit::Inner,
+        edited::Cut,
+    },
+};
+
+/// What is kept of a line.
+#[derive(Default)]
+pub struct LongLine {
+    pub bytes: Vec<u8>,
+    pub cuts: Vec<Cut>,
+}
+
+impl LongLine {
+    /// Adds a part of the line. Encoded data goes, and of what is longer than `most` bytes only about as many stay.
+    pub fn add(&mut self, part: &[u8], most: usize) {
+        if has_controls(part) {
+            self.bytes.extend(written(part));
+        } else {
+            self.bytes.extend_from_slice(part);
+        }
+        // A run goes on where a part of it was left out, however few digits come now.
+        let is_cut = |at: usize| self.cuts.iter().any(|cut| cut.at == at && cut.inner != Inner::Any);
+        self.leave_out(blobs(self.text(), |at| if is_cut(at) { 1 } else { FEWEST_DIGITS }));
+        if self.text().len() > most {
+            self.leave_out(inner(self.text(), most).into_iter().map(|range| (range, Inner::Any)).collect());
+        }
+    }
+
+    /// Returns what is left, without the line end.
+    pub fn text(&self) -> &[u8] {
+        self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes)
+    }
+
+    /// Leaves these parts out, each with what was left out in it before.
+    fn leave_out(&mut self, parts: Vec<(Range<usize>, Inner)>) {
+        if parts.is_empty() {
+            return;
+        }
+        let mut old = std::mem::take(&mut self.cuts).into_iter().peekable();
+        let mut bytes = Vec::with_capacity(self.bytes.len());
+        let mut at = 0;
+        for (range, inner) in parts {
+            while let Some(cut) = old.next_if(|cut| cut.at < range.start) {
+                self.cuts.push(Cut { at: cut.at - at + bytes.len(), ..cut });
+            }
+            bytes.extend_from_slice(&self.bytes[at..range.start]);
+            at = range.end;
+            let mut new = Cut { at: bytes.len(), gone: range.len(), inner };
+            while let Some(cut) = old.next_if(|cut| cut.at <= range.end) {
+                new.gone += cut.gone;
+            }
+            self.cuts.push(new);
+        }
+        self.cuts.extend(old.map(|cut| Cut { at: cut.at - at + bytes.len(), ..cut }));
+        bytes.extend_from_slice(&self.bytes[at..]);
+        self.bytes = bytes;
+    }
+}
