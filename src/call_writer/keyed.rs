@@ -245,6 +245,11 @@ impl KeyedArguments {
         self.state == ValueState::Whole && !self.is_broken
     }
 
+    /// Returns whether a value between markers has ended, and no next key has begun.
+    pub fn is_between_values(&self) -> bool {
+        self.is_whole() && self.has_keys && !matches!(self.form, Form::Literal(_))
+    }
+
     /// Returns whether something has come that has not left, and is sent all the same if the call breaks off.
     pub fn has_held(&self) -> bool {
         self.state == ValueState::Held && !self.is_broken

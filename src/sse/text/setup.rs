@@ -169,7 +169,7 @@ impl Setup {
         self.waiting = 0;
         self.prompted = TryBox::NONE;
         if let Some(calls) = &mut self.calls {
-            calls.tools.clone_from(&calls.default_tools);
+            calls.writing.tools.clone_from(&calls.default_tools);
         }
         let Some(Defaults { dialect, options }) = self.defaults.take() else { return false };
         (self.dialect, self.options) = (dialect, options);
@@ -208,7 +208,7 @@ impl Setup {
     /// Sets the tools of the next stream's request, if calls are wanted.
     pub fn use_tools(&mut self, tools: Option<Arc<Tools>>) {
         if let Some(calls) = &mut self.calls {
-            calls.tools = tools;
+            calls.writing.tools = tools;
         }
     }
 }

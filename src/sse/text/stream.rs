@@ -28,6 +28,8 @@ pub struct TextStream {
     pub has_own_calls: bool,
     /// It started in the thinking, and all of that was the answer, if this has ended by itself.
     pub was_answer: bool,
+    /// Why it ends, if that is known by then.
+    pub end_reason: EndReason,
     /// Its calls, if they are wanted and some text has come.
     pub(super) calls: TryBox<Calls>,
 }
@@ -40,6 +42,7 @@ impl TextStream {
             split: TryBox::NONE,
             has_own_calls: false,
             was_answer: false,
+            end_reason: EndReason::Unknown,
             calls: TryBox::NONE,
         }
     }
@@ -47,7 +50,7 @@ impl TextStream {
     /// Goes back to the start of a stream, its scanner apart.
     pub fn begin(&mut self) {
         (self.over, self.has_own_calls, self.was_answer) = (false, false, false);
-        (self.split, self.calls) = (TryBox::NONE, TryBox::NONE);
+        (self.split, self.calls, self.end_reason) = (TryBox::NONE, TryBox::NONE, EndReason::Unknown);
     }
 
     /// Returns whether its calls are to be looked for, and are not yet.
@@ -84,12 +87,15 @@ impl TextStream {
 
     /// Reads on. `waiting` counts the bytes of calls that wait in all texts.
     pub(super) fn scan(&mut self, input: Input<'_>, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
-        let TextStream { scanner, split, calls, was_answer, .. } = self;
+        let TextStream { scanner, split, calls, was_answer, end_reason, .. } = self;
         let (mut calls, split) = (calls.get_mut(), split.get_mut());
         let is_split = split.is_some();
         let scanner = split.unwrap_or(scanner);
         *waiting -= calls.as_ref().map_or(0, |calls| calls.waiting());
         let room = MOST_WAITING.saturating_sub(*waiting);
+        if let (Input::Finish, Some(calls)) = (input, &mut calls) {
+            calls.end_reason(*end_reason);
+        }
         let mut taken = Ok(());
         let take = |event: crate::Event<'_>| {
             *was_answer |= event.kind == Kind::Reclassify && event.channel == Channel::Content;
