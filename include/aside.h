@@ -848,7 +848,8 @@ typedef struct aside_event {
     uint64_t len;
     /**
      * For `ASIDE_KIND_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it. For
-     * `ASIDE_KIND_CALL`, which of the span's tables, from 0.
+     * `ASIDE_KIND_CALL`, which of the span's tables, from 0. For `ASIDE_KIND_CALL_VALUE_END`, 1 if the value ended without its
+     * closer or with a misspelt one; for `ASIDE_KIND_CALL_END`, 1 if a value of the call did. Otherwise 0.
      */
     uint32_t tag;
     /**
@@ -1198,6 +1199,13 @@ typedef struct aside_call_delta {
      * was sent stays sent, and may be no JSON.
      */
     uint32_t is_whole;
+    /**
+     * In the last delta, 1 if something of the call was not as its grammar has it, and was repaired: the arguments may be
+     * others than the model meant. Otherwise 0.
+     */
+    uint32_t is_repaired;
+    /** 0. */
+    uint32_t reserved;
 } aside_call_delta;
 
 /**

@@ -270,6 +270,8 @@ typedef struct aside_call_delta {
     uint32_t is_last;
     aside_cause cause;
     uint32_t is_whole;
+    uint32_t is_repaired;
+    uint32_t reserved;
 } aside_call_delta;
 struct aside_call_writer *aside_call_writer_new(const struct aside_dialect *dialect,
                                                 const struct aside_call_writer_options *options);

@@ -436,8 +436,8 @@ impl Seen {
             Kind::CallKey => "key".to_owned(),
             Kind::CallType => "type".to_owned(),
             Kind::CallValue => "value".to_owned(),
-            Kind::CallValueEnd => "value_end".to_owned(),
-            Kind::CallEnd { index, cause } => format!("end {index} {}", cause.as_str()),
+            Kind::CallValueEnd { .. } => "value_end".to_owned(),
+            Kind::CallEnd { index, cause, .. } => format!("end {index} {}", cause.as_str()),
             other => panic!("{other:?}"),
         };
         if event.channel == Channel::Tool {
@@ -616,8 +616,8 @@ fn framing_never_hides_the_first_closer_of_a_value() {
         "Call(Key) k",
         "Framing </k><v>",
         "Call(Value) a-",
-        "Call(ValueEnd) >>",
-        "Call(End { index: 0, cause: \"malformed\" }) ",
+        "Call(ValueEnd { is_repaired: false }) >>",
+        "Call(End { index: 0, cause: \"malformed\", is_repaired: false }) ",
         "Text ></e>",
     ];
     reads(&dialect, "content", "<t>f<k>k</k><v>a->>></e></t>", &wanted);
@@ -628,15 +628,19 @@ fn framing_never_hides_the_first_closer_of_a_value() {
 fn a_closer_comes_before_a_stop_at_the_same_place() {
     let dialect = of_tags("value = [\"<v>\", \"\\n//\"]\nvalue_stop = [\"/\"]\nend = \"</e>\"\n");
     let begin = ["Call(Begin { table: 0, index: 0 }) ", "Call(Name(None)) f", "Framing <k>", "Call(Key) k"];
-    let closed =
-        ["Framing </k><v>", "Call(Value) a", "Call(ValueEnd) \\n//", "Call(End { index: 0, cause: \"marker\" }) </e>"];
+    let closed = [
+        "Framing </k><v>",
+        "Call(Value) a",
+        "Call(ValueEnd { is_repaired: false }) \\n//",
+        "Call(End { index: 0, cause: \"marker\", is_repaired: false }) </e>",
+    ];
     reads(&dialect, "content", "<t>f<k>k</k><v>a\n//</e></t>", &[&begin[..], &closed].concat());
     let stopped = [
         "Framing </k><v>",
         "Call(Value) a",
         "Framing \\n",
-        "Call(ValueEnd) ",
-        "Call(End { index: 0, cause: \"malformed\" }) ",
+        "Call(ValueEnd { is_repaired: false }) ",
+        "Call(End { index: 0, cause: \"malformed\", is_repaired: false }) ",
         "Text /</e>",
     ];
     reads(&dialect, "content", "<t>f<k>k</k><v>a\n/</e></t>", &[&begin[..], &stopped].concat());
@@ -728,11 +732,11 @@ fn a_mark_may_begin_with_a_blank() {
         "Call(Key) a",
         "Framing >",
         "Call(Value) 1",
-        "Call(ValueEnd) \\n/a>",
+        "Call(ValueEnd { is_repaired: false }) \\n/a>",
         "Framing  \\n<",
         "Call(Key) b",
         "Framing >",
-        "Call(End { index: 0, cause: \"end of stream\" }) ",
+        "Call(End { index: 0, cause: \"end of stream\", is_repaired: false }) ",
     ];
     reads(&toml, "content", "<t>f;\n<a>1\n/a> \n<b>", &wanted);
 }
@@ -748,8 +752,8 @@ fn a_literal_after_a_word_may_begin_with_a_blank() {
         "Call(Key) a",
         "Framing \\n\\n=<v>",
         "Call(Value) 1",
-        "Call(ValueEnd) </v>",
-        "Call(End { index: 0, cause: \"marker\" }) </e>",
+        "Call(ValueEnd { is_repaired: false }) </v>",
+        "Call(End { index: 0, cause: \"marker\", is_repaired: false }) </e>",
     ];
     reads(&toml, "content", "<t>f<k>a\n\n=<v>1</v></e></t>", &wanted);
 }
@@ -765,8 +769,8 @@ fn a_header_names_calls_of_every_body() {
         "Call(Key) a",
         "Framing </k><v>",
         "Call(Value) 1",
-        "Call(ValueEnd) </v>",
-        "Call(End { index: 0, cause: \"implied\" }) ",
+        "Call(ValueEnd { is_repaired: false }) </v>",
+        "Call(End { index: 0, cause: \"implied\", is_repaired: false }) ",
     ];
     let text = "<|start|>assistant to=f<|message|> <k>a</k><v>1</v><|call|>";
     reads(&tags, "header", text, &[&begin[..], &rest].concat());
@@ -776,8 +780,8 @@ fn a_header_names_calls_of_every_body() {
         "Call(Key) a",
         "Framing =",
         "Call(Value) 1",
-        "Call(ValueEnd) ",
-        "Call(End { index: 0, cause: \"marker\" }) )",
+        "Call(ValueEnd { is_repaired: false }) ",
+        "Call(End { index: 0, cause: \"marker\", is_repaired: false }) )",
     ];
     reads(&literal, "header", "<|start|>assistant to=f<|message|> a=1)<|call|>", &[&begin[..], &rest].concat());
 }

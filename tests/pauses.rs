@@ -295,8 +295,8 @@ impl Heard {
             11 => What::Call(Call::Key),
             12 => What::Call(Call::Type),
             13 => What::Call(Call::Value),
-            14 => What::Call(Call::ValueEnd),
-            15 => What::Call(Call::End { index: record.call as usize, cause }),
+            14 => What::Call(Call::ValueEnd { is_repaired: record.tag == 1 }),
+            15 => What::Call(Call::End { index: record.call as usize, cause, is_repaired: record.tag == 1 }),
             other => panic!("an event of kind {other}"),
         };
         let channel = Channel::ALL[record.channel as usize].as_str();

@@ -30,6 +30,7 @@ type CallDelta struct {
 	Arguments   string // the next part of them, perhaps empty; all parts, joined, are JSON if the call is whole
 	Cause       Cause  // in the last delta: why the call ended
 	Whole       bool   // in the last delta: the call ended by its marker or what follows it, and each value could be read
+	Repaired    bool   // in the last delta: something of the call was repaired; the arguments may be others than the model meant
 	LateID      string // in the last delta: an id that came after the first delta; it counts for clients of whole answers
 }
 
@@ -105,7 +106,10 @@ func (w *CallWriter) Feed(event Event) (*CallDelta, error) {
 	if event.Channel != ChannelTool || event.Kind < KindCall && event.Kind != KindFraming {
 		return nil, nil
 	}
-	text := event.Text
+	text, tag := event.Text, event.Tag
+	if event.Repaired {
+		tag = 1
+	}
 	w.c.event = C.aside_event{
 		kind:    C.uint32_t(event.Kind),
 		channel: C.uint32_t(event.Channel),
@@ -113,7 +117,7 @@ func (w *CallWriter) Feed(event Event) (*CallDelta, error) {
 		rule:    C.uint32_t(event.Rule),
 		offset:  C.uint64_t(event.Offset),
 		len:     C.uint64_t(len(text)),
-		tag:     C.uint32_t(event.Tag),
+		tag:     C.uint32_t(tag),
 		call:    C.uint32_t(event.Call),
 	}
 	if event.Kind == KindCallName && event.Attribute != nil {
@@ -158,6 +162,7 @@ func (w *CallWriter) delta() *CallDelta {
 		Arguments: text(c.arguments),
 		Cause:     Cause(c.cause),
 		Whole:     c.is_whole == 1,
+		Repaired:  c.is_repaired == 1,
 		LateID:    text(c.late_id),
 	}
 }

@@ -22,6 +22,7 @@ type Event struct {
 	Rule      uint32     // of KindOpen and KindCall: which [[span]] of the dialect's file, from 0; of a header, the number of spans
 	Tag       uint32     // of KindOpen: the index of the span's opening literal or name; Dialect.Opener returns the words
 	Call      uint32     // of KindCall and KindCallEnd: the number of the call in the stream, from 0
+	Repaired  bool       // of KindCallValueEnd: the value ended without its closer; of KindCallEnd: a value of the call did
 	Offset    int64      // of Text in the stream, whose first byte has offset 0; of KindAttribute, of the marker
 	Text      []byte     // the bytes; empty for KindAttribute
 	Attribute *Attribute // of KindAttribute, and of a KindCallName without Text, which is its Value; otherwise nil

@@ -637,6 +637,9 @@ func (s *Scanner) event(c *C.aside_event) Event {
 		FirstToken: uint64(c.first_token),
 		Tokens:     uint32(c.tokens),
 	}
+	if event.Kind == KindCallValueEnd || event.Kind == KindCallEnd {
+		event.Tag, event.Repaired = 0, event.Tag == 1
+	}
 	if event.Kind != KindAttribute && !(event.Kind == KindCallName && c.value_len > 0) {
 		event.Text = s.bytes(uint64(c.offset), int(c.len))
 		return event

@@ -50,6 +50,9 @@ pub struct End<'a> {
     pub cause: Cause,
     /// Whether the arguments are complete: the call ended by its marker or by what follows it.
     pub is_whole: bool,
+    /// Whether something of the call was not as its grammar has it, and was repaired: the arguments may be others than the
+    /// model meant.
+    pub is_repaired: bool,
     /// An id that the model wrote after the first delta had left. It counts for a client that has not seen that delta,
     /// because it gets whole answers.
     pub late_id: Option<&'a str>,

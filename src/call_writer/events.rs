@@ -36,9 +36,12 @@ impl CallWriter {
             Kind::CallKey => Piece::Key(event.bytes),
             Kind::CallType => Piece::Type(event.bytes),
             Kind::CallValue => Piece::Value(event.bytes),
-            Kind::CallValueEnd => Piece::ValueEnd(event.bytes),
+            Kind::CallValueEnd { .. } => Piece::ValueEnd(event.bytes),
             Kind::Framing if event.channel == Channel::Tool => Piece::Framing(event.bytes),
-            Kind::CallEnd { cause, .. } => Piece::End(cause),
+            Kind::CallEnd { cause, is_repaired, .. } => {
+                self.header.is_repaired |= is_repaired;
+                Piece::End(cause)
+            }
             _ => return Ok(()),
         };
         self.feed(piece, sink)

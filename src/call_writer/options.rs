@@ -7,6 +7,8 @@ use super::tools::Tools;
 
 /// What leaves of a call before it is whole.
 ///
+/// A call that was [repaired](super::End::is_repaired) counts as not whole, except with `Tell`.
+///
 /// ```
 /// use aside::{Dialect, Event, Scanner, ScannerOptions, call_writer::{CallWriter, NotWhole, Options}};
 ///

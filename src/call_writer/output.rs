@@ -41,6 +41,8 @@ pub struct CallHeader {
     pub holding: Option<Holding>,
     /// It had more arguments than may be held.
     pub is_too_long: bool,
+    /// Something of the call was repaired.
+    pub is_repaired: bool,
     /// Pieces of the arguments that have not left yet.
     buffer: String,
 }
@@ -52,6 +54,8 @@ pub struct Holding {
     pub most: usize,
     /// One that is longer is not emitted; otherwise it leaves from there on as it comes.
     pub is_strict: bool,
+    /// One that was repaired is emitted too.
+    pub takes_repaired: bool,
 }
 
 impl CallHeader {
@@ -67,7 +71,8 @@ impl CallHeader {
 
     /// Begins a call.
     pub fn begin(&mut self, call: u64, index: u64) {
-        (self.call, self.index, self.is_emitted, self.is_too_long) = (call, index, false, false);
+        (self.call, self.index) = (call, index);
+        (self.is_emitted, self.is_too_long, self.is_repaired) = (false, false, false);
         for text in [&mut self.id, &mut self.late_id, &mut self.name, &mut self.buffer] {
             text.clear();
         }
@@ -103,7 +108,7 @@ impl Output<'_, '_> {
 
     /// Hands over a delta: of `text`, or of what has been joined.
     fn hand_over(&mut self, text: &str, end: Option<(crate::Cause, bool)>) -> Result<(), Error> {
-        let CallHeader { call, index, id, late_id, name, is_emitted, buffer, .. } = &mut *self.header;
+        let CallHeader { call, index, id, late_id, name, is_emitted, is_repaired, buffer, .. } = &mut *self.header;
         if !*is_emitted && id.is_empty() {
             id.put(self.id_prefix)?;
             let mut digits = [0; 20];
@@ -117,7 +122,7 @@ impl Output<'_, '_> {
             id: is_first.then_some(id),
             name: is_first.then_some(name),
             arguments: if text.is_empty() { buffer } else { text },
-            end: end.map(|(cause, is_whole)| End { cause, is_whole, late_id }),
+            end: end.map(|(cause, is_whole)| End { cause, is_whole, is_repaired: *is_repaired, late_id }),
         };
         let taken = (self.sink)(delta);
         if text.is_empty() {
@@ -129,7 +134,7 @@ impl Output<'_, '_> {
 
 impl Put for Output<'_, '_> {
     fn put(&mut self, text: &str) -> Result<(), Error> {
-        if let Some(Holding { most, is_strict }) = self.header.holding {
+        if let Some(Holding { most, is_strict, .. }) = self.header.holding {
             let buffer = &mut self.header.buffer;
             if self.header.is_too_long {
                 return Ok(());

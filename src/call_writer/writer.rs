@@ -48,12 +48,12 @@ pub struct CallWriter {
     is_dropped: bool,
     /// It is of a tool that the request does not list, and its text is to be removed.
     is_removed: bool,
-    /// The most bytes of the arguments of a call that is held until it is whole.
-    most_whole: usize,
+    /// How calls are held until they are whole, if they are.
+    holding: Option<Holding>,
     end_reason: EndReason,
     /// Of the open call's table.
     rules: CallRules,
-    header: CallHeader,
+    pub(super) header: CallHeader,
     has_name: bool,
     /// The schema of the call's parameters.
     parameters: Option<ValueId>,
@@ -82,7 +82,11 @@ impl CallWriter {
             dialect: dialect.clone(),
             // Places in what is held are of 32 bits.
             held: HeldText::new(options.max_held.min(u32::MAX as usize)),
-            most_whole: options.max_held,
+            holding: (options.not_whole != NotWhole::Tell).then_some(Holding {
+                most: options.max_held,
+                is_strict: options.not_whole == NotWhole::Hold,
+                takes_repaired: false,
+            }),
             options,
             emitted: 0,
             is_open: false,
@@ -139,9 +143,15 @@ impl CallWriter {
         }
     }
 
-    /// Holds a call until it is whole however long it is, because somebody else limits that.
-    pub(crate) fn hold_without_limit(&mut self) {
-        self.most_whole = usize::MAX;
+    /// Holds a call until it is whole however long it is, because somebody else limits that. With `all`, calls are held for a client
+    /// that takes no others, whatever the host wants of those that are not whole.
+    pub(crate) fn hold_without_limit(&mut self, all: bool) {
+        if all {
+            let takes_repaired = self.holding.is_none_or(|holding| holding.takes_repaired);
+            self.holding = Some(Holding { most: usize::MAX, is_strict: true, takes_repaired });
+        } else if let Some(holding) = &mut self.holding {
+            holding.most = usize::MAX;
+        }
     }
 
     /// Lets go of the arguments of the open call, if they are held until it is whole.
@@ -178,11 +188,10 @@ impl CallWriter {
             namespace: table.namespace,
         };
         (self.is_open, self.is_removed, self.has_name) = (true, false, false);
-        let Options { not_whole, max_calls, .. } = self.options;
+        let max_calls = self.options.max_calls;
         self.is_dropped = max_calls > 0 && self.emitted >= max_calls;
         self.header.begin(call, self.emitted);
-        self.header.holding = (not_whole != NotWhole::Tell)
-            .then_some(Holding { most: self.most_whole, is_strict: not_whole == NotWhole::Hold });
+        self.header.holding = self.holding;
         self.parameters = None;
         self.json = JsonArguments::default();
         self.held.clear();
@@ -336,7 +345,8 @@ impl CallWriter {
             false => (self.json.is_whole(), false),
         };
         let is_whole = has_ended && is_json;
-        let is_held_back = !is_whole && self.header.holding.is_some();
+        let is_sure = |holding: Holding| is_whole && (holding.takes_repaired || !self.header.is_repaired);
+        let is_held_back = self.header.holding.is_some_and(|holding| !is_sure(holding));
         if !self.has_name || is_held_back || !is_whole && !has_held && !self.header.has_arguments() {
             self.is_dropped = true;
             return Ok(());

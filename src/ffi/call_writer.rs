@@ -1,6 +1,7 @@
 //! Call writers for C: events of a scanner go in, and what a client is sent of the calls comes out. An event becomes one delta
 //! at most, so that a host of any language asks for it with one plain call and needs no callback.
 
+use std::mem::offset_of;
 use std::ptr;
 
 use libc::{c_char, size_t};
@@ -86,10 +87,15 @@ pub struct aside_call_delta {
     /// In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it. Otherwise 0: what
     /// was sent stays sent, and may be no JSON.
     pub is_whole: u32,
+    /// In the last delta, 1 if something of the call was not as its grammar has it, and was repaired: the arguments may be
+    /// others than the model meant. Otherwise 0.
+    pub is_repaired: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 impl Versioned for aside_call_delta {
-    const FIRST: usize = size_of::<aside_call_delta>();
+    const FIRST: usize = offset_of!(aside_call_delta, is_repaired);
 }
 
 // No layout ever changes; C checks the same in tests/c/layout.c.
@@ -97,8 +103,8 @@ impl Versioned for aside_call_delta {
 const _: () = {
     layout!(aside_call_writer_options 56: size 0, tools 8, id_prefix 24, max_held 40, max_tools 48);
     assert!(aside_call_writer_options::FIRST == 8);
-    layout!(aside_call_delta 104: size 0, call 8, index 16, id 24, name 40, arguments 56, late_id 72, is_first 88,
-        is_last 92, cause 96, is_whole 100);
+    layout!(aside_call_delta 112: size 0, call 8, index 16, id 24, name 40, arguments 56, late_id 72, is_first 88,
+        is_last 92, cause 96, is_whole 100, is_repaired 104, reserved 108);
     assert!(aside_call_delta::FIRST == 104);
 };
 
@@ -120,8 +126,8 @@ struct JoinedDelta {
     call: u64,
     index: u64,
     is_first: bool,
-    /// The cause, and whether the call is whole.
-    end: Option<(aside_cause, bool)>,
+    /// The cause, and whether the call is whole, and repaired.
+    end: Option<(aside_cause, bool, bool)>,
     id: String,
     name: String,
     arguments: String,
@@ -147,13 +153,13 @@ impl JoinedDelta {
         append_text(&mut self.arguments, delta.arguments)?;
         if let Some(end) = delta.end {
             append_text(&mut self.late_id, end.late_id.unwrap_or_default())?;
-            self.end = Some((end.cause.to_number(), end.is_whole));
+            self.end = Some((end.cause.to_number(), end.is_whole, end.is_repaired));
         }
         Ok(())
     }
 
     fn record(&self, size: size_t) -> aside_call_delta {
-        let (cause, is_whole) = self.end.unwrap_or_default();
+        let (cause, is_whole, is_repaired) = self.end.unwrap_or_default();
         aside_call_delta {
             size,
             call: self.call,
@@ -166,6 +172,8 @@ impl JoinedDelta {
             is_last: self.end.is_some().into(),
             cause,
             is_whole: is_whole.into(),
+            is_repaired: is_repaired.into(),
+            reserved: 0,
         }
     }
 }

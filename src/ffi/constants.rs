@@ -192,7 +192,7 @@ enumeration! {
         /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character.
         ASIDE_KIND_CALL_VALUE = 13 => Kind::CallValue,
         /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
-        ASIDE_KIND_CALL_VALUE_END = 14 => Kind::CallValueEnd,
+        ASIDE_KIND_CALL_VALUE_END = 14 => Kind::CallValueEnd { .. },
         /// The call ends. The bytes are its last marker, if it has one.
         ASIDE_KIND_CALL_END = 15 => Kind::CallEnd { .. },
     }

@@ -236,7 +236,7 @@ impl Pull<'_> {
         self.engine.framing = 0;
         let (piece, next) = body.flush();
         match piece {
-            Piece::End(_) if self.engine.wants_calls() => self.report_piece(piece, 0, next).map(Some),
+            Piece::End { .. } if self.engine.wants_calls() => self.report_piece(piece, 0, next).map(Some),
             Piece::Value | Piece::Framing if self.engine.wants_calls() => {
                 self.engine.text = 0;
                 self.report_piece(piece, held, next).map(Some)

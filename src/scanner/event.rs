@@ -103,13 +103,18 @@ pub enum Kind<'a> {
     /// A value, or the arguments as JSON, as they stand in the stream. It comes in pieces that cut no character.
     CallValue,
     /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
-    CallValueEnd,
+    CallValueEnd {
+        /// The value ended without its closer, or with a misspelt one.
+        is_repaired: bool,
+    },
     /// The call ends. The bytes are its last marker, if it has one.
     CallEnd {
         /// The number of the call.
         index: u64,
         /// Why it ends.
         cause: Cause,
+        /// The end of one of its values was repaired, so that the value may be another one than the model meant.
+        is_repaired: bool,
     },
 }
 
@@ -136,7 +141,7 @@ impl Kind<'_> {
             Kind::CallKey => "call_key",
             Kind::CallType => "call_type",
             Kind::CallValue => "call_value",
-            Kind::CallValueEnd => "call_value_end",
+            Kind::CallValueEnd { .. } => "call_value_end",
             Kind::CallEnd { .. } => "call_end",
         }
     }

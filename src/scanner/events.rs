@@ -143,8 +143,8 @@ pub fn call_kind<'a>(engine: &'a Engine, compiled: &Compiled, piece: Piece, inde
         Piece::Key => Kind::CallKey,
         Piece::Type => Kind::CallType,
         Piece::Value => Kind::CallValue,
-        Piece::ValueEnd => Kind::CallValueEnd,
-        Piece::End(end) => {
+        Piece::ValueEnd { is_repaired } => Kind::CallValueEnd { is_repaired },
+        Piece::End { end, is_repaired } => {
             let cause = match end {
                 CallEnd::Marker => Cause::Marker,
                 CallEnd::Implied => Cause::Implied,
@@ -152,7 +152,7 @@ pub fn call_kind<'a>(engine: &'a Engine, compiled: &Compiled, piece: Piece, inde
                 CallEnd::Forced => Cause::Forced,
                 CallEnd::Malformed => Cause::Malformed,
             };
-            Kind::CallEnd { index, cause }
+            Kind::CallEnd { index, cause, is_repaired }
         }
     }
 }

@@ -125,7 +125,7 @@ int main(void)
         CHECK(offsetof(aside_call_writer_options, id_prefix) == 24);
         CHECK(offsetof(aside_call_writer_options, max_held) == 40);
         CHECK(offsetof(aside_call_writer_options, max_tools) == 48);
-        CHECK(sizeof(aside_call_delta) == 104);
+        CHECK(sizeof(aside_call_delta) == 112);
         CHECK(offsetof(aside_call_delta, size) == 0);
         CHECK(offsetof(aside_call_delta, call) == 8);
         CHECK(offsetof(aside_call_delta, index) == 16);
@@ -137,6 +137,8 @@ int main(void)
         CHECK(offsetof(aside_call_delta, is_last) == 92);
         CHECK(offsetof(aside_call_delta, cause) == 96);
         CHECK(offsetof(aside_call_delta, is_whole) == 100);
+        CHECK(offsetof(aside_call_delta, is_repaired) == 104);
+        CHECK(offsetof(aside_call_delta, reserved) == 108);
         CHECK(sizeof(aside_template_match) == 40);
         CHECK(offsetof(aside_template_match, size) == 0);
         CHECK(offsetof(aside_template_match, dialects) == 8);

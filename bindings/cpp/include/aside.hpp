@@ -405,6 +405,7 @@ struct Event {
     /// ends in another belongs to the first, so that each token with bytes is in exactly one event.
     std::uint32_t tokens;
     std::uint64_t first_token; ///< how many tokens of the stream begin before the event
+    bool is_repaired; ///< of the end of a value: it ended without its closer; of the end of a call: a value of it did
 
     /// Returns whether it is text of this channel.
     constexpr bool is_text(Channel of) const noexcept { return kind == Kind::text && channel == of; }
@@ -448,11 +449,12 @@ inline bool is_apart(const aside_event &raw) noexcept
 /// `bytes`: of an attribute, its name and value; of a call's name in a header, that name; otherwise the bytes of the stream.
 inline Event read(const aside_event &raw, const char *bytes) noexcept
 {
+    const bool has_tag = raw.kind != ASIDE_KIND_CALL_VALUE_END && raw.kind != ASIDE_KIND_CALL_END;
     Event event{static_cast<Kind>(raw.kind),
                 static_cast<Channel>(raw.channel),
                 static_cast<Cause>(raw.cause),
                 raw.rule,
-                raw.tag,
+                has_tag ? raw.tag : 0,
                 raw.call,
                 raw.offset,
                 std::string_view(bytes, static_cast<std::size_t>(raw.len)),
@@ -461,7 +463,8 @@ inline Event read(const aside_event &raw, const char *bytes) noexcept
                 {raw.raw_name_at, raw.raw_name_len},
                 {raw.raw_value_at, raw.raw_value_len},
                 raw.tokens,
-                raw.first_token};
+                raw.first_token,
+                !has_tag && raw.tag == 1};
     if (event.kind == Kind::attribute) {
         event.name = std::string_view(bytes, raw.name_len);
         event.value = std::string_view(bytes + raw.name_len, raw.value_len);
@@ -1325,6 +1328,7 @@ struct CallDelta {
     std::string_view arguments;  ///< the next part of them: all parts, joined, are JSON if the call is whole
     Cause cause = Cause::marker; ///< in the last delta: why the call ended
     bool is_whole = false;       ///< in the last delta: the arguments are complete
+    bool is_repaired = false;    ///< in the last delta: the call was repaired, and may be another than the model meant
     std::string_view late_id;    ///< in the last delta: an id that came after the first one, for clients of whole answers
 };
 
@@ -1368,7 +1372,7 @@ public:
         raw.channel = static_cast<std::uint32_t>(event.channel);
         raw.cause = static_cast<std::uint32_t>(event.cause);
         raw.rule = event.rule;
-        raw.tag = event.tag;
+        raw.tag = event.is_repaired ? 1 : event.tag;
         raw.call = event.call;
         raw.offset = event.offset;
         raw.len = event.bytes.size();
@@ -1390,6 +1394,7 @@ public:
         delta.arguments = detail::view(made.arguments);
         delta.cause = static_cast<Cause>(made.cause);
         delta.is_whole = made.is_whole == 1;
+        delta.is_repaired = made.is_repaired == 1;
         delta.late_id = detail::view(made.late_id);
         return status;
     }

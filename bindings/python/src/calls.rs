@@ -17,6 +17,8 @@ pub struct CallEnd {
     cause: &'static str,
     /// Whether the arguments are complete, so that the call may be run.
     is_whole: bool,
+    /// Whether something of the call was repaired, so that the arguments may be others than the model meant.
+    is_repaired: bool,
     /// An id that the model wrote after the first delta had left.
     late_id: Option<String>,
 }
@@ -38,6 +40,7 @@ impl CallDelta {
         let end = delta.end.map(|end| CallEnd {
             cause: cause_name(end.cause),
             is_whole: end.is_whole,
+            is_repaired: end.is_repaired,
             late_id: end.late_id.map(Into::into),
         });
         Ok(CallDelta {

@@ -42,6 +42,8 @@ pub struct Event {
     offset: u64,
     cause: Option<&'static str>,
     rule: Option<u32>,
+    /// Of the end of a value, or of a call, whether it was repaired: a value ended without its closer.
+    is_repaired: bool,
     attribute: Option<Py<Attribute>>,
     first_token: u64,
     tokens: u32,
@@ -68,6 +70,7 @@ impl Event {
             offset: event.offset,
             cause,
             rule,
+            is_repaired: is_repaired(&event.kind),
             attribute,
             first_token: event.first_token,
             tokens: event.tokens,
@@ -90,6 +93,11 @@ fn cause_and_rule(kind: &Kind<'_>) -> (Option<&'static str>, Option<u32>) {
         Kind::Close(cause) | Kind::CallEnd { cause, .. } => (Some(cause_name(cause)), None),
         _ => (None, None),
     }
+}
+
+/// Returns whether the end of a value, or of a call, was repaired.
+fn is_repaired(kind: &Kind<'_>) -> bool {
+    matches!(kind, Kind::CallValueEnd { is_repaired: true } | Kind::CallEnd { is_repaired: true, .. })
 }
 
 #[pymethods]

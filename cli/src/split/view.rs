@@ -92,6 +92,9 @@ impl View<'_> {
             if let Some(end) = delta.end.filter(|end| !end.is_whole) {
                 self.text(Channel::Tool, format!(" [{}]", end.cause.as_str()).as_bytes());
             }
+            if delta.end.is_some_and(|end| end.is_repaired) {
+                self.text(Channel::Tool, b" [repaired]");
+            }
             if delta.end.is_some() {
                 self.part = None;
             }
@@ -185,7 +188,11 @@ impl View<'_> {
             Kind::Close(cause) => format!(r#","cause":"{}""#, cause.as_str()),
             Kind::Call { rule, table, index } => format!(r#","index":{index},"rule":{rule},"table":{table}"#),
             Kind::CallName(Some(name)) => json("name", name),
-            Kind::CallEnd { index, cause } => format!(r#","index":{index},"cause":"{}""#, cause.as_str()),
+            Kind::CallValueEnd { is_repaired: true } => r#","repaired":true"#.to_owned(),
+            Kind::CallEnd { index, cause, is_repaired } => {
+                let repaired = if *is_repaired { r#","repaired":true"# } else { "" };
+                format!(r#","index":{index},"cause":"{}"{repaired}"#, cause.as_str())
+            }
             _ => String::new(),
         };
         let kind = event.kind.as_str();

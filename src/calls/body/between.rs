@@ -44,7 +44,7 @@ impl Body {
     /// Begins a call by this table. `is_begun`: what begins it came before.
     pub(super) fn begin(&mut self, tables: &CallTables, view: &View, number: u8, is_begun: bool) -> Transition {
         let table = tables.table(number);
-        self.table = number;
+        (self.table, self.is_repaired) = (number, false);
         let has_begin = !is_begun && view.literal(0, &table.begin) == Decision::Yes;
         let begin = if has_begin { table.begin.len() } else { 0 };
         let (len, state) = match &table.body {

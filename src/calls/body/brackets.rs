@@ -45,7 +45,9 @@ impl Body {
             }
             State::ArgumentValue => self.go(State::Literal { state: LiteralState::Start }),
             State::Literal { state } => self.literal_value(tables, rule, view, state),
-            State::LiteralEnd => Ok(Some(self.piece(Piece::ValueEnd, 0, State::Argument { is_first: false }))),
+            State::LiteralEnd => {
+                Ok(Some(self.piece(Piece::ValueEnd { is_repaired: false }, 0, State::Argument { is_first: false })))
+            }
             _ => Err(Decision::No),
         }
     }

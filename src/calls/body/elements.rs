@@ -48,7 +48,7 @@ impl Body {
                     };
                     self.brackets.depth -= 1;
                     return self.some(
-                        Piece::ValueEnd,
+                        Piece::ValueEnd { is_repaired: false },
                         close.len() + len + 1,
                         State::Element { content: ElementContent::Done },
                     );
@@ -65,7 +65,7 @@ impl Body {
             }
             State::ElementEnds if self.brackets.depth > 0 => {
                 self.brackets.depth -= 1;
-                Ok(Some(self.piece(Piece::ValueEnd, 0, State::ElementEnds)))
+                Ok(Some(self.piece(Piece::ValueEnd { is_repaired: false }, 0, State::ElementEnds)))
             }
             State::ElementEnds => self.go(State::Ended),
             _ => Err(Decision::No),

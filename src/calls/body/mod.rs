@@ -55,7 +55,7 @@ impl Body {
             State::Json { .. } | State::OtherKey { .. } => (Piece::Framing, self.state),
             _ if self.is_in_call() => {
                 let opaque = State::Opaque { is_bad: true, is_new: false };
-                (Piece::End(CallEnd::Malformed), opaque)
+                (Piece::End { end: CallEnd::Malformed, is_repaired: self.is_repaired }, opaque)
             }
             _ => (Piece::Text, State::Opaque { is_bad: false, is_new: false }),
         };

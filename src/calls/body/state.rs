@@ -32,8 +32,15 @@ pub enum Piece {
     Key,
     Type,
     Value,
-    ValueEnd,
-    End(CallEnd),
+    /// `is_repaired`: the value ended without its closer.
+    ValueEnd {
+        is_repaired: bool,
+    },
+    /// `is_repaired`: a value of the call did.
+    End {
+        end: CallEnd,
+        is_repaired: bool,
+    },
 }
 
 /// Why a call ends.
@@ -65,7 +72,7 @@ impl Step {
 
     /// Returns whether it ends a call because the text ends.
     pub fn is_cut(&self) -> bool {
-        matches!(self, Step::Piece { piece: Piece::End(CallEnd::EndOfText), .. })
+        matches!(self, Step::Piece { piece: Piece::End { end: CallEnd::EndOfText, .. }, .. })
     }
 }
 
@@ -82,6 +89,8 @@ pub struct Body {
     pub(super) has_id: bool,
     /// It has had a member that is none of these, nor a type or a number.
     pub(super) has_other: bool,
+    /// A value of the call ended without its closer.
+    pub(super) is_repaired: bool,
     pub(super) brackets: Brackets,
     /// Of a JSON value.
     pub(super) json: Syntax,
@@ -281,6 +290,7 @@ impl Body {
             has_arguments: false,
             has_id: false,
             has_other: false,
+            is_repaired: false,
             json: Syntax::START,
             brackets: Brackets::default(),
             head: Head::default(),
@@ -324,7 +334,7 @@ impl Body {
             CallEnd::Marker | CallEnd::Implied | CallEnd::Forced => State::Between,
         };
         self.brackets = Brackets::default();
-        self.piece(Piece::End(end), len, state)
+        self.piece(Piece::End { end, is_repaired: self.is_repaired }, len, state)
     }
 
     /// The text ends inside the call.

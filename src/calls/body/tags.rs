@@ -54,7 +54,9 @@ impl Body {
             State::ValueEnd { framing, len } if framing > 0 => {
                 self.some(Piece::Framing, framing.into(), State::ValueEnd { framing: 0, len })
             }
-            State::ValueEnd { len, .. } => Ok(Some(self.piece(Piece::ValueEnd, len.into(), State::Pair))),
+            State::ValueEnd { len, .. } => {
+                Ok(Some(self.piece(Piece::ValueEnd { is_repaired: false }, len.into(), State::Pair)))
+            }
             _ => Err(Decision::No),
         }
     }

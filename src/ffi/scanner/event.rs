@@ -33,7 +33,8 @@ pub struct aside_event {
     /// How many bytes. For `ASIDE_KIND_ATTRIBUTE`, 0.
     pub len: u64,
     /// For `ASIDE_KIND_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it. For
-    /// `ASIDE_KIND_CALL`, which of the span's tables, from 0.
+    /// `ASIDE_KIND_CALL`, which of the span's tables, from 0. For `ASIDE_KIND_CALL_VALUE_END`, 1 if the value ended without its
+    /// closer or with a misspelt one; for `ASIDE_KIND_CALL_END`, 1 if a value of the call did. Otherwise 0.
     pub tag: u32,
     /// In an event array: for `ASIDE_KIND_ATTRIBUTE`, and for an `ASIDE_KIND_CALL_NAME` that has `value_len`, where the name
     /// begins in `aside_event_array.attributes`. Otherwise 0.
@@ -144,8 +145,10 @@ pub(super) fn record(event: &Event<'_>) -> aside_event {
             // The limit for a header is far below.
             record.value_len = name.map_or(0, |name| name.len() as u32);
         }
-        Kind::CallEnd { index, cause } => {
+        Kind::CallValueEnd { is_repaired } => record.tag = (*is_repaired).into(),
+        Kind::CallEnd { index, cause, is_repaired } => {
             record.cause = cause.to_number();
+            record.tag = (*is_repaired).into();
             record.call = number(*index);
         }
         _ => {} // the kind is all there is
@@ -181,7 +184,7 @@ pub(in crate::ffi) unsafe fn call_event<'a>(
     let len = usize::try_from(len).map_err(|_| fail(ASIDE_ERROR_LENGTH))?;
     // SAFETY: the caller's promise.
     let text = unsafe { bytes_of(bytes, len, "bytes") }?;
-    let index = event.call.into();
+    let (index, is_repaired) = (event.call.into(), event.tag != 0);
     let kind = match event.kind {
         ASIDE_KIND_CALL => Kind::Call { rule: event.rule, table: event.tag, index },
         ASIDE_KIND_CALL_NAME => Kind::CallName(has_field.then_some(text)),
@@ -189,8 +192,8 @@ pub(in crate::ffi) unsafe fn call_event<'a>(
         ASIDE_KIND_CALL_KEY => Kind::CallKey,
         ASIDE_KIND_CALL_TYPE => Kind::CallType,
         ASIDE_KIND_CALL_VALUE => Kind::CallValue,
-        ASIDE_KIND_CALL_VALUE_END => Kind::CallValueEnd,
-        ASIDE_KIND_CALL_END => Kind::CallEnd { index, cause: value(event.cause, "event->cause")? },
+        ASIDE_KIND_CALL_VALUE_END => Kind::CallValueEnd { is_repaired },
+        ASIDE_KIND_CALL_END => Kind::CallEnd { index, cause: value(event.cause, "event->cause")?, is_repaired },
         _ => Kind::Framing,
     };
     let bytes = if has_field { &[] } else { text };

@@ -109,18 +109,15 @@ struct Emitter {
 impl Calls {
     /// Returns the calls of a choice. `id_prefix` begins the ids that the model does not write.
     pub fn new(settings: &Settings, dialect: &Dialect, id_prefix: &str, form: Form) -> Result<Calls, Error> {
-        let mut options = settings.writing.clone().id_prefix(copy_text(id_prefix)?);
-        if form != Form::Deltas {
-            options.not_whole = NotWhole::Hold;
-        }
-        let may_stop_holding = options.not_whole == NotWhole::Text;
+        let options = settings.writing.clone().id_prefix(copy_text(id_prefix)?);
+        let may_stop_holding = options.not_whole == NotWhole::Text && form == Form::Deltas;
         let id_len = dialect.compiled.call_ids;
         let may_be_told = |tools: &Arc<Tools>| !tools.is_empty() || options.unknown_tool != UnknownTool::Text;
         let may_emit = options.tools.as_ref().is_none_or(may_be_told);
         let max_held = options.max_held;
         let mut writer = CallWriter::new(dialect, options);
         // Its text waits here, and that is limited.
-        writer.hold_without_limit();
+        writer.hold_without_limit(form != Form::Deltas);
         Ok(Calls {
             writer,
             region: Region::default(),

@@ -201,7 +201,7 @@ impl Reading<'_> {
                     What::Call(Call::Begin { table, index: self.calls - 1 })
                 }
                 Piece::Call(call) => What::Call(call),
-                Piece::End(cause) => What::Call(Call::End { index: self.calls - 1, cause }),
+                Piece::End(cause) => What::Call(Call::End { index: self.calls - 1, cause, is_repaired: false }),
             };
             if !range.is_empty() {
                 self.note_text(range.clone());
@@ -415,7 +415,7 @@ impl<'a> Body<'a> {
 
     /// Tells what the bytes up to `end` are.
     fn tell(&mut self, piece: Piece, end: usize) {
-        let is_kept = matches!(piece, Piece::Begin(_) | Piece::End(_) | Piece::Call(Call::ValueEnd))
+        let is_kept = matches!(piece, Piece::Begin(_) | Piece::End(_) | Piece::Call(Call::ValueEnd { .. }))
             || matches!(piece, Piece::Call(Call::Name(Some(_))));
         let at = std::mem::replace(&mut self.at, end);
         if self.crossed.is_some() {
@@ -851,7 +851,7 @@ impl<'a> Body<'a> {
             let end = self.find(self.at, &closer, self.text.len());
             self.value(end.unwrap_or(self.text.len()));
             end.ok_or(Stop::Cut)?;
-            self.tell(Piece::Call(Call::ValueEnd), self.at + closer.len());
+            self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), self.at + closer.len());
             return Ok(());
         }
         if self.is(self.at, &table.framing.after_open) {
@@ -870,13 +870,13 @@ impl<'a> Body<'a> {
         if let Some(stop) = stop {
             self.value((stop - 1).max(begin));
             self.tell(Piece::Framing, stop);
-            self.tell(Piece::Call(Call::ValueEnd), stop);
+            self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), stop);
             return Ok(());
         }
         self.value(end.unwrap_or(self.text.len()));
         let closer = closer.ok_or(Stop::Cut)?;
         self.tell(Piece::Framing, closer);
-        self.tell(Piece::Call(Call::ValueEnd), closer + close.len());
+        self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), closer + close.len());
         Ok(())
     }
 
@@ -906,7 +906,7 @@ impl<'a> Body<'a> {
             let Some(longest) = here.max_by_key(|literal| literal.len()) else { return Err(Stop::Bad) };
             if longest == &table.end {
                 for _ in 0..depth {
-                    self.tell(Piece::Call(Call::ValueEnd), self.at);
+                    self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), self.at);
                 }
                 return self.ended(table);
             }
@@ -918,7 +918,7 @@ impl<'a> Body<'a> {
                 let Some(end) = self.find(from, ">", WORD) else {
                     return Err(if self.text.len() - from <= WORD { Stop::Cut } else { Stop::Bad });
                 };
-                self.tell(Piece::Call(Call::ValueEnd), end + 1);
+                self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), end + 1);
                 depth -= 1;
                 is_leaf = false;
                 continue;
@@ -967,7 +967,7 @@ impl<'a> Body<'a> {
             self.must_be(assign)?;
             self.next()?;
             self.literal_value(table)?;
-            self.tell(Piece::Call(Call::ValueEnd), self.at);
+            self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), self.at);
         }
     }
 

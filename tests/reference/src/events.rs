@@ -38,10 +38,13 @@ pub enum Call {
     Key,
     Type,
     Value,
-    ValueEnd,
+    ValueEnd {
+        is_repaired: bool,
+    },
     End {
         index: usize,
         cause: &'static str,
+        is_repaired: bool,
     },
 }
 

@@ -47,13 +47,13 @@ pub fn owned(event: &aside::Event<'_>) -> Event {
         Kind::CallKey => What::Call(Call::Key),
         Kind::CallType => What::Call(Call::Type),
         Kind::CallValue => What::Call(Call::Value),
-        Kind::CallValueEnd => What::Call(Call::ValueEnd),
-        Kind::CallEnd { index, cause } => {
+        Kind::CallValueEnd { is_repaired } => What::Call(Call::ValueEnd { is_repaired: *is_repaired }),
+        Kind::CallEnd { index, cause, is_repaired } => {
             let cause = match cause {
                 Cause::Malformed => reference::MALFORMED,
                 cause => cause.as_str(),
             };
-            What::Call(Call::End { index: *index as usize, cause })
+            What::Call(Call::End { index: *index as usize, cause, is_repaired: *is_repaired })
         }
         other => unreachable!("an event of a new kind: {other:?}"),
     };

@@ -34,7 +34,7 @@ module Aside
     # client that gets whole answers. Otherwise nil.
     attr_reader :late_id
 
-    def initialize(call:, index:, id:, name:, arguments:, cause:, whole:, late_id:) # :nodoc:
+    def initialize(call:, index:, id:, name:, arguments:, cause:, whole:, repaired:, late_id:) # :nodoc:
       @call = call
       @index = index
       @id = id.freeze
@@ -42,6 +42,7 @@ module Aside
       @arguments = arguments.freeze
       @cause = cause
       @whole = whole
+      @repaired = repaired
       @late_id = late_id.freeze
       freeze
     end
@@ -60,6 +61,12 @@ module Aside
     # follows it, and each value could be read. Of any other call, what was sent stays sent, and may be no JSON.
     def whole?
       @whole
+    end
+
+    # Returns whether it is the last delta of a call of which something was repaired, so that the arguments may be others than
+    # the model meant.
+    def repaired?
+      @repaired
     end
 
     def inspect # :nodoc:

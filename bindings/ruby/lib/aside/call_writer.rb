@@ -89,17 +89,19 @@ module Aside
 
     # Returns an event as the library takes it. +name+ is one that is not in the stream.
     def packed(number, event, bytes, name)
-      [number, TOOL, Native::CAUSE.index(event.cause) || 0, event.rule || 0, event.offset, bytes.bytesize, event.tag || 0,
+      [number, TOOL, Native::CAUSE.index(event.cause) || 0, event.rule || 0, event.offset, bytes.bytesize,
+       event.repaired? ? 1 : event.tag || 0,
        0, 0, name ? name.bytesize : 0, 0, 0, 0, 0, event.call || 0, event.tokens, event.first_token].pack(Native::EVENT_PACK)
     end
 
     # Returns what the library has written.
     def delta
-      call, index, id, id_len, name, name_len, arguments, arguments_len, late_id, late_id_len, first, last, cause, whole =
+      call, index, id, id_len, name, name_len, arguments, arguments_len, late_id, late_id_len, first, last, cause, whole,
+        repaired =
         @delta.unpack(Native::CALL_DELTA_UNPACK)
       CallDelta.new(call: call, index: index, id: (Native.text(id, id_len) if first == 1),
                     name: (Native.text(name, name_len) if first == 1), arguments: Native.text(arguments, arguments_len),
-                    cause: (Native::CAUSE[cause] if last == 1), whole: whole == 1,
+                    cause: (Native::CAUSE[cause] if last == 1), whole: whole == 1, repaired: repaired == 1,
                     late_id: (Native.text(late_id, late_id_len) if late_id_len.positive?))
     end
   end

@@ -55,6 +55,12 @@ module Aside
     # Of +:call+ and +:call_end+, the number of the call in the stream, from 0. Otherwise nil.
     attr_reader :call
 
+    # Returns, of +:call_value_end+, whether the value ended without its closer, and of +:call_end+, whether a value of the call
+    # did. Otherwise false.
+    def repaired?
+      @repaired || false
+    end
+
     # The offset of its bytes in the stream, in bytes of UTF-8 from 0. Of +:attribute+, the offset of the marker.
     attr_reader :offset
 
@@ -84,8 +90,8 @@ module Aside
       @offset = offset
       @raw = raw.freeze
       if said
-        @kind, @cause, @rule, @tag, @call, @name, @value, @tokens, @first_token =
-          said.values_at(:kind, :cause, :rule, :tag, :call, :name, :value, :tokens, :first_token)
+        @kind, @cause, @rule, @tag, @call, @name, @value, @tokens, @first_token, @repaired =
+          said.values_at(:kind, :cause, :rule, :tag, :call, :name, :value, :tokens, :first_token, :repaired)
         @name = @name&.scrub.freeze
         @value = @value&.scrub.freeze
       end
@@ -106,7 +112,7 @@ module Aside
     # Returns all values by name, for pattern matching.
     def deconstruct_keys(_keys)
       { kind: kind, channel: channel, cause: cause, rule: rule, tag: tag, call: call, offset: offset, text: text,
-        bytes: bytes, name: name, value: value, tokens: tokens, first_token: first_token }
+        bytes: bytes, name: name, value: value, tokens: tokens, first_token: first_token, repaired: repaired? }
     end
 
     # Returns whether all values are equal to those of another event.

@@ -93,10 +93,10 @@ module Aside
     CALL_WRITER_OPTIONS_AT = { size: 0, tools: 8, id_prefix: 24, max_held: 40, max_tools: 48 }.freeze
     CALL_WRITER_OPTIONS_PACK = "JpJpJQ2"
 
-    CALL_DELTA_SIZE = 104
+    CALL_DELTA_SIZE = 112
     CALL_DELTA_AT = { size: 0, call: 8, index: 16, id: 24, name: 40, arguments: 56, late_id: 72, is_first: 88,
-                      is_last: 92, cause: 96, is_whole: 100 }.freeze
-    CALL_DELTA_UNPACK = "x8Q2J8L4"
+                      is_last: 92, cause: 96, is_whole: 100, is_repaired: 104, reserved: 108 }.freeze
+    CALL_DELTA_UNPACK = "x8Q2J8L5x4"
 
     TEMPLATE_MATCH_SIZE = 40
     TEMPLATE_MATCH_AT = { size: 0, dialects: 8, capacity: 16, count: 24, start: 32, reserved: 36 }.freeze

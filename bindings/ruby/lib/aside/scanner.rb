@@ -51,11 +51,12 @@ module Aside
     # Where in an event the fields of some kinds begin.
     CAUSE_AT = Native::EVENT_AT[:cause]
     RULE_AT = Native::EVENT_AT[:rule]
+    TAG_AT = Native::EVENT_AT[:tag]
     NAME_AT = Native::EVENT_AT[:text_at]
     CALL_AT = Native::EVENT_AT[:call]
     TOKENS_AT = Native::EVENT_AT[:tokens]
     private_constant :CAPACITY, :READ_SIZE, :KINDS, :TEXT, :CHANNELS, :CAUSES, :UNPACK,
-                     :EVENT_FIELDS, :CAUSE_AT, :RULE_AT, :NAME_AT, :CALL_AT, :TOKENS_AT
+                     :EVENT_FIELDS, :CAUSE_AT, :RULE_AT, :TAG_AT, :NAME_AT, :CALL_AT, :TOKENS_AT
 
     # Makes a scanner at the start of a stream. +dialect+ is a Dialect or the name of one.
     #
@@ -538,7 +539,9 @@ module Aside
       when :close
         { kind: kind, cause: cause(at) }
       when :call_end
-        { kind: kind, cause: cause(at), call: @events.unpack1("@#{at + CALL_AT}L") }
+        { kind: kind, cause: cause(at), call: @events.unpack1("@#{at + CALL_AT}L"), repaired: repaired(at) }
+      when :call_value_end
+        { kind: kind, repaired: repaired(at) }
       when :call_name
         name_at, _, name_len = @events.unpack("@#{at + NAME_AT}#{Native::EVENT_NAME_VALUE}")
         { kind: kind, name: name_len.zero? ? raw : Native.text(attributes_at + name_at, name_len) }
@@ -554,6 +557,11 @@ module Aside
     # Returns the cause of the event at this place in the array.
     def cause(at)
       CAUSES[@events.unpack1("@#{at + CAUSE_AT}L")]
+    end
+
+    # Returns whether what ends with the event at this place in the array was repaired.
+    def repaired(at)
+      @events.unpack1("@#{at + TAG_AT}L") == 1
     end
 
     # Returns where the texts of attributes begin.

@@ -171,6 +171,8 @@ pub struct CallDelta {
     pub is_last: u32,
     pub cause: u32,
     pub is_whole: u32,
+    pub is_repaired: u32,
+    pub reserved: u32,
 }
 
 impl Default for CallDelta {
