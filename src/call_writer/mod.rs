@@ -76,6 +76,7 @@ mod held;
 mod json;
 mod keyed;
 mod literal;
+mod mend;
 mod options;
 mod output;
 mod schema;

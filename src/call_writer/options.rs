@@ -73,10 +73,10 @@ pub enum UnknownTool {
 /// let glm = Dialect::find("glm-4.5")?;
 /// let mut writer = CallWriter::new(&glm, Options::new());
 /// let mut scanner = Scanner::with_options(&glm, &ScannerOptions::new().calls(true))?;
-/// writer.end_reason(EndReason::Ended);
 /// let mut is_whole = None;
 /// let mut take = |event: Event<'_>| writer.event(&event, |delta| is_whole = delta.end.map(|end| end.is_whole)).expect("memory");
 /// scanner.feed(text, &mut take)?;
+/// scanner.end_reason(EndReason::Ended);
 /// scanner.finish(&mut take)?;
 /// assert_eq!(is_whole, Some(true));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -84,7 +84,8 @@ pub enum UnknownTool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ImpliedEnd {
-    /// A call written as keys and values between markers, of which a value has ended and no next key has begun, is whole.
+    /// A call written as keys and values between markers, of which a value has ended and no next key has begun, is whole, and its
+    /// end is [implied](crate::Cause::Implied).
     #[default]
     On,
     /// No call that the end of the text cuts is whole.
@@ -115,6 +116,7 @@ pub struct Options {
     /// 0: all.
     pub(crate) max_calls: u64,
     pub(crate) implied_end: ImpliedEnd,
+    pub(crate) repair_arguments: bool,
 }
 
 impl Options {
@@ -160,9 +162,38 @@ impl Options {
         Options { max_calls: calls.into().unwrap_or(0), ..self }
     }
 
-    /// Sets whether the end of a text that [has ended by itself](super::CallWriter::end_reason) may end a call.
+    /// Sets whether the end of a text that [has ended by itself](crate::Cause::Ended) may end a call.
     pub fn implied_end(self, implied_end: ImpliedEnd) -> Options {
         Options { implied_end, ..self }
+    }
+
+    /// Mends arguments where nothing has to be guessed, and says so of the call ([`End::is_repaired`](super::End::is_repaired)):
+    ///
+    /// - In a JSON string, a backslash before a character that makes no escape with it is a backslash.
+    /// - Where the schema asks for an array or an object and for no string, a string that holds one as JSON is it. Of arguments that
+    ///   are JSON, only the members are looked at, and only if the name has come before them.
+    /// - In a value between markers, where the schema asks for an array or an object and for no string, a literal of Python's is one.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use aside::{Dialect, Scanner, ScannerOptions, call_writer::{CallWriter, Options, Tools}};
+    ///
+    /// let tools = r#"[{"name": "f", "parameters": {"properties": {"list": {"type": "array"}, "path": {"type": "string"}}}}]"#;
+    /// let qwen3 = Dialect::find("qwen3")?;
+    /// let options = Options::new().tools(Arc::new(Tools::read(tools)?)).repair_arguments(true);
+    /// let mut writer = CallWriter::new(&qwen3, options);
+    /// let mut scanner = Scanner::with_options(&qwen3, &ScannerOptions::new().calls(true))?;
+    /// let mut arguments = String::new();
+    /// let call = r#"<tool_call>{"name": "f", "arguments": {"list": "[1]", "path": "C:\Dev"}}</tool_call>"#;
+    /// scanner.feed(call, |event| {
+    ///     writer.event(&event, |delta| arguments.push_str(delta.arguments)).expect("memory");
+    /// })?;
+    /// assert_eq!(arguments, r#"{"list": [1], "path": "C:\\Dev"}"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn repair_arguments(self, repair_arguments: bool) -> Options {
+        Options { repair_arguments, ..self }
     }
 }
 
@@ -176,6 +207,7 @@ impl Default for Options {
             unknown_tool: UnknownTool::default(),
             max_calls: 0,
             implied_end: ImpliedEnd::default(),
+            repair_arguments: false,
         }
     }
 }

@@ -13,7 +13,7 @@ use super::{
     text::Decoder,
 };
 use crate::{
-    Cause, Dialect, EndReason, Error,
+    Cause, Dialect, Error,
     calls::table::{BodyRule, CallTable},
     json::Unescape,
     memory::lossy,
@@ -50,7 +50,6 @@ pub struct CallWriter {
     is_removed: bool,
     /// How calls are held until they are whole, if they are.
     holding: Option<Holding>,
-    end_reason: EndReason,
     /// Of the open call's table.
     rules: CallRules,
     pub(super) header: CallHeader,
@@ -92,7 +91,6 @@ impl CallWriter {
             is_open: false,
             is_dropped: false,
             is_removed: false,
-            end_reason: EndReason::Unknown,
             rules: CallRules::default(),
             header: CallHeader::default(),
             has_name: false,
@@ -106,16 +104,8 @@ impl CallWriter {
     /// Forgets the stream. The next call is the first one of another.
     #[doc(alias = "aside_call_writer_reset")]
     pub fn reset(&mut self) {
-        (self.emitted, self.is_open, self.end_reason) = (0, false, EndReason::Unknown);
+        (self.emitted, self.is_open) = (0, false);
         self.held.clear();
-    }
-
-    /// Says why the stream ends, before the events of the scanner's `finish`. If it has [ended](EndReason::Ended) by itself between
-    /// two values of a call, the call is whole, and its end is [implied](Cause::Implied), unless
-    /// [`Options::implied_end`] says otherwise. What is said holds until the writer is reset.
-    #[doc(alias = "aside_call_writer_end_reason")]
-    pub fn end_reason(&mut self, reason: EndReason) {
-        self.end_reason = reason;
     }
 
     /// Returns the state of the call that has begun last.
@@ -193,7 +183,8 @@ impl CallWriter {
         self.header.begin(call, self.emitted);
         self.header.holding = self.holding;
         self.parameters = None;
-        self.json = JsonArguments::default();
+        self.json = JsonArguments::new(self.options.repair_arguments);
+        self.keyed.mends = self.options.repair_arguments;
         self.held.clear();
         self.decoder = Decoder::default();
         self.keyed.begin(table)
@@ -324,10 +315,11 @@ impl CallWriter {
             return self.keyed.framing(text, &mut self.held, &mut out);
         }
         if self.has_name {
-            return self.json.feed(text, &mut out);
+            let schema = parameters(&self.options, self.parameters);
+            return self.json.feed(text, schema, self.options.max_held, &mut out);
         }
         let mut early = EarlyArguments { held: &mut self.held, is_full: false };
-        self.json.feed(text, &mut early)?;
+        self.json.feed(text, None, 0, &mut early)?;
         if early.is_full {
             self.is_dropped = true;
             self.held.clear();
@@ -336,8 +328,9 @@ impl CallWriter {
     }
 
     fn end(&mut self, mut cause: Cause, sink: &mut Sink<'_>) -> Result<(), Error> {
-        if cause == Cause::EndOfStream && self.is_end_implied() {
-            cause = Cause::Implied;
+        if cause == Cause::Ended {
+            let is_implied = self.options.implied_end == ImpliedEnd::On && self.rules.is_keyed;
+            cause = if is_implied && self.keyed.is_between_values() { Cause::Implied } else { Cause::EndOfStream };
         }
         let has_ended = matches!(cause, Cause::Marker | Cause::Implied);
         let (is_json, has_held) = match self.rules.is_keyed {
@@ -345,6 +338,7 @@ impl CallWriter {
             false => (self.json.is_whole(), false),
         };
         let is_whole = has_ended && is_json;
+        self.header.is_repaired |= if self.rules.is_keyed { self.keyed.is_mended } else { self.json.is_mended() };
         let is_sure = |holding: Holding| is_whole && (holding.takes_repaired || !self.header.is_repaired);
         let is_held_back = self.header.holding.is_some_and(|holding| !is_sure(holding));
         if !self.has_name || is_held_back || !is_whole && !has_held && !self.header.has_arguments() {
@@ -357,13 +351,6 @@ impl CallWriter {
             false => self.json.end(is_whole, &mut out)?,
         }
         out.end(if has_ended && !is_whole { Cause::Malformed } else { cause }, is_whole)
-    }
-
-    /// Returns whether the end of the text ends the open call as its marker would.
-    fn is_end_implied(&self) -> bool {
-        let Options { implied_end, .. } = self.options;
-        let has_ended = implied_end == ImpliedEnd::On && self.end_reason == EndReason::Ended;
-        has_ended && self.rules.is_keyed && self.keyed.is_between_values()
     }
 
     /// Returns how much memory the calls take, the tools apart.

@@ -378,7 +378,7 @@ impl JoinedText {
     ) -> Result<JoinedText, JoinError> {
         let is_inside = match start {
             Start::Channel(Channel::Thinking) => true,
-            Start::Channel(Channel::Content) | Start::Header => false,
+            Start::Channel(Channel::Content) | Start::Header | Start::Calls => false,
             Start::Channel(other) => return Err(JoinError::NotWritten(other)),
         };
         let templates = &compiled.templates;

@@ -160,6 +160,7 @@ pub enum ResponsesAs {
 #[must_use = "options change nothing until a rewriter is made with them"]
 pub struct Options {
     pub(crate) start: Option<Start>,
+    pub(crate) start_call: Option<Arc<str>>,
     pub(crate) field: Field,
     pub(crate) body: Body,
     pub(crate) max_event: Option<usize>,
@@ -193,6 +194,27 @@ impl Options {
     /// Sets what is open at the first byte of each choice's text. With `None`, the dialect's own start.
     pub fn start(self, start: impl Into<Option<Start>>) -> Options {
         Options { start: start.into(), ..self }
+    }
+
+    /// Sets the call whose arguments each choice's text is, without its thinking: those that a grammar makes the model write for a
+    /// named tool (`tool_choice`). It matters with [`calls`](Options::calls). For a list of calls there is [`Start::Calls`].
+    ///
+    /// ```
+    /// use aside::{Dialect, sse::{Options, Rewriter}};
+    ///
+    /// let options = Options::new().calls(true).start_call("get_weather");
+    /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &options)?;
+    /// let mut out = Vec::new();
+    /// let body = r#"{"id":"c1","choices":[{"message":{"content":"{\"city\": \"Oslo\"}"},"finish_reason":"stop"}]}"#;
+    /// rewriter.feed(body, &mut out)?;
+    /// assert_eq!(
+    ///     String::from_utf8(out)?,
+    ///     r#"{"id":"c1","choices":[{"message":{"content":null,"tool_calls":[{"id":"call_c1_0_0","type":"function","function":{"name":"get_weather","arguments":"{\"city\": \"Oslo\"}"}}]},"finish_reason":"tool_calls"}]}"#,
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn start_call<'a>(self, name: impl Into<Option<&'a str>>) -> Options {
+        Options { start_call: name.into().map(Into::into), ..self }
     }
 
     /// Sets the field that the thinking goes to, in chat and legacy completions. In Ollama's format it is always `thinking`, the only
@@ -313,6 +335,12 @@ impl Options {
     /// Sets whether the end of a text that has ended by itself (`"finish_reason":"stop"`) may end a call.
     pub fn implied_end(self, implied_end: ImpliedEnd) -> Options {
         Options { writing: self.writing.implied_end(implied_end), ..self }
+    }
+
+    /// Mends the arguments of calls where nothing has to be guessed, as
+    /// [`call_writer::Options::repair_arguments`] says.
+    pub fn repair_arguments(self, repair_arguments: bool) -> Options {
+        Options { writing: self.writing.repair_arguments(repair_arguments), ..self }
     }
 
     /// Sets the formats of answers that are read; those of other formats pass unchanged. The default is [`Formats::ALL`].

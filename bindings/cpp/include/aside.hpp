@@ -193,6 +193,9 @@ enum class Cause : std::uint32_t {
     forced = ASIDE_CAUSE_FORCED,
     /// The text of a tool call broke its grammar. No span ends with this cause.
     malformed = ASIDE_CAUSE_MALFORMED,
+    /// The answer ended by itself inside a tool call, as the host has said with `end_reason()`. No span ends with this
+    /// cause, nor a call that a call writer has written.
+    ended = ASIDE_CAUSE_ENDED,
 };
 
 /// Where a stream starts.
@@ -209,6 +212,9 @@ enum class Start : std::uint32_t {
     tool = ASIDE_START_TOOL,
     /// The stream begins inside a channel header, of a dialect that has headers.
     header = ASIDE_START_HEADER,
+    /// Only of a rewriter that looks for calls: what is not thinking is a list of tool calls without markers, because a
+    /// grammar has seen to that (`"tool_choice": "required"`).
+    calls = ASIDE_START_CALLS,
 };
 
 /// What becomes of a tool call that begins inside the thinking.
@@ -239,6 +245,36 @@ enum class EndReason : std::uint32_t {
     ended = ASIDE_END_REASON_ENDED,
     /// The answer was cut off, by a limit or an error: `"finish_reason":"length"`.
     cut_off = ASIDE_END_REASON_CUT_OFF,
+};
+
+/// What leaves of a call before it is whole.
+enum class NotWhole : std::uint32_t {
+    /// Its arguments, as they come. A call that breaks off stays as far as it was sent.
+    tell = ASIDE_NOT_WHOLE_TELL,
+    /// Nothing: the call leaves at once when it is whole. One that is not whole, was repaired, or is longer than may be
+    /// held is text.
+    hold = ASIDE_NOT_WHOLE_HOLD,
+    /// Nothing, but a call that is longer than may be held leaves from there on as it comes. One that is not whole or was
+    /// repaired, and is held, is text.
+    text = ASIDE_NOT_WHOLE_TEXT,
+};
+
+/// What becomes of a call of a tool that the request does not list.
+enum class UnknownTool : std::uint32_t {
+    /// It is text.
+    text = ASIDE_UNKNOWN_TOOL_TEXT,
+    /// It is removed.
+    drop = ASIDE_UNKNOWN_TOOL_DROP,
+    /// It is emitted like others.
+    tell = ASIDE_UNKNOWN_TOOL_TELL,
+};
+
+/// Whether the end of a text that has ended by itself may end a call.
+enum class ImpliedEnd : std::uint32_t {
+    /// A call written as keys and values between markers is whole if it ends between two of them.
+    on = ASIDE_IMPLIED_END_ON,
+    /// No call that the end of the text cuts is whole.
+    off = ASIDE_IMPLIED_END_OFF,
 };
 
 /// How a tag of another family, such as `<think>`, is read as the first thing of a stream but for blanks.
@@ -1304,6 +1340,19 @@ struct CallWriterOptions {
     std::uint64_t max_held = 0;
     /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0: 4 MiB.
     std::uint64_t max_tools = 0;
+    /// What leaves of a call before it is whole. At most `max_held` bytes are held for it.
+    NotWhole not_whole = NotWhole::tell;
+    /// What becomes of a call of a tool that is not in `tools`. `text` and `drop` are the same for a writer, which has no text: the
+    /// call has no delta.
+    UnknownTool unknown_tool = UnknownTool::text;
+    /// Whether the end of a text that has ended by itself (Cause::ended) may end a call.
+    ImpliedEnd implied_end = ImpliedEnd::on;
+    /// The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
+    std::uint64_t max_calls = 0;
+    /// Mend arguments where nothing has to be guessed; the last delta of such a call has `is_repaired`. A backslash in JSON that makes
+    /// no escape with what follows is a backslash. Where the schema asks for an array or an object and for no string, a string that
+    /// holds one as JSON is it, and so is a literal of Python's between markers.
+    bool repair_arguments = false;
 };
 
 namespace detail {
@@ -1358,6 +1407,11 @@ public:
         raw.id_prefix = detail::bytes(detail::for_c(options.id_prefix));
         raw.max_held = options.max_held;
         raw.max_tools = options.max_tools;
+        raw.not_whole = static_cast<std::uint32_t>(options.not_whole);
+        raw.unknown_tool = static_cast<std::uint32_t>(options.unknown_tool);
+        raw.implied_end = static_cast<std::uint32_t>(options.implied_end);
+        raw.max_calls = options.max_calls;
+        raw.repair_arguments = options.repair_arguments ? 1 : 0;
         CallWriter writer;
         writer.handle_.reset(aside_call_writer_new(dialect.handle(), &raw));
         return writer;
@@ -1481,6 +1535,20 @@ struct RewriterOptions {
     /// dialect guessed it to start, and nothing has shown that it is one, a stream gets it once more as content, and a body as
     /// content alone.
     bool keep_guessed = false;
+    /// With `calls`, what leaves of a call before it is whole. A body, and Ollama's format, have whole calls only.
+    NotWhole not_whole = NotWhole::tell;
+    /// With `calls`, what becomes of a call of a tool that is not in `tools`.
+    UnknownTool unknown_tool = UnknownTool::text;
+    /// With `calls`, whether the end of a text that has ended by itself may end a call.
+    ImpliedEnd implied_end = ImpliedEnd::on;
+    /// With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later ones
+    /// stay text. 0: 1,024, and never more.
+    std::uint64_t max_calls = 0;
+    /// With `calls`, mend arguments as CallWriterOptions::repair_arguments does.
+    bool repair_arguments = false;
+    /// With `calls`, the name of the call whose arguments each choice's text is, without its thinking, because a grammar has seen to
+    /// that (a named tool as `tool_choice`). For a list of calls there is Start::calls.
+    std::optional<std::string_view> start_call{};
 };
 
 /// What a rewriter has counted since it was made or last reset.
@@ -1538,6 +1606,12 @@ public:
         raw.merge = options.merge ? 1 : 0;
         raw.max_tools = options.max_tools;
         raw.keep_guessed = options.keep_guessed ? 1 : 0;
+        raw.not_whole = static_cast<std::uint32_t>(options.not_whole);
+        raw.unknown_tool = static_cast<std::uint32_t>(options.unknown_tool);
+        raw.implied_end = static_cast<std::uint32_t>(options.implied_end);
+        raw.max_calls = options.max_calls;
+        raw.repair_arguments = options.repair_arguments ? 1 : 0;
+        raw.start_call = detail::bytes(detail::for_c(options.start_call));
         Rewriter rewriter;
         rewriter.handle_.reset(aside_rewriter_new(dialect.handle(), &raw));
         return rewriter;

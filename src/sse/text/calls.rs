@@ -11,7 +11,7 @@ use crate::json::{Span, decimal};
 use crate::memory::{append, append_text, copy_text, push};
 use crate::sse::ids::{self, Taken};
 use crate::sse::options::Options;
-use crate::{Channel, Dialect, EndReason, Error, Event, Kind};
+use crate::{Channel, Dialect, Error, Event, Kind};
 
 /// The most bytes that wait in all choices together.
 pub const MOST_WAITING: usize = 4 << 20;
@@ -107,11 +107,17 @@ struct Emitter {
 }
 
 impl Calls {
-    /// Returns the calls of a choice. `id_prefix` begins the ids that the model does not write.
-    pub fn new(settings: &Settings, dialect: &Dialect, id_prefix: &str, form: Form) -> Result<Calls, Error> {
+    /// Returns the calls of a choice that are written as in `dialect`. `id_prefix` begins the ids that the model does not write, or
+    /// they are `id_len` letters and digits.
+    pub fn new(
+        settings: &Settings,
+        dialect: &Dialect,
+        id_prefix: &str,
+        id_len: Option<u8>,
+        form: Form,
+    ) -> Result<Calls, Error> {
         let options = settings.writing.clone().id_prefix(copy_text(id_prefix)?);
         let may_stop_holding = options.not_whole == NotWhole::Text && form == Form::Deltas;
-        let id_len = dialect.compiled.call_ids;
         let may_be_told = |tools: &Arc<Tools>| !tools.is_empty() || options.unknown_tool != UnknownTool::Text;
         let may_emit = options.tools.as_ref().is_none_or(may_be_told);
         let max_held = options.max_held;
@@ -138,11 +144,6 @@ impl Calls {
     /// Returns whether a call was emitted and has ended as it should.
     pub fn has_ended(&self) -> bool {
         self.emitter.has_ended
-    }
-
-    /// Says why the text ends.
-    pub fn end_reason(&mut self, reason: EndReason) {
-        self.writer.end_reason(reason);
     }
 
     /// Returns how many bytes of the text wait: here, or in the writer, or in both.

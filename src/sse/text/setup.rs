@@ -4,6 +4,7 @@
 use std::mem;
 use std::sync::Arc;
 
+use super::bare::{self, Bare};
 use super::calls::{Calls, Form, Settings};
 use super::parts::Parts;
 use super::stream::{Input, TextStream};
@@ -29,6 +30,8 @@ pub struct Setup {
     prompted: TryBox<Scanner>,
     /// What the host says of calls, if it wants them.
     calls: Option<Settings>,
+    /// The call whose arguments each text is.
+    start_call: Option<Arc<str>>,
     /// How many bytes of calls wait in all texts.
     waiting: usize,
     pub stats: Stats,
@@ -48,6 +51,7 @@ impl Setup {
             defaults: TryBox::NONE,
             prompted: TryBox::NONE,
             calls: options.calls.then(|| Settings::new(options)),
+            start_call: options.start_call.clone(),
             waiting: 0,
             stats: Stats::default(),
         }
@@ -62,8 +66,13 @@ impl Setup {
     pub fn scanner(&self) -> Result<Scanner, Error> {
         match self.prompted.get() {
             Some(prompted) => prompted.try_clone(),
-            None => Scanner::with_options(&self.dialect, &self.options),
+            None => scanner(&self.dialect, &self.options),
         }
+    }
+
+    /// Returns whether calls have no markers.
+    fn is_bare(&self) -> bool {
+        self.options.start == Some(Start::Calls) || self.start_call.is_some()
     }
 
     /// Puts a scanner of this stream back to where its texts begin.
@@ -110,7 +119,13 @@ impl Setup {
         if let Some(settings) = &self.calls
             && text.needs_calls()
         {
-            text.calls = TryBox::new(Calls::new(settings, &self.dialect, &id_prefix()?, form)?)?;
+            let id_len = self.dialect.compiled.call_ids;
+            let mut dialect = &self.dialect;
+            if self.is_bare() {
+                dialect = bare::dialect()?;
+                text.bare = Bare::new(self.start_call.clone())?;
+            }
+            text.calls = TryBox::new(Calls::new(settings, dialect, &id_prefix()?, id_len, form)?)?;
         }
         Ok(())
     }
@@ -182,7 +197,7 @@ impl Setup {
         let default = self.defaults.get().map_or(&self.dialect, |defaults| &defaults.dialect);
         let dialect = dialect.unwrap_or(default).clone();
         // It says whether the dialect has this start.
-        Scanner::with_options(&dialect, &options)?;
+        scanner(&dialect, &options)?;
         self.keep_defaults()?;
         (self.dialect, self.options, self.prompted) = (dialect, options, TryBox::NONE);
         Ok(())
@@ -190,7 +205,7 @@ impl Setup {
 
     /// Starts the next stream after this prompt.
     pub fn start_from_prompt(&mut self, tail: &[u8]) -> Result<Start, Error> {
-        let mut prompted = Scanner::with_options(&self.dialect, &self.options)?;
+        let mut prompted = scanner(&self.dialect, &self.options)?;
         let start = prompted.start_from_prompt(tail)?;
         let prompted = TryBox::new(prompted)?;
         self.keep_defaults()?;
@@ -210,5 +225,15 @@ impl Setup {
         if let Some(calls) = &mut self.calls {
             calls.writing.tools = tools;
         }
+    }
+}
+
+/// Returns the scanner of a text. Calls without markers begin in the content.
+fn scanner(dialect: &Dialect, options: &crate::ScannerOptions) -> Result<Scanner, Error> {
+    match options.start {
+        Some(Start::Calls) => {
+            Scanner::with_options(dialect, &options.start(Start::Channel(Channel::Content)).calls(false))
+        }
+        _ => Scanner::with_options(dialect, options),
     }
 }

@@ -28,11 +28,14 @@ _Kind: TypeAlias = Literal[
     "call_end",
 ]
 _Channel: TypeAlias = Literal["content", "thinking", "narration", "tool"]
-_Cause: TypeAlias = Literal["marker", "implied", "end_of_stream", "forced", "malformed"]
-_Start: TypeAlias = Literal["content", "thinking", "narration", "tool", "header"]
+_Cause: TypeAlias = Literal["marker", "implied", "end_of_stream", "forced", "malformed", "ended"]
+_Start: TypeAlias = Literal["content", "thinking", "narration", "tool", "header", "calls"]
 _CallsInThinking: TypeAlias = Literal["dialect", "never"]
 _StrayClose: TypeAlias = Literal["dialect", "text", "drop"]
 _EndReason: TypeAlias = Literal["unknown", "ended", "cut_off"]
+_NotWhole: TypeAlias = Literal["tell", "hold", "text"]
+_UnknownTool: TypeAlias = Literal["text", "drop", "tell"]
+_ImpliedEnd: TypeAlias = Literal["on", "off"]
 _LeadingTags: TypeAlias = Literal["dialect", "text"]
 _Markers: TypeAlias = Literal["refuse", "escape"]
 _Field: TypeAlias = Literal["reasoning_content", "reasoning", "thinking"]
@@ -197,6 +200,11 @@ class Scanner(Generic[_Text]):
         stray_close: _StrayClose = "dialect",
         leading_tags: _LeadingTags = "dialect",
         max_tools: int | None = None,
+        not_whole: _NotWhole = "tell",
+        unknown_tool: _UnknownTool = "text",
+        implied_end: _ImpliedEnd = "on",
+        max_calls: int | None = None,
+        repair_arguments: bool = False,
     ) -> Self: ...
     def feed(self, text: _Text) -> list[Event[_Text]]: ...
     def split(self, text: _Text) -> Split[_Text]: ...
@@ -296,6 +304,12 @@ class Rewriter:
         max_held: int | None = None,
         max_tools: int | None = None,
         keep_guessed: bool = False,
+        not_whole: _NotWhole = "tell",
+        unknown_tool: _UnknownTool = "text",
+        implied_end: _ImpliedEnd = "on",
+        max_calls: int | None = None,
+        repair_arguments: bool = False,
+        start_call: str | None = None,
     ) -> Self: ...
     def feed(self, data: Buffer) -> bytes: ...
     def finish(self) -> bytes: ...

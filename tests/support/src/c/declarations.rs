@@ -52,6 +52,7 @@ pub const CAUSE_IMPLIED: u32 = 1;
 pub const CAUSE_END_OF_STREAM: u32 = 2;
 pub const CAUSE_FORCED: u32 = 3;
 pub const CAUSE_MALFORMED: u32 = 4;
+pub const CAUSE_ENDED: u32 = 5;
 
 pub const START_DEFAULT: u32 = 0;
 pub const START_CONTENT: u32 = 1;
@@ -59,6 +60,7 @@ pub const START_THINKING: u32 = 2;
 pub const START_NARRATION: u32 = 3;
 pub const START_TOOL: u32 = 4;
 pub const START_HEADER: u32 = 5;
+pub const START_CALLS: u32 = 6;
 
 pub const CALLS_IN_THINKING_DIALECT: u32 = 0;
 pub const CALLS_IN_THINKING_NEVER: u32 = 1;
@@ -70,6 +72,17 @@ pub const STRAY_CLOSE_DROP: u32 = 2;
 pub const END_REASON_UNKNOWN: u32 = 0;
 pub const END_REASON_ENDED: u32 = 1;
 pub const END_REASON_CUT_OFF: u32 = 2;
+
+pub const NOT_WHOLE_TELL: u32 = 0;
+pub const NOT_WHOLE_HOLD: u32 = 1;
+pub const NOT_WHOLE_TEXT: u32 = 2;
+
+pub const UNKNOWN_TOOL_TEXT: u32 = 0;
+pub const UNKNOWN_TOOL_DROP: u32 = 1;
+pub const UNKNOWN_TOOL_TELL: u32 = 2;
+
+pub const IMPLIED_END_ON: u32 = 0;
+pub const IMPLIED_END_OFF: u32 = 1;
 
 pub const LEADING_TAGS_DIALECT: u32 = 0;
 pub const LEADING_TAGS_TEXT: u32 = 1;
@@ -148,6 +161,11 @@ pub struct CallWriterOptions {
     pub id_prefix: Bytes,
     pub max_held: u64,
     pub max_tools: u64,
+    pub not_whole: u32,
+    pub unknown_tool: u32,
+    pub implied_end: u32,
+    pub repair_arguments: u32,
+    pub max_calls: u64,
 }
 
 impl Default for CallWriterOptions {
@@ -241,6 +259,12 @@ pub struct RewriterOptions {
     pub max_tools: u64,
     pub keep_guessed: u32,
     pub leading_tags: u32,
+    pub not_whole: u32,
+    pub unknown_tool: u32,
+    pub implied_end: u32,
+    pub repair_arguments: u32,
+    pub max_calls: u64,
+    pub start_call: Bytes,
 }
 
 impl Default for RewriterOptions {
