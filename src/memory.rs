@@ -160,6 +160,12 @@ impl<T> TryBox<T> {
     }
 }
 
+impl<T> Default for TryBox<T> {
+    fn default() -> TryBox<T> {
+        TryBox::NONE
+    }
+}
+
 impl<T: Default> TryBox<T> {
     /// Returns the value, made by its default if it was not there.
     pub fn made(&mut self) -> Result<&mut T> {

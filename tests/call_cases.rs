@@ -45,7 +45,7 @@ impl CaseCall {
     /// Arguments are JSON, or the text of what was cut or is broken.
     fn call(&self) -> Call {
         let arguments = self.arguments.as_str().map_or_else(|| self.arguments.to_string(), str::to_owned);
-        Call { name: self.name.clone(), arguments, id: self.id.clone(), cause: self.cause.clone() }
+        Call { name: self.name.clone(), arguments, id: self.id.clone(), cause: self.cause.clone(), is_repaired: false }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use aside::call_writer::{self, CallWriter, Tools};
 use aside::{CallsInThinking, Channel, Dialect, Kind, Scanner, ScannerOptions, Token};
-use reference::What;
+use reference::{Call, What};
 use samples::CallPieces;
 use support::Pair;
 
@@ -605,9 +605,9 @@ fn reads(toml: &str, start: &str, text: &str, wanted: &[&str]) {
     }
 }
 
-/// The first closer counts, and not the one that makes the framing before it fit.
+/// Which of two closers that overlap counts is said by what follows.
 #[test]
-fn framing_never_hides_the_first_closer_of_a_value() {
+fn the_closer_counts_after_which_the_call_goes_on() {
     let dialect = of_tags("value = [\"<v>\", \">>\"]\nframing.before_close = \"->\"\nend = \"</e>\"\n");
     let wanted = [
         "Call(Begin { table: 0, index: 0 }) ",
@@ -615,35 +615,71 @@ fn framing_never_hides_the_first_closer_of_a_value() {
         "Framing <k>",
         "Call(Key) k",
         "Framing </k><v>",
-        "Call(Value) a-",
+        "Call(Value) a",
+        "Framing ->",
         "Call(ValueEnd { is_repaired: false }) >>",
-        "Call(End { index: 0, cause: \"malformed\", is_repaired: false }) ",
-        "Text ></e>",
+        "Call(End { index: 0, cause: \"marker\", is_repaired: false }) </e>",
     ];
     reads(&dialect, "content", "<t>f<k>k</k><v>a->>></e></t>", &wanted);
 }
 
-/// Where both could begin, the closer counts, however the text is cut.
+/// Values, each with what ends it, in a dialect whose calls have an `end` and in one where the span's closer is that.
 #[test]
-fn a_closer_comes_before_a_stop_at_the_same_place() {
-    let dialect = of_tags("value = [\"<v>\", \"\\n//\"]\nvalue_stop = [\"/\"]\nend = \"</e>\"\n");
-    let begin = ["Call(Begin { table: 0, index: 0 }) ", "Call(Name(None)) f", "Framing <k>", "Call(Key) k"];
-    let closed = [
-        "Framing </k><v>",
-        "Call(Value) a",
-        "Call(ValueEnd { is_repaired: false }) \\n//",
-        "Call(End { index: 0, cause: \"marker\", is_repaired: false }) </e>",
+fn values_end_where_the_grammar_goes_on() {
+    let letters = format!("</v{}>", "w".repeat(24));
+    let long = format!("a</v>{}", " ".repeat(65));
+    // The value, its closer, what stands between that and the call's end; whether it is repaired.
+    let cases = [
+        ("a", "</v>", "", false),
+        ("a", "</v>", " </v>\n</v>", false),
+        ("a", "</v>", "\n \n", false),
+        ("a</v>b", "</v>", "", false),
+        (&long, "</v>", "", false),
+        ("a</vv>b", "</v", " ", true),
+        ("a", &letters, "", true),
+        ("a", "</k>", "\n", true),
+        ("a", "", "", true),
+        ("", "", "", true),
+        ("a<k> b", "", "", true),
     ];
-    reads(&dialect, "content", "<t>f<k>k</k><v>a\n//</e></t>", &[&begin[..], &closed].concat());
-    let stopped = [
+    for (end, cause) in [("</e>", "marker"), ("", "implied")] {
+        let table = if end.is_empty() { String::new() } else { format!("end = \"{end}\"\n") };
+        let pair = Pair::parse(&of_tags(&format!("value = [\"<v>\", \"</v>\"]\n{table}")));
+        for (value, closer, after, is_repaired) in cases {
+            let text = format!("<t>f<k>k</k><v>{value}{closer}{after}{end}</t>");
+            let seen = reference::read_with_calls(&pair.reference, text.as_bytes(), None);
+            for at in 0..text.len() {
+                let (before, after) = text.as_bytes().split_at(at);
+                pair.check_calls(None, &[before, after], &seen);
+            }
+            pair.check_calls(None, &support::bytes(text.as_bytes()), &seen);
+            let texts = |call: Call| -> Vec<u8> {
+                let events = seen.iter().filter(|event| event.what == What::Call(call.clone()));
+                events.flat_map(|event| event.bytes.clone()).collect()
+            };
+            assert_eq!(texts(Call::Value), value.as_bytes(), "{text}");
+            assert_eq!(texts(Call::ValueEnd { is_repaired }), closer.as_bytes(), "{text}");
+            let over = What::Call(Call::End { index: 0, cause, is_repaired });
+            assert!(seen.iter().any(|event| event.what == over), "{text}: {seen:?}");
+        }
+    }
+}
+
+/// After a closer that does not count, a value must end with one that does.
+#[test]
+fn a_call_breaks_where_a_value_with_a_closer_ends_without_one() {
+    let dialect = of_tags("value = [\"<v>\", \"</v>\"]\nend = \"</e>\"\n");
+    let wanted = [
+        "Call(Begin { table: 0, index: 0 }) ",
+        "Call(Name(None)) f",
+        "Framing <k>",
+        "Call(Key) k",
         "Framing </k><v>",
-        "Call(Value) a",
-        "Framing \\n",
-        "Call(ValueEnd { is_repaired: false }) ",
+        "Call(Value) a</v>b",
         "Call(End { index: 0, cause: \"malformed\", is_repaired: false }) ",
-        "Text /</e>",
+        "Text <k>l</k><v>c</v></e>",
     ];
-    reads(&dialect, "content", "<t>f<k>k</k><v>a\n/</e></t>", &[&begin[..], &stopped].concat());
+    reads(&dialect, "content", "<t>f<k>k</k><v>a</v>b<k>l</k><v>c</v></e></t>", &wanted);
 }
 
 /// A host may stop after an event and feed what is left in other chunks, in which a literal that was seen whole comes again.

@@ -393,14 +393,15 @@ fn point_3_nothing_of_a_call_is_held_without_need() {
 }
 
 /// Whether these bytes are the same whatever comes, and decide what comes after them: the key of a member, which is framing
-/// whether it means something or not; the framing before a closer, which is framing between calls too; and a raw quote, which
-/// is of the value with what is quoted.
+/// whether it means something or not; the framing before a closer, which is framing between calls too; a raw quote, which is of
+/// the value with what is quoted; and the end of a call that broke its grammar, which is text.
 fn is_state(pair: &Pair, held: &[u8]) -> bool {
     let spans = || pair.reference.spans.iter().filter(|span| !span.calls.is_empty());
     let closers =
         spans().flat_map(|span| span.close.iter().map(|close| format!("{}{close}", span.framing.before_close)));
     let quotes = spans().flat_map(|span| &span.calls).map(|table| table.raw_quote.clone());
-    let mut words = closers.chain(quotes);
+    let ends = spans().flat_map(|span| &span.calls).map(|table| table.end.clone());
+    let mut words = closers.chain(quotes).chain(ends);
     held[0] == b'"' && held.len() <= 258 || words.any(|word| word.as_bytes().starts_with(held))
 }
 

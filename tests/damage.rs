@@ -1,12 +1,14 @@
 //! Examples of every dialect, damaged at random, as models and servers damage them: whatever is left of a call, no door tells it
 //! as whole if its arguments are not a JSON object.
 
+use std::collections::BTreeSet;
+
 use aside::sse::Options;
 use samples::{Random, Texts};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use support::Pair;
-use support::calls::calls;
+use support::calls::{Call, calls};
 use support::rewriting::rewrite;
 
 /// What a client can read. Half a pair of surrogates is JSON too, though not every client makes a string of it.
@@ -56,6 +58,73 @@ fn damage(random: &mut Random, text: &mut Vec<u8>, others: &Texts) {
 fn body(pair: &Pair, options: &Options, body: &Value) -> Value {
     let out = rewrite(&pair.library, options, [body.to_string().as_bytes()]);
     serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"))
+}
+
+/// Damages one marker of a call: a closer of a value, `end`, or what opens or closes its span. Returns false where the text has
+/// none.
+fn damage_marker(random: &mut Random, text: &mut Vec<u8>, markers: &[Vec<u8>]) -> bool {
+    let is_here = |at: &usize| markers.iter().any(|marker| text[*at..].starts_with(marker));
+    let places: Vec<usize> = (0..text.len()).filter(is_here).collect();
+    if places.is_empty() {
+        return false;
+    }
+    let at = *random.pick(&places);
+    let here = markers.iter().filter(|marker| text[at..].starts_with(marker)).max_by_key(|marker| marker.len());
+    let len = here.map_or(0, Vec::len);
+    let inside = at + random.below(len);
+    match random.below(5) {
+        0 => drop(text.drain(at..at + len)),
+        1 => drop(text.drain(inside..inside + 1)),
+        2 => text[inside] = *random.pick(b"abc_</> \n"),
+        3 => text.insert(inside, *random.pick(b"abc_</> \n")),
+        _ => {
+            let marker = text[at..at + len].to_vec();
+            text.splice(at..at, marker);
+        }
+    }
+    true
+}
+
+/// The limit is what a trial of the rule left. Nearly all that is left here is a marker inside a value, whose damage makes another
+/// value.
+#[test]
+fn a_damaged_marker_makes_no_other_call_without_a_sign() {
+    let mut random = Random::announced("a_damaged_marker_makes_no_other_call_without_a_sign");
+    let rounds = std::env::var("ASIDE_MADE").map_or(40, |count| count.parse().unwrap());
+    let (mut damaged, mut silent) = (0, 0);
+    for pair in Pair::all().iter().filter(|pair| pair.has_calls()) {
+        let mut markers = BTreeSet::new();
+        for span in pair.reference.spans.iter().filter(|span| !span.calls.is_empty()) {
+            markers.extend(span.open.iter().chain(&span.close).cloned());
+            for table in &span.calls {
+                markers.extend([&table.value[1], &table.end].into_iter().cloned());
+            }
+        }
+        let markers: Vec<Vec<u8>> = markers.into_iter().map(String::into_bytes).filter(|it| !it.is_empty()).collect();
+        let has_tags = pair.reference.spans.iter().flat_map(|span| &span.calls).any(|table| table.body == "tags");
+        for example in pair.reference.examples.iter().filter(|example| has_tags && example.calls.is_some()) {
+            let start = example.start.as_deref();
+            let right = calls(pair, start, None, &[example.input.as_bytes()]);
+            for _ in 0..rounds {
+                let mut text = example.input.clone().into_bytes();
+                if !damage_marker(&mut random, &mut text, &markers) {
+                    break;
+                }
+                let told = calls(pair, start, None, &[&text]);
+                let is_sign = |call: &Call| call.cause.is_some() || call.is_repaired;
+                let is_other = |call: &&Call| !is_sign(call) && !right.iter().any(|wanted| call.is(wanted));
+                damaged += 1;
+                if let Some(call) = told.iter().find(is_other) {
+                    silent += 1;
+                    if std::env::var_os("ASIDE_SHOW").is_some() {
+                        println!("{}: {call:?} of {}", pair.reference.name, text.escape_ascii());
+                    }
+                }
+            }
+        }
+    }
+    println!("{silent} of {damaged} texts have another call without a sign");
+    assert!(damaged > 1000 && silent * 1000 <= damaged * 102, "{silent} of {damaged}");
 }
 
 #[test]

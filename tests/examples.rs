@@ -118,7 +118,7 @@ fn calls_are_those_of_the_files_at_every_split() {
 
 fn call(wanted: &ExampleCall) -> Call {
     let ExampleCall { name, arguments, id, cause } = wanted.clone();
-    Call { name, arguments, id, cause }
+    Call { name, arguments, id, cause, is_repaired: false }
 }
 
 /// Which family wrote a text is not sure there, and a call that is told is run.

@@ -34,7 +34,14 @@ impl Words {
             all.extend(single.into_iter().chain(&table.key).chain(&table.skip).chain(&table.name_end).cloned());
             let framing = [&table.framing.after_open, &table.framing.before_close];
             all.extend(framing.into_iter().chain([&table.value[0]]).cloned());
-            ends.extend(table.value_stop.iter().chain([&table.value[1], &table.raw_quote]).cloned());
+            ends.extend([&table.value[1], &table.raw_quote].into_iter().cloned());
+            if table.body == "tags" && !table.nested {
+                // What ends a value without its closer: a key, the call's end, a misspelt closer.
+                ends.extend([&table.key[0], &table.end].into_iter().cloned());
+                ends.extend(closers.iter().filter(|_| table.end.is_empty()).map(|closer| (*closer).clone()));
+                ends.extend(table.value[1].strip_suffix('>').map(str::to_string));
+                ends.insert("</".into());
+            }
             if table.nested {
                 ends.insert(table.mark.clone());
             }
@@ -287,6 +294,7 @@ fn calls_of_every_family_are_read_back() {
                 && !line.starts_with("ends ")
                 && !line.starts_with("pauses ")
                 && !line.starts_with("quote ")
+                && !line.starts_with("value_stop ")
         };
         let lines: Vec<&str> = body.lines().filter(is_line).collect();
         if head.ends_with(".span]]") {
@@ -486,8 +494,11 @@ fn calls_that_would_not_be_read_back() {
     let value = || CallPart::Value("k".into());
     let tags = &*only_tags();
     refuses(tags, f(r#"{"a": 1, "k": "é</parameter>"}"#), value(), Closer { offset: 2 });
-    refuses(tags, f(r#"{"k": "a\n</function>b"}"#), value(), Stop { offset: 1 });
-    refuses(tags, f(r#"{"k": {"x": "\n", "y": "</parameter>"}}"#), value(), Closer { offset: 18 });
+    refuses(tags, f(r#"{"k": "a\n</parameter> <parameter="}"#), value(), Closer { offset: 1 });
+    refuses(tags, f(r#"{"k": "a\n</function></tool_call>b"}"#), value(), Stop { offset: 1 });
+    refuses(tags, f(r#"{"k": "a</parameter>b <parameter=x>"}"#), value(), Stop { offset: 15 });
+    refuses(tags, f(r#"{"k": "a</k> <parameter=x>"}"#), value(), Stop { offset: 1 });
+    refuses(tags, f(r#"{"k": {"x": "\n", "y": "</parameter></function>"}}"#), value(), Closer { offset: 18 });
     refuses(tags, f(r#"{"k\n": 1}"#), CallPart::Key("k\n".into()), Misread { offset: 1 });
     refuses(tags, f(r#"{"": 1}"#), CallPart::Key("".into()), Misread { offset: 0 });
     refuses(tags, f(r#"{"a": 1, "k": "\ud83d"}"#), value(), Surrogate);

@@ -12,6 +12,12 @@ pub const MOST_OF_NAME: usize = 128;
 /// The most blanks where some may stand in or before a head.
 pub const MOST_BLANKS: usize = 16;
 
+/// The most blanks between the end of a value and what shows that it is one; the most bytes of the key that may be that, and of
+/// the letters that may stand before the `>` of a misspelt closer.
+pub const MOST_BLANKS_AFTER: usize = 64;
+pub const MOST_OF_PLAIN_KEY: usize = 128;
+pub const MOST_LETTERS: usize = 24;
+
 /// What begins and ends a value that is not looked at.
 pub const CDATA: &[u8] = b"<![CDATA[";
 pub const CDATA_END: &[u8] = b"]]>";
@@ -29,6 +35,10 @@ pub struct CallTables {
     /// Every `begin`, and every literal that is framing between calls; longer ones first.
     pub begins: Vec<Literal>,
     pub skips: Vec<Literal>,
+    /// The closers of the region, as the file writes them, and all literals that may come after a call: these too, every `begin`
+    /// and `skip`, openers of tool spans, markers that are dropped.
+    pub closes: Vec<Literal>,
+    pub follows: Vec<Literal>,
     /// Bytes that are framing between calls.
     pub between: ByteSet,
     /// The opener counts in the content only where a call begins after it. Inside the thinking it always does so.
@@ -45,12 +55,18 @@ pub struct CallTables {
 impl CallTables {
     /// Returns the tables of a span with these openers.
     pub fn new<'a>(
-        tables: Vec<CallTable>,
+        mut tables: Vec<CallTable>,
+        around: Around,
         openers: impl IntoIterator<Item = &'a [u8]>,
         skips: impl IntoIterator<Item = Literal>,
         between: &[u8],
         is_sure: bool,
     ) -> CallTables {
+        for table in &mut tables {
+            if let BodyRule::Tags(rule) = &mut table.body {
+                rule.find_ends(if table.end.is_empty() { &around.closes } else { std::slice::from_ref(&table.end) });
+            }
+        }
         let mut order: Vec<u8> = (0..tables.len() as u8).collect();
         order.sort_by_key(|&at| std::cmp::Reverse(tables[usize::from(at)].begin.len()));
         let begun = |opener: &[u8]| {
@@ -64,8 +80,10 @@ impl CallTables {
         CallTables {
             order,
             begun,
-            begins,
             skips: longest_first(skips),
+            follows: longest_first(around.follows.into_iter().chain(around.closes.iter().chain(&begins).cloned())),
+            closes: around.closes,
+            begins,
             between: set,
             is_sure,
             closers: 0,
@@ -84,7 +102,9 @@ impl CallTables {
             let begin = opener + MOST_BLANKS + table.begin.len().max(3 + 2 * MOST_BLANKS) + head;
             let word = match &table.body {
                 BodyRule::Object(_) | BodyRule::Json => MOST_OF_WORD + 2,
-                BodyRule::Tags(rule) => rule.longest_end() + MOST_OF_WORD,
+                BodyRule::Tags(rule) => {
+                    (rule.longest_end() + MOST_OF_WORD).max(self.hold_of_value(table, rule, opener))
+                }
                 BodyRule::Literal(rule) => rule.raw_quote.len().max(1) + MOST_OF_WORD,
             };
             begin.max(word).max(table.end.len())
@@ -93,8 +113,26 @@ impl CallTables {
         self.tables.iter().map(of_table).max().unwrap_or(0).max(skip)
     }
 
+    /// Returns how many bytes may be held until it is decided whether a value ends. No closer is longer than `closer`.
+    fn hold_of_value(&self, table: &CallTable, rule: &TagsRule, closer: usize) -> usize {
+        let longest = |literals: &[Literal]| literals.iter().map(|literal| literal.len()).max().unwrap_or(0);
+        let [key, key_end] = rule.key.each_ref().map(|literal| literal.len());
+        let follows = longest(&self.follows).max(closer);
+        let after_closer = MOST_BLANKS_AFTER + follows.max(key).max(table.end.len()).max(rule.value[1].len());
+        let end = table.end.len().max(longest(&self.closes)) + MOST_BLANKS_AFTER + follows;
+        let implied = end.max(key + MOST_OF_PLAIN_KEY + key_end);
+        let misspelt = (rule.value[1].len() + MOST_LETTERS).max(MOST_OF_PLAIN_KEY + 3);
+        let misspelt = misspelt + MOST_BLANKS_AFTER + implied.max(closer);
+        rule.before_close.len().max(1) + (rule.value[1].len() + after_closer).max(implied).max(misspelt)
+    }
+
     pub fn table(&self, number: u8) -> &CallTable {
         &self.tables[usize::from(number)]
+    }
+
+    /// Returns whether values may be elements inside each other.
+    pub fn has_elements(&self) -> bool {
+        self.tables.iter().any(|table| matches!(&table.body, BodyRule::Tags(rule) if rule.nested.is_some()))
     }
 
     /// The table whose calls are named by a field of the header, with its number.
@@ -114,6 +152,13 @@ fn longest_first(literals: impl IntoIterator<Item = Literal>) -> Vec<Literal> {
     literals.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
     literals.dedup();
     literals
+}
+
+/// What stands around the calls of a span, as literals: its closers, and what else may come after a call.
+#[derive(Default)]
+pub struct Around {
+    pub closes: Vec<Literal>,
+    pub follows: Vec<Literal>,
 }
 
 /// One way in which calls are written.
@@ -200,18 +245,54 @@ pub struct TagsRule {
     pub nested: Option<Literal>,
     /// Values whose type is not known are strings.
     pub unknown_is_string: bool,
-    /// End a value too, where they begin a line.
-    pub stops: Vec<Literal>,
+    /// With one of these begins what ends a value: its closer, the next key, the call's end, the closer of an element.
+    pub ends: Vec<Literal>,
+    /// The first bytes of these.
+    pub first_of_ends: Vec<u8>,
 }
 
 impl TagsRule {
+    /// Finds the literals with which begins what may end a value. `over` end the call.
+    fn find_ends(&mut self, over: &[Literal]) {
+        let closer = self.value[1].strip_suffix(b">").filter(|stem| !stem.is_empty()).unwrap_or(&self.value[1]);
+        let ends = [closer, &self.key[0], b"</"].into_iter().chain(over.iter().map(|end| &end[..]));
+        self.ends = ends.map(Literal::from).collect();
+        self.first_of_ends = self.ends.iter().filter_map(|end| end.first().copied()).collect();
+        self.first_of_ends.sort_unstable();
+        self.first_of_ends.dedup();
+    }
+
+    /// Returns how many bytes stand before the first one that may begin the end of a value.
+    pub fn next_end(&self, text: &[u8]) -> Option<usize> {
+        match self.first_of_ends[..] {
+            [one] => memchr::memchr(one, text),
+            [one, two] => memchr::memchr2(one, two, text),
+            [one, two, three] => memchr::memchr3(one, two, three, text),
+            _ => text.iter().position(|byte| self.first_of_ends.contains(byte)),
+        }
+    }
+
+    /// Returns how many of the last bytes of a value are framing if its end follows, or if more of that framing does.
+    pub fn framing_before(&self, text: &[u8]) -> usize {
+        let before = &self.before_close;
+        let framing = (1..=before.len().min(text.len())).rev().find(|&len| text.ends_with(&before[..len]));
+        framing.unwrap_or_else(|| usize::from(text.ends_with(b"\n")))
+    }
+
+    /// Returns whether a text may begin with the end of a value, or with framing before it.
+    pub fn may_end(&self, text: &[u8]) -> bool {
+        let is_beginning =
+            |before: &[u8], end: &[u8]| text.iter().zip(before.iter().chain(end)).all(|(one, other)| one == other);
+        let befores: [&[u8]; 3] = [b"", b"\n", &self.before_close];
+        self.ends.iter().any(|end| befores.iter().any(|before| is_beginning(before, end)))
+    }
+
     /// The length of the longest literal, or literals, with which something ends.
     fn longest_end(&self) -> usize {
         let kind = self.kind.as_ref().map_or(0, |kind| kind[0].len().max(kind[1].len()));
         let value = CDATA_END.len().max(self.before_close.len()) + self.value[1].len();
-        let stop = 1 + self.stops.iter().map(|stop| stop.len()).max().unwrap_or(0);
-        let begin = self.value[0].len().max(CDATA.len()).max(self.after_open.len() + stop);
-        self.key[0].len().max(self.key[1].len()).max(kind).max(value).max(stop).max(begin)
+        let begin = self.value[0].len().max(CDATA.len()).max(self.after_open.len());
+        self.key[0].len().max(self.key[1].len()).max(kind).max(value).max(begin)
     }
 }
 

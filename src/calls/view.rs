@@ -1,6 +1,7 @@
 //! What is looked at: the bytes that are there, and whether any come after them. Each question is answered for the whole text:
 //! `More` where the bytes that are missing could change the answer.
 
+use super::table::MOST_BLANKS_AFTER;
 use crate::matcher::bytes::is_blank;
 
 /// A decision about the text at a place.
@@ -37,11 +38,18 @@ pub struct View<'a> {
     pub text: &'a [u8],
     /// Nothing comes after it.
     pub is_end: bool,
-    /// Says whether a closer of the region is at an index.
-    pub closers: &'a dyn Fn(usize) -> Decision,
+    /// The hash of the innermost element's name.
+    pub innermost: u32,
+    /// Says whether a closer of the region is at an index; the second argument is how many bytes may be looked at.
+    pub closers: &'a dyn Fn(usize, usize) -> Decision,
 }
 
 impl View<'_> {
+    /// Returns the first `len` bytes, of which it is not known what comes after them.
+    pub fn first(&self, len: usize) -> View<'_> {
+        View { text: &self.text[..len], is_end: self.is_end && len == self.text.len(), ..*self }
+    }
+
     /// The byte at an index; none at the text's end.
     pub fn byte(&self, at: usize) -> Result<Option<u8>, Decision> {
         match self.text.get(at) {
@@ -49,6 +57,10 @@ impl View<'_> {
             None if self.is_end => Ok(None),
             None => Err(Decision::More),
         }
+    }
+
+    fn rest(&self, at: usize) -> &[u8] {
+        self.text.get(at..).unwrap_or_default()
     }
 
     /// Whether one of these bytes is at an index.
@@ -85,12 +97,27 @@ impl View<'_> {
 
     /// Whether a closer of the region is at an index.
     pub fn closer(&self, at: usize) -> Decision {
-        (self.closers)(at)
+        (self.closers)(at, self.text.len())
     }
 
     /// Whether a literal is at an index. An empty one, which stands for none, is nowhere.
     pub fn marker(&self, at: usize, literal: &[u8]) -> Decision {
         if literal.is_empty() { Decision::No } else { self.literal(at, literal) }
+    }
+
+    /// Whether a literal is at an index, or begins there and the text ends inside it.
+    pub fn begins(&self, at: usize, literal: &[u8]) -> Decision {
+        match self.marker(at, literal) {
+            Decision::No if self.is_end && !literal.is_empty() && literal.starts_with(self.rest(at)) => Decision::Yes,
+            seen => seen,
+        }
+    }
+
+    /// Whether something stands at an index, or after some blanks there. `is_here` says whether it stands at one.
+    pub fn comes(&self, at: usize, is_here: impl Fn(usize) -> Decision) -> Decision {
+        let blanks = self.rest(at).iter().take(MOST_BLANKS_AFTER).take_while(|&&byte| is_blank(byte)).count();
+        (at..=at + blanks)
+            .fold(Decision::No, |seen, at| if seen == Decision::Yes { seen } else { seen.or(is_here(at)) })
     }
 
     /// Whether a closer of the region, or one of the literals that begin a call, is at an index.

@@ -6,10 +6,11 @@ use toml::Spanned;
 use super::{
     check::{check_literal, fault},
     fault::Fault,
-    schema::{Call, CallBody, CallId, Header, Literal, Span, UnknownType, text},
+    schema::{Call, CallBody, CallId, Header, Literal, Model, Span, UnknownType, text},
 };
 use crate::{
-    calls::table::{self, BodyRule, CallTable, CallTables, HeadRule, LiteralRule, ObjectRule, TagsRule},
+    calls::table::{self, Around, BodyRule, CallTable, CallTables, HeadRule, LiteralRule, ObjectRule, TagsRule},
+    channel::Channel,
     file_error::quoted,
 };
 
@@ -18,52 +19,68 @@ const MOST_OF_SPAN: usize = 8;
 const MOST_OF_DIALECT: usize = 24;
 
 /// The tables of a span; none where it has none.
-pub fn of_span(span: &Span) -> Result<Option<CallTables>, Fault> {
+pub fn of_span(model: &Model, span: &Span) -> Result<Option<CallTables>, Fault> {
     if span.calls.is_empty() {
         return match &span.sure {
             Some(sure) => fault(sure, "`sure` goes with a [[span.call]]"),
             None => Ok(None),
         };
     }
-    check_ends(span)?;
+    let closes = span.close.iter().map(|close| close.get_ref().clone()).chain(tags(span, "</")).collect();
     let names = span.tag.iter().flat_map(|tag| &tag.names);
     let openers = span.open.iter().flatten().chain(names).map(|opener| opener.get_ref().as_bytes());
     let is_sure = span.sure.as_ref().is_none_or(|sure| *sure.get_ref());
-    tables(&span.calls, None, openers, is_sure).map(Some)
+    tables(model, &span.calls, None, closes, openers, is_sure).map(Some)
 }
 
-/// Refuses markers of which one takes the bytes of another, which would then never come: the `end` of a call, the text before its
-/// keys, and the closer of its span may all come after a value.
-fn check_ends(span: &Span) -> Result<(), Fault> {
-    let literals = span.close.iter().map(|close| close.get_ref().clone());
-    let tags = span.tag.iter().flat_map(|tag| &tag.names).map(|name| format!("</{}>", name.get_ref()));
-    let closers: Vec<String> = literals.chain(tags).collect();
+/// The tags of a span, each as it begins with `front`.
+fn tags(span: &Span, front: &'static str) -> impl Iterator<Item = String> {
+    span.tag.iter().flat_map(|tag| &tag.names).map(move |name| format!("{front}{}>", name.get_ref()))
+}
+
+/// Refuses markers of which one takes the bytes of another, which would then never come. After a value there may be its closer
+/// once more, the next key, the `end` of the call, or a closer of its span; after a call, another one or such a closer.
+fn check_ends(calls: &[Spanned<Call>], closes: &[String]) -> Result<(), Fault> {
     let meet = |one: &str, other: &str| one.starts_with(other) || other.starts_with(one);
-    for call in span.calls.iter().map(Spanned::get_ref) {
+    let meets = |one: &str| closes.iter().find(|close| meet(one, close));
+    for call in calls.iter().map(Spanned::get_ref) {
         let end = call.end.as_ref();
-        let key = call.key.as_ref().map(|key| (key, &key.get_ref()[0]));
-        if let Some((end, closer)) = end.and_then(|end| Some((end, closers.iter().find(|it| meet(it, end.get_ref()))?)))
-        {
+        if let Some((end, closer)) = end.and_then(|end| Some((end, meets(end.get_ref())?))) {
             let (here, closer) = (quoted(end.get_ref()), quoted(closer));
             let advice = "leave `end` out, and the closer ends the call too";
             return fault(end, format!("{here} and the span's closer {closer} cannot be told apart: {advice}"));
         }
-        let others = closers.iter().chain(end.map(Spanned::get_ref));
-        if let Some((key, here)) = key
-            && let Some(other) = others.into_iter().find(|other| here.starts_with(other.as_str()))
+        if let Some((begin, closer)) = call.begin.as_ref().and_then(|begin| Some((begin, meets(begin.get_ref())?))) {
+            let (here, closer) = (quoted(begin.get_ref()), quoted(closer));
+            return fault(begin, format!("{here} and the span's closer {closer} cannot be told apart between calls"));
+        }
+        let others: Vec<&str> = closes.iter().chain(end.map(Spanned::get_ref)).map(String::as_str).collect();
+        let apart = "cannot be told apart after a value";
+        if let Some(key) = &call.key
+            && let here = key.get_ref()[0].as_str()
+            && let Some(other) = others.iter().find(|other| here.starts_with(**other))
         {
-            return fault(key, format!("{} and {} cannot be told apart after a value", quoted(here), quoted(other)));
+            return fault(key, format!("{} and {} {apart}", quoted(here), quoted(other)));
+        }
+        let is_flat = call.nested.as_ref().is_none_or(|nested| !*nested.get_ref());
+        if let Some(value) = call.value.as_ref().filter(|_| is_flat)
+            && let here = value.get_ref()[1].as_str()
+            && let key = call.key.iter().map(|key| key.get_ref()[0].as_str())
+            && let Some(other) = others.iter().copied().chain(key).find(|other| meet(here, other))
+        {
+            return fault(value, format!("{} and {} {apart}", quoted(here), quoted(other)));
         }
     }
     Ok(())
 }
 
 /// The tables of the header's bodies; none where it has none.
-pub fn of_header(header: &Header) -> Result<Option<CallTables>, Fault> {
+pub fn of_header(model: &Model, header: &Header) -> Result<Option<CallTables>, Fault> {
     if header.calls.is_empty() {
         return Ok(None);
     }
-    tables(&header.calls, Some(header), [], false).map(Some)
+    let closes = header.close.iter().map(|close| close.get_ref().clone()).collect();
+    tables(model, &header.calls, Some(header), closes, [], false).map(Some)
 }
 
 /// Refuses more tables than a stream can be read by.
@@ -75,8 +92,10 @@ pub fn check_count<'a>(mut all: impl Iterator<Item = &'a Spanned<Call>>) -> Resu
 }
 
 fn tables<'a>(
+    model: &Model,
     calls: &[Spanned<Call>],
     header: Option<&Header>,
+    closes: Vec<String>,
     openers: impl IntoIterator<Item = &'a [u8]>,
     is_sure: bool,
 ) -> Result<CallTables, Fault> {
@@ -84,6 +103,15 @@ fn tables<'a>(
         return fault(call, format!("more than {MOST_OF_SPAN} tables of calls in one span"));
     }
     let tables = calls.iter().map(|call| table(call, header)).collect::<Result<Vec<_>, _>>()?;
+    check_ends(calls, &closes)?;
+    let tools = || model.spans.iter().map(Spanned::get_ref).filter(|span| span.channel == Channel::Tool);
+    let literals = tools().flat_map(|span| span.open.iter().flatten()).chain(header.iter().flat_map(|it| &it.begin));
+    let dropped = model.dropped();
+    let skipped = calls.iter().flat_map(|call| &call.get_ref().skip);
+    let follows = literals.chain(&dropped).chain(skipped).map(|literal| literal.get_ref().clone());
+    let follows = follows.chain(tools().flat_map(|span| self::tags(span, "<")));
+    let literals = |texts: &mut dyn Iterator<Item = String>| texts.map(|text| text.into_bytes().into()).collect();
+    let around = Around { follows: literals(&mut { follows }), closes: literals(&mut closes.into_iter()) };
     let (mut skips, mut between) = (Vec::new(), Vec::new());
     for call in calls.iter().map(Spanned::get_ref) {
         skips.extend(call.skip.iter().map(bytes));
@@ -93,7 +121,7 @@ fn tables<'a>(
             None => between.extend(b","),
         }
     }
-    Ok(CallTables::new(tables, openers, skips, &between, is_sure))
+    Ok(CallTables::new(tables, around, openers, skips, &between, is_sure))
 }
 
 fn is_list(call: &Call) -> bool {
@@ -131,7 +159,7 @@ fn table(spanned: &Spanned<Call>, header: Option<&Header>) -> Result<CallTable, 
             key_is_name: flag(&call.key_is_name),
         }),
         CallBody::Json => BodyRule::Json,
-        CallBody::Tags => BodyRule::Tags(tags(spanned)?),
+        CallBody::Tags => BodyRule::Tags(tags_rule(spanned)?),
         CallBody::Literal => BodyRule::Literal(literal(spanned)?),
     };
     Ok(CallTable {
@@ -161,7 +189,7 @@ fn head(call: &Call) -> HeadRule {
     }
 }
 
-fn tags(spanned: &Spanned<Call>) -> Result<TagsRule, Fault> {
+fn tags_rule(spanned: &Spanned<Call>) -> Result<TagsRule, Fault> {
     let call = spanned.get_ref();
     let (Some(key), Some(value)) = (&call.key, &call.value) else {
         return fault(spanned, "a call with `body = \"tags\"` has `key` and `value`");
@@ -201,21 +229,18 @@ fn tags(spanned: &Spanned<Call>) -> Result<TagsRule, Fault> {
     let literal = |literal: Option<&Option<Literal>>| literal.map_or("", text).as_bytes().into();
     let pair = |pair: &[String; 2]| pair.clone().map(|literal| literal.into_bytes().into());
     let words = call.type_words.iter().flat_map(|words| words.get_ref());
-    // The first closer ends a value: framing that makes an earlier one together with the closer never stands before one.
-    let (before_close, closer) = (framing.map_or("", |framing| text(&framing.before_close)), &value.get_ref()[1]);
-    let is_before = format!("{before_close}{closer}").find(closer.as_str()) == Some(before_close.len());
-    let before_close = if is_before { before_close } else { "" };
     Ok(TagsRule {
         key: pair(key.get_ref()),
         value: pair(value.get_ref()),
         kind: call.kind.as_ref().map(|kind| pair(kind.get_ref())),
         kind_words: words.map(|(word, meaning)| (word.as_str().into(), meaning.as_str().into())).collect(),
         after_open: literal(framing.map(|framing| &framing.after_open)),
-        before_close: before_close.as_bytes().into(),
+        before_close: literal(framing.map(|framing| &framing.before_close)),
         has_cdata: flag(&call.cdata),
         nested: call.mark.as_ref().map(bytes),
         unknown_is_string: call.types.as_ref().is_some_and(|types| *types.get_ref() == UnknownType::String),
-        stops: call.value_stop.iter().map(bytes).collect(),
+        ends: Vec::new(),
+        first_of_ends: Vec::new(),
     })
 }
 
@@ -276,7 +301,6 @@ fn check_keys(spanned: &Spanned<Call>) -> Result<(), Fault> {
         ("nested", call.nested.as_ref().map(Spanned::span), &[Tags]),
         ("mark", of(&call.mark), &[Tags]),
         ("types", call.types.as_ref().map(Spanned::span), &[Tags]),
-        ("value_stop", first(&call.value_stop), &[Tags]),
         ("open", of(&call.open), &[Literal]),
         ("close", of(&call.close), &[Literal]),
         ("assign", of(&call.assign), &[Literal]),
@@ -303,7 +327,7 @@ fn check_literals(call: &Call) -> Result<(), Fault> {
         &call.mark,
         &call.raw_quote,
     ];
-    let lists = [&call.skip, &call.name_end, &call.prefix, &call.value_stop];
+    let lists = [&call.skip, &call.name_end, &call.prefix];
     let framing = call.framing.iter().map(Spanned::get_ref).flat_map(|it| [&it.after_open, &it.before_close]);
     let all = single.into_iter().flatten().chain(lists.into_iter().flatten()).chain(framing.flatten());
     all.into_iter().try_for_each(|literal| check_literal(literal, literal.get_ref(), "literal"))?;

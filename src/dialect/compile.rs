@@ -173,12 +173,12 @@ fn tables_of(model: &Model, number: usize, region: &Region) -> Result<Option<Cal
     }
     let spans = || model.spans.iter().map(Spanned::get_ref);
     match (number.checked_sub(1).and_then(|rule| model.spans.get(rule)), region.started) {
-        (Some(span), _) => calls::of_span(span.get_ref()),
+        (Some(span), _) => calls::of_span(model, span.get_ref()),
         (None, Some(channel)) => {
             let first = spans().find(|span| span.channel == channel && !span.calls.is_empty());
-            first.map_or(Ok(None), calls::of_span)
+            first.map_or(Ok(None), |span| calls::of_span(model, span))
         }
-        (None, None) => model.header.as_ref().map_or(Ok(None), |header| calls::of_header(header.get_ref())),
+        (None, None) => model.header.as_ref().map_or(Ok(None), |header| calls::of_header(model, header.get_ref())),
     }
 }
 

@@ -421,8 +421,6 @@ pub struct Call {
     pub nested: Option<Spanned<bool>>,
     pub mark: Option<Literal>,
     pub types: Option<Spanned<UnknownType>>,
-    #[serde(default)]
-    pub value_stop: Vec<Literal>,
     pub open: Option<Literal>,
     pub close: Option<Literal>,
     pub assign: Option<Literal>,

@@ -99,10 +99,11 @@ fn blame(text: &Text, table: &CallTable, at: usize) -> JoinError {
     let written = &text.bytes[last.range.clone()];
     let fault = match &table.body {
         BodyRule::Tags(rule) if last.role == Role::Value => {
-            let stops = || rule.stops.iter().any(|stop| memchr::memmem::find(written, stop).is_some());
-            if memchr::memmem::find(written, &rule.value[1]).is_some() {
+            let end = &written[offset..];
+            let end = [&rule.before_close[..], b"\n"].into_iter().find_map(|it| end.strip_prefix(it)).unwrap_or(end);
+            if end.starts_with(&rule.value[1]) {
                 CallFault::Closer { offset }
-            } else if stops() {
+            } else if rule.ends.iter().any(|other| end.starts_with(other)) {
                 CallFault::Stop { offset }
             } else {
                 CallFault::Misread { offset }

@@ -73,7 +73,7 @@ pub enum CallFault {
         /// Where that text begins.
         offset: usize,
     },
-    /// One of its lines begins with a text that ends a value there ("`value_stop`").
+    /// It has what ends a value even without its closer: a key, the end of a call, or a misspelt closer.
     Stop {
         /// Where the value would end.
         offset: usize,
@@ -121,7 +121,7 @@ impl fmt::Display for CallFault {
             CallFault::NotObject => f.write_str("is not an object"),
             CallFault::Surrogate => f.write_str("has half of a surrogate pair, which the dialect cannot write"),
             CallFault::Closer { offset } => write!(f, "has, at byte {offset}, the text that ends a value"),
-            CallFault::Stop { offset } => write!(f, "has, after byte {offset}, a line that ends a value"),
+            CallFault::Stop { offset } => write!(f, "has, at byte {offset}, what ends a value without its closer"),
             CallFault::Misread { offset } => {
                 write!(f, "would not be read back as it is: byte {offset} of it is read as something else")
             }

@@ -258,7 +258,7 @@ fn escape(compiled: &Compiled, text: &[u8]) -> Result<Vec<u8>, JoinError> {
 /// Returns whether a body of calls that needs no opener begins the text, after blanks perhaps.
 fn begins_bare(compiled: &Compiled, text: &[u8]) -> bool {
     let text = &text[text.iter().take_while(|&&byte| is_blank(byte)).count()..];
-    let view = View { text, is_end: true, closers: &|_| Decision::No };
+    let view = View { text, is_end: true, innermost: 0, closers: &|_, _| Decision::No };
     let rules = (0..).zip(&compiled.spans).filter(|(_, span)| span.bare != 0);
     let mut tables = rules.filter_map(|(rule, _)| compiled.calls(compiled.inside(rule)));
     tables.any(|tables| head::begins_bare(tables, &view) == Decision::Yes)

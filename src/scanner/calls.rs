@@ -60,7 +60,7 @@ impl Engine {
 
     pub fn set_body(&mut self, body: Option<Body>) {
         if let Some(optional) = self.optional.get_mut() {
-            (optional.calls.body, optional.calls.self_loop) = (body, None);
+            optional.calls.set_body(body);
         }
     }
 
@@ -68,7 +68,8 @@ impl Engine {
     pub(super) fn closers<'a>(&self, compiled: &'a Compiled) -> Option<Closers<'a>> {
         let (region, active) = (self.spans.region(), self.spans.active());
         let tables = compiled.calls(region)?;
-        Some(Closers { grammar: &compiled.grammar, tables, region: compiled.grammar.region(region), active })
+        let innermost = self.optional.get().map_or(0, |optional| optional.calls.innermost());
+        Some(Closers { grammar: &compiled.grammar, tables, region: compiled.grammar.region(region), active, innermost })
     }
 
     /// Returns whether the body may stand where it began, or only blanks have come: some markers count there alone.
@@ -234,7 +235,13 @@ impl Pull<'_> {
         }
         self.engine.pending = Pending::Unread;
         self.engine.framing = 0;
-        let (piece, next) = body.flush();
+        let Some(tables) = self.compiled.calls(self.engine.spans.region()) else { return Ok(None) };
+        let (piece, held, next) = body.flush(tables, self.engine.hold.unreported());
+        if held == 0 {
+            // A closer is held, and what comes after it.
+            self.engine.set_body(Some(next));
+            return self.next_of_feed(false);
+        }
         match piece {
             Piece::End { .. } if self.engine.wants_calls() => self.report_piece(piece, 0, next).map(Some),
             Piece::Value | Piece::Framing if self.engine.wants_calls() => {
@@ -350,13 +357,15 @@ pub(super) struct Closers<'a> {
     region: &'a Region,
     /// The patterns of the region that count now.
     active: PatternSet,
+    /// The hash of the innermost element's name.
+    innermost: u32,
 }
 
 impl<'a> Closers<'a> {
     /// Returns the closers of the body of a span that its opener with this number would open.
     fn of_span(compiled: &'a Compiled, tables: &'a CallTables, inside: u8, tag: u8) -> Closers<'a> {
         let region = compiled.grammar.region(inside);
-        Closers { grammar: &compiled.grammar, tables, region, active: region.active(0, 0, tag) }
+        Closers { grammar: &compiled.grammar, tables, region, active: region.active(0, 0, tag), innermost: 0 }
     }
 
     /// Returns the next step of a body. A closer that comes as a special token ends it wherever it stands: inside a string or
@@ -385,8 +394,11 @@ impl<'a> Closers<'a> {
 
     /// Asks a question about the bytes, among which these closers count.
     fn view<T>(&self, lookahead: &Lookahead, ask: impl FnOnce(&View) -> T) -> T {
-        let closers = |at: usize| self.closer(lookahead, at);
-        ask(&View { text: lookahead.text, is_end: lookahead.is_end, closers: &closers })
+        let closers = |at: usize, len: usize| match len < lookahead.text.len() {
+            true => self.closer(&lookahead.first(len), at),
+            false => self.closer(lookahead, at),
+        };
+        ask(&View { text: lookahead.text, is_end: lookahead.is_end, innermost: self.innermost, closers: &closers })
     }
 
     /// Returns where the first closer stands that is a special token, and its length; no length where only more bytes can

@@ -15,6 +15,7 @@ use super::{
     thoughts::Thoughts,
 };
 use crate::{
+    calls::{body::MOST_NESTED, table::CallTables},
     channel::{Channel, Start},
     dialect::compiled::Compiled,
     matcher::{
@@ -131,6 +132,9 @@ impl Engine {
         if options.calls || never || !compiled.calls.is_empty() {
             let calls = &mut engine.optional.made()?.calls;
             (calls.are_wanted, calls.never_in_thinking) = (options.calls, never);
+            if compiled.calls.iter().flatten().any(CallTables::has_elements) {
+                calls.elements = TryBox::new([0; MOST_NESTED as usize])?;
+            }
         }
         engine.begin_stream(compiled);
         Ok(engine)

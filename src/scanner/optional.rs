@@ -3,8 +3,9 @@
 
 use super::{counts::BudgetTracker, error::Error, thoughts::Thoughts};
 use crate::{
-    calls::body::{Body, Piece, SelfLoop},
+    calls::body::{Body, MOST_NESTED, Piece, SelfLoop},
     channel::{Channel, Start},
+    memory::TryBox,
 };
 
 #[derive(Default)]
@@ -36,7 +37,7 @@ pub struct Prompt {
 }
 
 /// The calls of a stream.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 pub struct StreamCalls {
     /// The host wants their events.
     pub are_wanted: bool,
@@ -44,6 +45,8 @@ pub struct StreamCalls {
     pub never_in_thinking: bool,
     /// Where the body of the innermost span stands, if it is read by tables.
     pub body: Option<Body>,
+    /// Hashes of the names of the elements that are open; room for all, in a dialect with elements.
+    pub elements: TryBox<[u32; MOST_NESTED as usize]>,
     /// How many calls the stream had.
     pub count: u64,
     /// Which bytes change nothing where the body stands, and the loop mask for them. Its pieces are text if calls are not wanted.
@@ -53,12 +56,27 @@ pub struct StreamCalls {
 impl StreamCalls {
     /// Passes a piece, after which the body stands there. Returns the number of the last call.
     pub fn pass(&mut self, piece: Piece, next: Body) -> u64 {
-        // What changed nothing before the piece may change something after it.
-        (self.body, self.self_loop) = (Some(next), None);
+        self.set_body(Some(next));
         if let Piece::Call { .. } = piece {
             self.count += 1;
         }
         self.last()
+    }
+
+    pub fn set_body(&mut self, body: Option<Body>) {
+        // What changed nothing before may change something after it.
+        (self.body, self.self_loop) = (body, None);
+        if let Some((at, name)) = body.and_then(|body| body.named_element())
+            && let Some(element) = self.elements.get_mut().and_then(|names| names.get_mut(at))
+        {
+            *element = name;
+        }
+    }
+
+    /// Returns the hash of the innermost element's name, 0 if none is open.
+    pub fn innermost(&self) -> u32 {
+        let open = self.body.map_or(0, |body| body.open_elements());
+        open.checked_sub(1).and_then(|at| self.elements.get()?.get(at)).copied().unwrap_or(0)
     }
 
     /// Returns the number of the last call.
@@ -82,7 +100,9 @@ impl StreamCalls {
 impl Optional {
     pub fn try_clone(&self) -> Result<Optional, Error> {
         let thoughts = self.thoughts.as_ref().map(Thoughts::try_clone).transpose()?;
-        Ok(Optional { thoughts, ..*self })
+        let elements = self.calls.elements.get().copied().map_or(Ok(TryBox::NONE), TryBox::new)?;
+        let calls = StreamCalls { elements, ..self.calls };
+        Ok(Optional { thoughts, calls, ..*self })
     }
 
     /// Begins a stream. Its counts are cleared with its first byte.

@@ -193,7 +193,7 @@ pub fn misuse(writer: Option<&Writer>) {
         assert_eq!(aside_call_writer_feed(writer.handle, &event, whole, ptr::null(), &mut delta), NULL);
         event.len = u64::MAX;
         assert_eq!(feed(&event, whole, &mut delta), LENGTH);
-        for size in [0, 7, 8, size_of::<CallDelta>() - 1, 4097] {
+        for size in [0, 7, 8, offset_of!(CallDelta, is_repaired) - 1, 4097] {
             delta.size = size;
             assert_eq!(feed(&event, whole, &mut delta), SIZE);
         }

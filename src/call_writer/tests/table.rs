@@ -25,7 +25,8 @@ pub fn table(keys: &Value) -> CallTable {
             has_cdata: keys["cdata"] == true,
             nested: (keys["nested"] == true).then(|| literal("mark")),
             unknown_is_string: keys["types"] == "string",
-            stops: literals(&keys["value_stop"]),
+            ends: Vec::new(),
+            first_of_ends: Vec::new(),
         }),
         "literal" => BodyRule::Literal(LiteralRule {
             open: literal("open")[0],

@@ -95,7 +95,7 @@ impl Body {
         let arguments = match &table.body {
             BodyRule::Json | BodyRule::Object(_) => State::Arguments,
             BodyRule::Tags(rule) if rule.nested.is_some() => State::Element { content: ElementContent::Done },
-            BodyRule::Tags(_) => State::Pair,
+            BodyRule::Tags(_) => State::Pair { is_first: true },
             BodyRule::Literal(_) => State::Argument { is_first: true },
         };
         if table.head.name_from.is_some() {

@@ -1,6 +1,6 @@
 //! A call whose values are elements inside each other.
 
-use super::state::{Body, ElementContent, MOST_NESTED, Piece, State, Transition};
+use super::state::{Body, ElementContent, Key, MOST_NESTED, Piece, State, Transition};
 use crate::{
     calls::{
         table::{CallTable, MOST_OF_WORD, TagsRule},
@@ -46,12 +46,11 @@ impl Body {
                         Ok(len) => len,
                         Err(step) => return Ok(Some(step)),
                     };
+                    let name = &view.text[close.len()..close.len() + len];
+                    let is_own = Key::of(trimmed(name)).hash == view.innermost;
                     self.brackets.depth -= 1;
-                    return self.some(
-                        Piece::ValueEnd { is_repaired: false },
-                        close.len() + len + 1,
-                        State::Element { content: ElementContent::Done },
-                    );
+                    let state = if is_own { State::Element { content: ElementContent::Done } } else { State::Broken };
+                    return self.some(Piece::ValueEnd { is_repaired: false }, close.len() + len + 1, state);
                 }
                 if is(open, seen[2]) && content != ElementContent::Text && depth < MOST_NESTED {
                     return self.some(Piece::Framing, open.len(), State::ElementKey);
@@ -65,7 +64,8 @@ impl Body {
             }
             State::ElementEnds if self.brackets.depth > 0 => {
                 self.brackets.depth -= 1;
-                Ok(Some(self.piece(Piece::ValueEnd { is_repaired: false }, 0, State::ElementEnds)))
+                self.is_repaired = true;
+                Ok(Some(self.piece(Piece::ValueEnd { is_repaired: true }, 0, State::ElementEnds)))
             }
             State::ElementEnds => self.go(State::Ended),
             _ => Err(Decision::No),
@@ -92,4 +92,11 @@ impl Body {
             blanks => self.some(Piece::Framing, blanks, self.state),
         }
     }
+}
+
+/// A name without the blanks around it.
+fn trimmed(name: &[u8]) -> &[u8] {
+    let before = name.iter().take_while(|&&byte| is_blank(byte)).count();
+    let after = name[before..].iter().rev().take_while(|&&byte| is_blank(byte)).count();
+    &name[before..name.len() - after]
 }

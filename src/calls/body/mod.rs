@@ -16,6 +16,7 @@ mod object;
 mod self_loop;
 mod state;
 mod tags;
+mod value;
 
 use super::{
     head,
@@ -23,7 +24,7 @@ use super::{
     view::{Decision, View},
 };
 pub use self_loop::{Context, SelfLoop};
-pub use state::{Body, CallEnd, Piece, Step};
+pub use state::{Body, CallEnd, MOST_NESTED, Piece, Step};
 use state::{ElementContent, Role, State, Transition};
 
 impl Body {
@@ -43,15 +44,18 @@ impl Body {
         }
     }
 
-    /// Returns what held bytes are that the host wants at once, and where the body stands after them; `End` where they end the
-    /// call and are text after that.
-    pub fn flush(&self) -> (Piece, Body) {
+    /// Returns what held bytes are that the host wants at once, how many of them are so, and where the body stands after those;
+    /// `End` where they end the call and are text after that.
+    pub fn flush(&self, tables: &CallTables, held: &[u8]) -> (Piece, usize, Body) {
+        if let (State::ValueText { .. }, BodyRule::Tags(rule)) = (self.state, &tables.table(self.table).body) {
+            let (len, state) = self.flush_value(rule, held);
+            return (Piece::Value, len, Body { state, ..*self });
+        }
         let (piece, state) = match self.state {
             State::Json { role: Role::Arguments }
-            | State::ValueText { .. }
+            | State::CData
             | State::Literal { .. }
             | State::Element { content: ElementContent::Blank | ElementContent::Text } => (Piece::Value, self.state),
-            State::ValueLine { .. } => (Piece::Value, State::ValueText { is_cdata: false }),
             State::Json { .. } | State::OtherKey { .. } => (Piece::Framing, self.state),
             _ if self.is_in_call() => {
                 let opaque = State::Opaque { is_bad: true, is_new: false };
@@ -59,7 +63,7 @@ impl Body {
             }
             _ => (Piece::Text, State::Opaque { is_bad: false, is_new: false }),
         };
-        (piece, Body { state, ..*self })
+        (piece, held.len(), Body { state, ..*self })
     }
 
     /// Returns where the body stands after the host has ended the call that is open; none where none is.
@@ -107,16 +111,17 @@ impl Body {
         }
     }
 
-    /// Returns how many of the next bytes are of pieces that were decided together with the one before them.
+    /// Returns how many of the next bytes are of pieces that were decided together with the one before them, or have decided it.
     pub fn due(&self) -> usize {
-        match self.state {
+        let of_state = match self.state {
             State::Head { piece } => self.head.lens[usize::from(piece)..].iter().map(|&len| usize::from(len)).sum(),
             // And the closing quote.
             State::Quoted { len, .. } => usize::from(len) + 1,
             State::Unquote => 1,
             State::ValueEnd { framing, len } => usize::from(framing) + usize::from(len),
             _ => 0,
-        }
+        };
+        of_state.max(self.due.into())
     }
 
     /// Whether what comes next has no bytes.
@@ -139,7 +144,7 @@ impl Body {
             (State::Json { role }, _) => self.json(tables, table, view, role),
             (_, BodyRule::Object(rule)) => self.object(rule, view),
             (_, BodyRule::Json) => self.arguments(table, view),
-            (_, BodyRule::Tags(rule)) => self.tags(table, rule, view),
+            (_, BodyRule::Tags(rule)) => self.tags(tables, table, rule, view),
             (_, BodyRule::Literal(rule)) => self.literal(tables, rule, view),
         }
     }

@@ -1,10 +1,14 @@
 //! Where a body stands, and the steps that every way of writing a call takes: a piece, a word, a literal that must come, an
 //! end. It knows no grammar.
 
+use std::hash::BuildHasher;
+
+use rustc_hash::FxBuildHasher;
+
 use crate::{
     calls::{
         head::Head,
-        table::MOST_OF_WORD,
+        table::{MOST_OF_PLAIN_KEY, MOST_OF_WORD},
         view::{Decision, View},
     },
     json::Syntax,
@@ -13,7 +17,7 @@ use crate::{
 };
 
 /// The most brackets, or elements, inside each other.
-pub(super) const MOST_NESTED: u8 = 64;
+pub const MOST_NESTED: u8 = 64;
 
 /// What bytes of a body are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,6 +95,10 @@ pub struct Body {
     pub(super) has_other: bool,
     /// A value of the call ended without its closer.
     pub(super) is_repaired: bool,
+    /// The last key.
+    pub(super) key: Key,
+    /// How many of the next bytes have decided what came before them.
+    pub(super) due: u16,
     pub(super) brackets: Brackets,
     /// Of a JSON value.
     pub(super) json: Syntax,
@@ -151,7 +159,9 @@ pub(super) enum State {
     /// Before the arguments of a call with a head.
     Arguments,
     // Keys and values in tags: before a key, in it, after it; before a type, in it, after it; before the value; in the value.
-    Pair,
+    Pair {
+        is_first: bool,
+    },
     TagKey,
     AfterKey,
     BeforeType,
@@ -160,12 +170,11 @@ pub(super) enum State {
     BeforeValue,
     ValueOpen,
     ValueStart,
-    ValueLine {
-        begins_line: bool,
-    },
+    /// `has_closer`: the value has had a closer that did not count.
     ValueText {
-        is_cdata: bool,
+        has_closer: bool,
     },
+    CData,
     /// The `len` bytes of framing before a value's end, and of that.
     ValueEnd {
         framing: u16,
@@ -230,11 +239,31 @@ pub(super) enum ElementContent {
     Done,
 }
 
-/// The brackets that are open, two bits each.
+/// A key, by its hash, and its length if it has no bytes that are rare in keys; otherwise 0.
+#[cfg_attr(test, derive(Hash))]
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(super) struct Key {
+    pub(super) plain_len: u8,
+    pub(super) hash: u32,
+}
+
+impl Key {
+    pub(super) fn of(key: &[u8]) -> Key {
+        let is_plain = key.len() <= MOST_OF_PLAIN_KEY && key.iter().all(|&byte| Key::may_have(byte));
+        Key { plain_len: if is_plain { key.len() as u8 } else { 0 }, hash: FxBuildHasher.hash_one(key) as u32 }
+    }
+
+    /// Returns whether a plain key may have this byte.
+    pub(super) fn may_have(byte: u8) -> bool {
+        byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)
+    }
+}
+
+/// The brackets that are open, two bits each: the bytes of a `u128`, whose alignment would make each stream larger.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, Default)]
 pub(super) struct Brackets {
-    kinds: u128,
+    kinds: [u8; 16],
     pub(super) depth: u8,
 }
 
@@ -247,17 +276,18 @@ impl Brackets {
         if self.depth == MOST_NESTED {
             return false;
         }
-        self.kinds = self.kinds << 2 | kind as u128;
+        self.kinds = (u128::from_ne_bytes(self.kinds) << 2 | kind as u128).to_ne_bytes();
         self.depth += 1;
         true
     }
 
     /// Closes the innermost one. Returns false where it is of another kind.
     pub(super) fn pop(&mut self, kind: usize) -> bool {
-        if self.kinds & 3 != kind as u128 {
+        let kinds = u128::from_ne_bytes(self.kinds);
+        if kinds & 3 != kind as u128 {
             return false;
         }
-        self.kinds >>= 2;
+        self.kinds = (kinds >> 2).to_ne_bytes();
         self.depth -= 1;
         true
     }
@@ -291,6 +321,8 @@ impl Body {
             has_id: false,
             has_other: false,
             is_repaired: false,
+            key: Key::default(),
+            due: 0,
             json: Syntax::START,
             brackets: Brackets::default(),
             head: Head::default(),
@@ -310,6 +342,21 @@ impl Body {
         )
     }
 
+    /// Returns how many elements are open.
+    pub fn open_elements(&self) -> usize {
+        if self.is_in_element() { self.brackets.depth.into() } else { 0 }
+    }
+
+    /// Returns the place of the element that has just got its name among those that are open, and the name's hash.
+    pub fn named_element(&self) -> Option<(usize, u32)> {
+        (self.state == State::AfterElementKey).then(|| (self.brackets.depth.into(), self.key.hash))
+    }
+
+    /// Returns whether it stands between the markers of elements, or in one.
+    pub fn is_in_element(&self) -> bool {
+        matches!(self.state, State::Element { .. } | State::ElementKey | State::AfterElementKey)
+    }
+
     pub(super) fn go(&mut self, state: State) -> Transition {
         self.state = state;
         Ok(None)
@@ -318,6 +365,7 @@ impl Body {
     /// The next `len` bytes are this.
     pub(super) fn piece(&mut self, piece: Piece, len: usize, state: State) -> Step {
         self.state = state;
+        self.due = self.due.saturating_sub(len.min(usize::from(u16::MAX)) as u16);
         Step::Piece { piece, len, next: *self }
     }
 
@@ -393,6 +441,9 @@ impl Body {
             return self.some(Piece::Framing, before, own);
         }
         let after = word.iter().rev().take_while(|&&byte| is_blank(byte)).count();
+        if piece == Piece::Key {
+            self.key = Key::of(&word[..len - after]);
+        }
         self.some(piece, len - after, state)
     }
 

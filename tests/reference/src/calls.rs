@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use crate::events::{Call, END, IMPLIED, MALFORMED, MARKER, Part, What, blank};
-use crate::file::{Call as Table, CallId};
+use crate::events::{Call, END, IMPLIED, MALFORMED, MARKER, Part, What, blank, trimmed};
+use crate::file::{Call as Table, CallId, Tag};
 use crate::markers::{Opening, Reading, Region, fixed};
 
 /// The most bytes of a key, a type, an id, and of what stands before a `head_end`.
@@ -13,6 +13,11 @@ const NAME: usize = 128;
 /// The most blanks in a gap before or in a head.
 const GAP: usize = 16;
 const DEPTH: usize = 64;
+/// The most blanks between a value's end and what says that it is one; of the key that may stand there, and of what stands
+/// before the `>` of a closer.
+const BLANKS: usize = 64;
+const KEY: usize = 128;
+const LETTERS: usize = 24;
 
 /// A piece of a body, of which a call's beginning says its table.
 #[derive(Clone, PartialEq)]
@@ -21,7 +26,8 @@ enum Piece {
     Framing,
     Begin(usize),
     Call(Call),
-    End(&'static str),
+    /// With whether the call was repaired.
+    End(&'static str, bool),
 }
 
 /// Why a call stops before its end.
@@ -40,6 +46,12 @@ struct Body<'a> {
     at: usize,
     tables: &'a [Table],
     closes: &'a dyn Fn(usize) -> bool,
+    /// The closers of the span as the file writes them, and all texts but those of a table that may come after a value, or
+    /// after the end of a call.
+    closers: Vec<String>,
+    follows: Vec<String>,
+    /// A value of the call has ended without its closer.
+    is_repaired: bool,
     /// Where a closer stands that is a special token: no piece goes on after it. The text ends with that closer.
     limit: Option<usize>,
     /// Where a piece began, or was cut off, that goes on after the limit.
@@ -121,15 +133,7 @@ impl Reading<'_> {
         let name = span.tag.as_ref().map(|_| opening.tag);
         let region = Region { name, ..Region::new(opening.rule, fixed(&span.channel)) };
         let closes = |at: usize| self.closes(&region, at, *end);
-        let body = Body {
-            text: self.text,
-            at: *end,
-            tables: &span.calls,
-            closes: &closes,
-            limit: None,
-            crossed: None,
-            out: Vec::new(),
-        };
+        let body = Body::new(self.text, *end, &span.calls, &closes);
         let literal = self.opener_literal(&region, opening.tag);
         (0..span.calls.len()).any(|table| body.begins_after(table, literal))
     }
@@ -141,10 +145,8 @@ impl Reading<'_> {
             let span = &self.dialect.spans[rule];
             let counts = span.bare && self.open.is_empty() && span.place.as_deref().is_some_and(counts);
             let closes = |_: usize| false;
-            let tables = &span.calls;
-            let body =
-                Body { text: self.text, at, tables, closes: &closes, limit: None, crossed: None, out: Vec::new() };
-            counts && (0..tables.len()).any(|table| body.begins_bare(table))
+            let body = Body::new(self.text, at, &span.calls, &closes);
+            counts && (0..span.calls.len()).any(|table| body.begins_bare(table))
         };
         (0..self.dialect.spans.len()).find(begins)
     }
@@ -183,7 +185,8 @@ impl Reading<'_> {
         let special = (at..self.text.len()).find_map(|place| Some((place, self.special_closer(region, place, at)?)));
         let limit = special.map(|(place, _)| place);
         let text = special.map_or(self.text, |(place, len)| &self.text[..place + len]);
-        let mut body = Body { text, at, tables, closes: &closes, limit, crossed: None, out: Vec::new() };
+        let (closers, follows) = self.around_calls(region);
+        let mut body = Body { limit, closers, follows, ..Body::new(text, at, tables, &closes) };
         body.read(opener, named);
         let (end, out) = (body.at, body.out);
         for (piece, range) in out {
@@ -201,7 +204,7 @@ impl Reading<'_> {
                     What::Call(Call::Begin { table, index: self.calls - 1 })
                 }
                 Piece::Call(call) => What::Call(call),
-                Piece::End(cause) => What::Call(Call::End { index: self.calls - 1, cause, is_repaired: false }),
+                Piece::End(cause, is_repaired) => What::Call(Call::End { index: self.calls - 1, cause, is_repaired }),
             };
             if !range.is_empty() {
                 self.note_text(range.clone());
@@ -209,6 +212,43 @@ impl Reading<'_> {
             self.push(what, "tool", range, Part::None);
         }
         end
+    }
+
+    /// Returns the closers of a region with tables, as texts, and with them all texts that may come after a call: its tables'
+    /// `begin` and `skip`, what opens a tool span, what is dropped.
+    fn around_calls(&self, region: &Region) -> (Vec<String>, Vec<String>) {
+        let spans = &self.dialect.spans;
+        let of_tag = |tag: &Tag, front: &str| -> Vec<String> {
+            tag.names.iter().map(|name| format!("{front}{name}>")).collect()
+        };
+        let tools = || spans.iter().filter(|span| span.channel == "tool");
+        let own = match region.from_start && !self.is_started_body(region) {
+            true => tools().find(|span| !span.calls.is_empty()),
+            false => spans.get(region.rule),
+        };
+        let (mut closers, mut follows) = (Vec::new(), Vec::new());
+        match (own, &self.dialect.header) {
+            (Some(span), _) => {
+                closers.extend(span.close.iter().cloned());
+                closers.extend(span.tag.iter().flat_map(|tag| of_tag(tag, "</")));
+            }
+            (None, Some(header)) => {
+                closers.extend(header.close.iter().cloned());
+                follows.extend(header.begin.iter().cloned());
+            }
+            (None, None) => {}
+        }
+        follows.extend(closers.iter().cloned());
+        for table in self.tables(region) {
+            follows.extend([&table.begin].into_iter().chain(&table.skip).cloned());
+        }
+        for span in tools() {
+            follows.extend(span.open.iter().cloned());
+            follows.extend(span.tag.iter().flat_map(|tag| of_tag(tag, "<")));
+        }
+        let dropped = [&self.dialect.drop, &self.dialect.drop_ends, &self.dialect.drop_last];
+        follows.extend(dropped.into_iter().flatten().map(|dropped| dropped.marker().to_string()));
+        (closers, follows)
     }
 
     /// Returns the table that takes its name from the header before, and that name. `Err` where the header names no call.
@@ -249,7 +289,18 @@ fn after_digit(form: char, byte: u8) -> Option<char> {
     })
 }
 
+/// Returns whether a key without surprises may have this byte.
+fn is_of_plain_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)
+}
+
 impl<'a> Body<'a> {
+    fn new(text: &'a [u8], at: usize, tables: &'a [Table], closes: &'a dyn Fn(usize) -> bool) -> Body<'a> {
+        let (closers, follows, out) = (Vec::new(), Vec::new(), Vec::new());
+        let is_repaired = false;
+        Body { text, at, tables, closes, closers, follows, is_repaired, limit: None, crossed: None, out }
+    }
+
     // ---- looking
 
     fn byte(&self, at: usize) -> Option<u8> {
@@ -415,7 +466,7 @@ impl<'a> Body<'a> {
 
     /// Tells what the bytes up to `end` are.
     fn tell(&mut self, piece: Piece, end: usize) {
-        let is_kept = matches!(piece, Piece::Begin(_) | Piece::End(_) | Piece::Call(Call::ValueEnd { .. }))
+        let is_kept = matches!(piece, Piece::Begin(_) | Piece::End(..) | Piece::Call(Call::ValueEnd { .. }))
             || matches!(piece, Piece::Call(Call::Name(Some(_))));
         let at = std::mem::replace(&mut self.at, end);
         if self.crossed.is_some() {
@@ -428,6 +479,7 @@ impl<'a> Body<'a> {
             }
             self.crossed = Some(if may_be_cut { limit } else { at });
         } else if end > at || is_kept {
+            self.is_repaired |= piece == Piece::Call(Call::ValueEnd { is_repaired: true });
             self.out.push((piece, at..end));
         }
     }
@@ -441,7 +493,7 @@ impl<'a> Body<'a> {
     }
 
     fn over(&mut self, cause: &'static str, len: usize) {
-        self.tell(Piece::End(cause), self.at + len);
+        self.tell(Piece::End(cause, self.is_repaired), self.at + len);
     }
 
     /// Passes blanks. Returns the byte after them.
@@ -470,8 +522,8 @@ impl<'a> Body<'a> {
         Err(if is_cut { Stop::Cut } else { Stop::Bad })
     }
 
-    /// Tells a word that ends before a literal, and the literal.
-    fn word(&mut self, literal: &str, call: Call) -> Step {
+    /// Tells a word that ends before a literal, and the literal. Returns where the word stands.
+    fn word(&mut self, literal: &str, call: Call) -> Step<Range<usize>> {
         let rest = self.text.len() - self.at;
         let Some(end) = self.find(self.at, literal, WORD) else {
             return Err(if rest <= WORD { Stop::Cut } else { Stop::Bad });
@@ -482,9 +534,10 @@ impl<'a> Body<'a> {
         }
         self.framing(before);
         let after = self.text[..end].iter().rev().take_while(|&&byte| blank(byte)).count();
-        self.tell(Piece::Call(call), end - after);
+        let word = self.at..end - after;
+        self.tell(Piece::Call(call), word.end);
         self.framing(after + literal.len());
-        Ok(())
+        Ok(word)
     }
 
     // ---- between calls
@@ -552,6 +605,7 @@ impl<'a> Body<'a> {
     fn call(&mut self, number: usize, begin: usize, name: Option<Vec<u8>>) {
         let tables = self.tables;
         let table = &tables[number];
+        self.is_repaired = false;
         self.tell(Piece::Begin(number), self.at + begin);
         let parts = self.parts(table, name);
         if let Some(at) = self.crossed.take() {
@@ -823,7 +877,7 @@ impl<'a> Body<'a> {
                 return self.ended(table);
             }
             self.framing(table.key[0].len());
-            self.word(&table.key[1], Call::Key)?;
+            let key = self.word(&table.key[1], Call::Key)?;
             if let Some([begin, end]) = &table.kind {
                 if has_gaps {
                     self.framing(self.blanks_at(self.at, usize::MAX));
@@ -839,11 +893,21 @@ impl<'a> Body<'a> {
                 }
                 self.must(open)?;
             }
-            self.tag_value(table, close)?;
+            self.tag_value(table, close, &self.text[key])?;
+            // The closer once more.
+            loop {
+                self.next()?;
+                if !self.is(self.at, close) {
+                    break;
+                }
+                self.framing(close.len());
+            }
         }
     }
 
-    fn tag_value(&mut self, table: &Table, close: &str) -> Step {
+    /// Tells a value and what ends it: a closer that counts, or what may come after a value, or a closer that is misspelt. After
+    /// a closer that does not count, the value must end with one that does.
+    fn tag_value(&mut self, table: &Table, close: &str, key: &[u8]) -> Step {
         let cdata = "<![CDATA[";
         if table.cdata && self.is(self.at, cdata) {
             self.framing(cdata.len());
@@ -857,34 +921,113 @@ impl<'a> Body<'a> {
         if self.is(self.at, &table.framing.after_open) {
             self.framing(table.framing.after_open.len());
         }
-        let begin = self.at;
-        let closer = self.find(begin, close, self.text.len());
-        let before = &table.framing.before_close;
-        let is_framed =
-            |at: usize| !before.is_empty() && at - begin >= before.len() && self.is(at - before.len(), before);
-        let end = closer.map(|at| if is_framed(at) { at - before.len() } else { at });
-        let is_stop = |&at: &usize| self.text[at - 1] == b'\n' && table.value_stop.iter().any(|stop| self.is(at, stop));
-        let stop = (begin..self.text.len())
-            .find(is_stop)
-            .filter(|&stop| end.is_none_or(|end| stop == begin || stop - 1 < end));
-        if let Some(stop) = stop {
-            self.value((stop - 1).max(begin));
-            self.tell(Piece::Framing, stop);
-            self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), stop);
-            return Ok(());
+        let (begin, before) = (self.at, &table.framing.before_close);
+        let mut has_closer = false;
+        for at in begin..self.text.len() {
+            let is_closer = self.is(at, close);
+            if is_closer && self.goes_on_after(table, at + close.len()) {
+                self.value_end(begin, before, at, at + close.len(), false);
+                return Ok(());
+            }
+            has_closer |= is_closer;
+            let (before, end) = match self.ends_without_closer(table, at) {
+                true => ("\n", Some(at)),
+                false => (before.as_str(), self.misspelt_closer(table, close, key, at)),
+            };
+            match end {
+                Some(_) if has_closer => {
+                    self.value(at);
+                    return Err(Stop::Bad);
+                }
+                Some(end) => {
+                    self.value_end(begin, before, at, end, true);
+                    return Ok(());
+                }
+                None => {}
+            }
         }
-        self.value(end.unwrap_or(self.text.len()));
-        let closer = closer.ok_or(Stop::Cut)?;
-        self.tell(Piece::Framing, closer);
-        self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), closer + close.len());
-        Ok(())
+        self.value(self.text.len());
+        Err(Stop::Cut)
+    }
+
+    /// Tells a value that ends at `at`, or before the framing there, and its closer, which ends at `end`.
+    fn value_end(&mut self, begin: usize, before: &str, at: usize, end: usize, is_repaired: bool) {
+        let is_framed = at - begin >= before.len() && self.is(at - before.len(), before);
+        self.value(if is_framed { at - before.len() } else { at });
+        self.tell(Piece::Framing, at);
+        self.tell(Piece::Call(Call::ValueEnd { is_repaired }), end);
+    }
+
+    /// Returns whether something of which `is_here` says where it stands comes at `at`, after blanks perhaps.
+    fn comes(&self, at: usize, is_here: impl Fn(usize) -> bool) -> bool {
+        (at..=at + self.blanks_at(at, BLANKS)).any(is_here)
+    }
+
+    /// Returns whether a literal is at `at`, or begins there and the text ends inside it.
+    fn is_or_begins(&self, at: usize, literal: &str) -> bool {
+        let rest = self.text.get(at..).unwrap_or_default();
+        self.is(at, literal) || literal.as_bytes().starts_with(rest)
+    }
+
+    /// Returns whether something may come at `at` that follows a call.
+    fn follows_at(&self, at: usize) -> bool {
+        let is_over = at == self.text.len();
+        let is_here = |literal: &String| !literal.is_empty() && self.is_or_begins(at, literal);
+        is_over || (self.closes)(at) || self.follows.iter().any(is_here)
+    }
+
+    /// Returns whether a call goes on at `at`, or ends, as it may after a value's closer.
+    fn goes_on_after(&self, table: &Table, at: usize) -> bool {
+        let own = [&table.key[0], &table.value[1], &table.end].into_iter().filter(|literal| !literal.is_empty());
+        let own: Vec<&String> = own.collect();
+        self.comes(at, |at| self.follows_at(at) || own.iter().any(|literal| self.is_or_begins(at, literal)))
+    }
+
+    /// Returns whether a value ends at `at` although its closer is missing: where a key follows, or the call ends.
+    fn ends_without_closer(&self, table: &Table, at: usize) -> bool {
+        let [open, close] = &table.key;
+        if self.is(at, open) {
+            let from = at + open.len();
+            let key = &self.text[from..];
+            let len = key.iter().take_while(|&&byte| is_of_plain_key(byte)).count();
+            if (1..=len.min(KEY)).any(|len| self.is(from + len, close)) {
+                return true;
+            }
+        }
+        let is_over = |end: &String| self.is(at, end) && self.comes(at + end.len(), |at| self.follows_at(at));
+        match table.end.is_empty() {
+            false => is_over(&table.end),
+            true => (self.closes)(at) && self.closers.iter().any(is_over),
+        }
+    }
+
+    /// Returns the end of a misspelt closer at `at` after which a value must have ended.
+    fn misspelt_closer(&self, table: &Table, close: &str, key: &[u8], at: usize) -> Option<usize> {
+        let mut ends = Vec::new();
+        if let Some(stem) = close.strip_suffix('>').filter(|stem| self.is(at, stem)) {
+            let end = at + stem.len();
+            ends.push(end);
+            let letters =
+                self.text[end..].iter().take_while(|&&byte| byte.is_ascii_alphabetic() || byte == b'_').count();
+            if (1..=LETTERS).contains(&letters) && self.is(end + letters, ">") {
+                ends.push(end + letters + 1);
+            }
+        }
+        let own = [b"</", key, b">"].concat();
+        let is_plain = key.len() <= KEY && key.iter().all(|&byte| is_of_plain_key(byte));
+        if is_plain && self.text[at..].starts_with(&own) {
+            ends.push(at + own.len());
+        }
+        let counts = |end: &usize| self.comes(*end, |at| (self.closes)(at) || self.ends_without_closer(table, at));
+        ends.into_iter().find(counts)
     }
 
     // ---- elements inside each other
 
     fn elements(&mut self, table: &Table) -> Step {
         let (open, close) = (&table.key[0], &table.value[1]);
-        let mut depth = 0;
+        // The names of the elements that are open.
+        let mut names: Vec<Vec<u8>> = Vec::new();
         // The innermost element may be a value; it has had text.
         let (mut is_leaf, mut has_text) = (false, false);
         loop {
@@ -905,30 +1048,32 @@ impl<'a> Body<'a> {
             let here = [&table.end, close, open].into_iter().filter(|literal| self.is(self.at, literal));
             let Some(longest) = here.max_by_key(|literal| literal.len()) else { return Err(Stop::Bad) };
             if longest == &table.end {
-                for _ in 0..depth {
-                    self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), self.at);
+                for _ in names {
+                    self.tell(Piece::Call(Call::ValueEnd { is_repaired: true }), self.at);
                 }
                 return self.ended(table);
             }
             if longest == close {
-                if depth == 0 {
-                    return self.ended(table);
-                }
+                let Some(name) = names.last() else { return self.ended(table) };
                 let from = self.at + close.len();
                 let Some(end) = self.find(from, ">", WORD) else {
                     return Err(if self.text.len() - from <= WORD { Stop::Cut } else { Stop::Bad });
                 };
+                let is_own = trimmed(&self.text[from..end]) == name;
                 self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), end + 1);
-                depth -= 1;
+                if !is_own {
+                    return Err(Stop::Bad);
+                }
+                names.pop();
                 is_leaf = false;
                 continue;
             }
-            if has_text && is_leaf || depth == DEPTH {
+            if has_text && is_leaf || names.len() == DEPTH {
                 return Err(Stop::Bad);
             }
             self.framing(open.len());
-            self.word(&table.key[1], Call::Key)?;
-            depth += 1;
+            let name = self.word(&table.key[1], Call::Key)?;
+            names.push(self.text[name].to_vec());
             (is_leaf, has_text) = (true, false);
         }
     }

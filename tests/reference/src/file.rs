@@ -136,8 +136,6 @@ pub struct Call {
     pub mark: String,
     pub types: Option<String>,
     #[serde(default)]
-    pub value_stop: Vec<String>,
-    #[serde(default)]
     pub open: String,
     #[serde(default)]
     pub close: String,

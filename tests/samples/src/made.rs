@@ -193,10 +193,6 @@ impl File<'_> {
                     let line = format!("type = [{}, {}]\n", self.literal(), self.literal());
                     self.text += &line;
                 }
-                if self.random.one_in(3) {
-                    let line = format!("value_stop = {}\n", self.list(2));
-                    self.text += &line;
-                }
                 for place in ["after_open", "before_close"] {
                     self.key(3, &format!("framing.{place}"));
                 }

@@ -133,9 +133,7 @@ impl CallPieces {
     /// `regions`: each opener with a closer.
     fn new(regions: &[(String, String)], table: &CallTable) -> CallPieces {
         let (open, close) = &regions[0];
-        let stops = table.value_stop.iter().map(|stop| format!("\n{stop}"));
-        let ends: Vec<String> =
-            [&table.value[1], &table.end, &table.raw_quote].into_iter().cloned().chain(stops).collect();
+        let ends: Vec<String> = [&table.value[1], &table.end, &table.raw_quote].into_iter().cloned().collect();
         let single = [&table.begin, &table.key[0], &table.key[1], &table.close, &table.assign];
         let mut few: BTreeSet<String> = single.into_iter().chain(&ends).cloned().collect();
         few.extend([close.as_str(), "a", "\n", "\""].map(str::to_string));
@@ -143,7 +141,10 @@ impl CallPieces {
             "object" => few.extend(["{", "}", "\\", ",", ":", "\"name\"", "]"].map(str::to_string)),
             "json" => few.extend(["{", "}", "\\", "["].map(str::to_string)),
             "literal" => few.extend(["[", "]", "\\", ",", "'"].map(str::to_string)),
-            _ => few.extend([&table.value[0], &table.framing.before_close].map(String::clone)),
+            _ => {
+                few.extend([&table.value[0], &table.framing.before_close].map(String::clone));
+                few.extend([format!("{}k{}", table.key[0], table.key[1]), "</k>".to_string()]);
+            }
         }
         let near = |word: &String| {
             let last = word.char_indices().next_back().map_or(0, |(at, _)| at);

@@ -213,9 +213,24 @@ fn pieces_of(table: &CallTable) -> Vec<String> {
         &table.framing.before_close,
     ];
     out.extend(single.into_iter().cloned());
-    out.extend([&table.skip, &table.name_end, &table.prefix, &table.value_stop].into_iter().flatten().cloned());
+    out.extend([&table.skip, &table.name_end, &table.prefix].into_iter().flatten().cloned());
     out.extend(table.key.iter().chain(&table.value).chain(table.kind.iter().flatten()).cloned());
-    out.extend(table.value_stop.iter().map(|stop| format!("\n{stop}")));
+    if table.body == "tags" {
+        // Closers that count or do not, and misspelt ones.
+        let (closer, [open, close]) = (&table.value[1], &table.key);
+        let stem = closer.strip_suffix('>').unwrap_or(closer);
+        for end in ["</k>", stem, &format!("{stem}_x>"), &format!("{stem}{}>", "w".repeat(25)), closer] {
+            for blanks in [0, 2, 64, 65] {
+                out.push(format!("{end}{}", " ".repeat(blanks)));
+                out.push(format!("{end}{}{}", " ".repeat(blanks), table.end));
+                out.push(format!("{end}{}{open}k{close}", "\n".repeat(blanks)));
+            }
+            out.push(format!("{end}x"));
+        }
+        out.extend([format!("{open}k{close}"), format!("\n{open}k.1-_{close}"), format!("{open}k k{close}")]);
+        out.extend([127, 128, 129].map(|letters| format!("{open}{}{close}", "k".repeat(letters))));
+        out.push(format!("\n{}", table.end));
+    }
     if table.body == "object" {
         for name in table.name.iter().chain(&table.arguments) {
             out.push(format!("\"{name}\": "));

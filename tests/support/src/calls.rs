@@ -19,6 +19,7 @@ pub struct Call {
     pub id: Option<String>,
     /// Only of a call that is not whole.
     pub cause: Option<String>,
+    pub is_repaired: bool,
 }
 
 impl Call {
@@ -44,12 +45,19 @@ pub fn calls(pair: &Pair, start: Option<&str>, tools: Option<&Arc<Tools>>, chunk
         let written = writer.event(&event, |delta| {
             if let Some(name) = delta.name {
                 let id = delta.id.filter(|id| !id.starts_with(MADE)).map(str::to_owned);
-                calls.push(Call { name: name.to_owned(), arguments: String::new(), id, cause: None });
+                calls.push(Call {
+                    name: name.to_owned(),
+                    arguments: String::new(),
+                    id,
+                    cause: None,
+                    is_repaired: false,
+                });
             }
             let call = calls.last_mut().unwrap();
             call.arguments += delta.arguments;
             if let Some(end) = delta.end {
                 call.id = call.id.take().or(end.late_id.map(str::to_owned));
+                call.is_repaired = end.is_repaired;
                 call.cause = (!end.is_whole).then(|| end.cause.as_str().to_owned());
             }
         });
