@@ -161,6 +161,40 @@ func TestCallWriterOptions(t *testing.T) {
 	}
 }
 
+func TestCallWriterPolicies(t *testing.T) {
+	dialect := loadDialect(t, "calls-tags.toml")
+	const cut = "<tool_call><function=add><parameter=a>2</parameter>"
+	const two = `<tool_call>{"name":"add","arguments":{"a":1}}</tool_call>` +
+		`<tool_call>{"name":"rm","arguments":{"b":"C:\D"}}</tool_call>`
+	for _, test := range []struct {
+		options *aside.CallWriterOptions
+		stream  string
+		reason  aside.EndReason
+		told    string
+	}{
+		{nil, cut, aside.EndReasonEnded, "0/0 call_0 add {\"a\":2} implied true\n"},
+		{nil, cut, aside.EndReasonCutOff, "0/0 call_0 add {\"a\":2 end_of_stream false\n"},
+		{&aside.CallWriterOptions{ImpliedEnd: aside.ImpliedEndOff}, cut, aside.EndReasonEnded, "0/0 call_0 add {\"a\":2 end_of_stream false\n"},
+		{&aside.CallWriterOptions{NotWhole: aside.NotWholeHold}, cut, aside.EndReasonCutOff, ""},
+		{&aside.CallWriterOptions{MaxCalls: 1}, two, aside.EndReasonEnded, "0/0 call_0 add {\"a\":1} marker true\n"},
+		{&aside.CallWriterOptions{Tools: []byte(tools), UnknownTool: aside.UnknownToolTell}, two, aside.EndReasonEnded,
+			"0/0 call_0 add {\"a\":1} marker true\n1/1 call_1 rm {\"b\":\"C:\\D\"} malformed false\n"},
+		{&aside.CallWriterOptions{RepairArguments: true}, two, aside.EndReasonEnded,
+			"0/0 call_0 add {\"a\":1} marker true\n1/1 call_1 rm {\"b\":\"C:\\\\D\"} marker true\n"},
+	} {
+		scanner, writer := newCalls(t, dialect, test.options)
+		if err := scanner.EndReason(test.reason); err != nil {
+			t.Fatal(err)
+		}
+		if got := written(t, scanner, writer, test.stream, 3, false); got != test.told {
+			t.Errorf("%+v: %q, not %q", test.options, got, test.told)
+		}
+	}
+	if _, err := aside.NewCallWriter(dialect, &aside.CallWriterOptions{NotWhole: 3}); !errors.Is(err, aside.ErrOption) {
+		t.Error(err)
+	}
+}
+
 func TestCallEvents(t *testing.T) {
 	dialect := loadDialect(t, "calls-tags.toml")
 	const stream = "<think>a<tool_call><function=f><parameter=k>v</parameter></function></tool_call>" +

@@ -277,7 +277,7 @@ impl Scanner {
             .leading_tags(words::find("leading_tags", leading_tags, words::LEADING_TAGS)?);
         let dialect = dialect.find()?;
         let scanner = aside::Scanner::with_options(&dialect, &options).map_err(errors::scanner)?;
-        let writing = call_writer::Options::new()
+        let writing = aside::call_writer::Options::new()
             .tools(tools)
             .not_whole(words::find("not_whole", not_whole, words::NOT_WHOLE)?)
             .unknown_tool(words::find("unknown_tool", unknown_tool, words::UNKNOWN_TOOL)?)

@@ -85,11 +85,11 @@ impl Writer {
         let read = if at.is_null() { CallWriterOptions::default() } else { options.get() };
         let tools = tools_read(read.tools, read.max_tools);
         let is_utf8 = read.id_prefix.at.is_null() || std::str::from_utf8(unsafe { read.id_prefix.get() }).is_ok();
+        let are_known = read.not_whole.max(read.unknown_tool) < 3 && read.implied_end.max(read.repair_arguments) < 2;
         let wanted = match &tools {
             _ if dialect.is_null() => NULL,
             _ if !is_version(read.size, size_of::<usize>()) => SIZE,
-            // A header of an older version may end inside of a field.
-            Ok(_) if is_utf8 && !options.has_more() && read.repair_arguments < 2 => OK,
+            Ok(_) if is_utf8 && !options.has_more() && are_known => OK,
             _ if at.is_null() => OK,
             _ => OPTION,
         };

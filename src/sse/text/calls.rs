@@ -29,6 +29,8 @@ pub struct Settings {
     pub writing: call_writer::Options,
     /// The tools of other streams.
     pub default_tools: Option<Arc<Tools>>,
+    /// The call whose arguments each text is.
+    pub start_call: Option<Arc<str>>,
 }
 
 impl Settings {
@@ -36,7 +38,11 @@ impl Settings {
         let writing = options.writing.clone();
         // A limit that is set is never raised.
         let max_calls = if writing.max_calls == 0 { MOST_CALLS } else { writing.max_calls.min(MOST_CALLS) };
-        Settings { default_tools: writing.tools.clone(), writing: writing.max_calls(max_calls) }
+        Settings {
+            default_tools: writing.tools.clone(),
+            start_call: options.start_call.clone(),
+            writing: writing.max_calls(max_calls),
+        }
     }
 }
 

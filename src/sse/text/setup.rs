@@ -29,37 +29,34 @@ pub struct Setup {
     /// The scanner of which each text's is a copy, if a prompt has said where this stream starts.
     prompted: TryBox<Scanner>,
     /// What the host says of calls, if it wants them.
-    calls: Option<Settings>,
-    /// The call whose arguments each text is.
-    start_call: Option<Arc<str>>,
+    calls: TryBox<Settings>,
     /// How many bytes of calls wait in all texts.
     waiting: usize,
     pub stats: Stats,
 }
 
 impl Setup {
-    pub fn new(dialect: &Dialect, options: &Options) -> Setup {
+    pub fn new(dialect: &Dialect, options: &Options) -> Result<Setup, Error> {
         let scanner = crate::ScannerOptions::new()
             .start(options.start)
             .stray_close(options.stray_close)
             .leading_tags(options.leading_tags)
             .calls(options.calls)
             .calls_in_thinking(options.calls_in_thinking);
-        Setup {
+        Ok(Setup {
             dialect: dialect.clone(),
             options: scanner,
             defaults: TryBox::NONE,
             prompted: TryBox::NONE,
-            calls: options.calls.then(|| Settings::new(options)),
-            start_call: options.start_call.clone(),
+            calls: if options.calls { TryBox::new(Settings::new(options))? } else { TryBox::NONE },
             waiting: 0,
             stats: Stats::default(),
-        }
+        })
     }
 
     /// Returns whether the host wants calls.
     pub fn has_calls(&self) -> bool {
-        self.calls.is_some()
+        self.calls.get().is_some()
     }
 
     /// Returns the scanner of a text that begins as the stream does.
@@ -68,11 +65,6 @@ impl Setup {
             Some(prompted) => prompted.try_clone(),
             None => scanner(&self.dialect, &self.options),
         }
-    }
-
-    /// Returns whether calls have no markers.
-    fn is_bare(&self) -> bool {
-        self.options.start == Some(Start::Calls) || self.start_call.is_some()
     }
 
     /// Puts a scanner of this stream back to where its texts begin.
@@ -116,14 +108,14 @@ impl Setup {
         id_prefix: impl FnOnce() -> Result<String, Error>,
         form: Form,
     ) -> Result<(), Error> {
-        if let Some(settings) = &self.calls
+        if let Some(settings) = self.calls.get()
             && text.needs_calls()
         {
             let id_len = self.dialect.compiled.call_ids;
             let mut dialect = &self.dialect;
-            if self.is_bare() {
+            if self.options.start == Some(Start::Calls) || settings.start_call.is_some() {
                 dialect = bare::dialect()?;
-                text.bare = Bare::new(self.start_call.clone())?;
+                text.bare = Bare::new(settings.start_call.clone())?;
             }
             text.calls = TryBox::new(Calls::new(settings, dialect, &id_prefix()?, id_len, form)?)?;
         }
@@ -183,7 +175,7 @@ impl Setup {
     pub fn begin_stream(&mut self) -> bool {
         self.waiting = 0;
         self.prompted = TryBox::NONE;
-        if let Some(calls) = &mut self.calls {
+        if let Some(calls) = self.calls.get_mut() {
             calls.writing.tools.clone_from(&calls.default_tools);
         }
         let Some(Defaults { dialect, options }) = self.defaults.take() else { return false };
@@ -222,7 +214,7 @@ impl Setup {
 
     /// Sets the tools of the next stream's request, if calls are wanted.
     pub fn use_tools(&mut self, tools: Option<Arc<Tools>>) {
-        if let Some(calls) = &mut self.calls {
+        if let Some(calls) = self.calls.get_mut() {
             calls.writing.tools = tools;
         }
     }
