@@ -215,7 +215,7 @@ fn rewriters_take_few_bytes() {
             "Responses",
             named("response.output_item.added", item) + &named("response.content_part.added", &part),
             texts.map(items),
-            [992, 3_600],
+            [992, 3_616],
         ),
     ];
     let qwen3 = Dialect::find("qwen3").unwrap();

@@ -171,7 +171,7 @@ enum Next {
     Nothing,
     /// A control character in a string.
     Control,
-    /// What the backslash before it makes no escape with: that needs another backslash.
+    /// A character with which the backslash before it makes no escape. Another backslash has to come first.
     NoEscape,
 }
 

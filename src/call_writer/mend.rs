@@ -93,7 +93,7 @@ enum Place {
     },
     /// Before a value.
     Value,
-    /// In a value that stays as it is, inside of so many brackets.
+    /// In a value that stays as it is, inside of `depth` brackets.
     Other {
         depth: u32,
         is_text: bool,
