@@ -383,6 +383,11 @@ fn a_prompt_that_is_one_marker_is_not_the_start() {
 }
 
 #[test]
+fn a_tag_that_closes_itself_has_closed_the_thinking_of_a_prompt() {
+    check(&Pair::find("thought-stream"), b"<thinking/>", b"Yes.</thinking>No.");
+}
+
+#[test]
 fn the_prompt_is_not_counted() {
     let mut scanner = Scanner::new(&Dialect::find("qwen3").unwrap());
     scanner.start_from_prompt(b"<|im_start|>assistant\n<think>\nSo, \n</think>\n\nWell").unwrap();

@@ -170,15 +170,16 @@ impl Reading<'_> {
         let begin = at + before;
         self.leading = self.leads && end <= self.prompt;
         let in_thinking = self.channel() == "thinking";
-        let closes = match does {
+        let closes = match &does {
             Does::Close { .. } | Does::End { .. } => in_thinking,
             Does::DropCloser { .. } | Does::Reclassify { .. } => true,
+            Does::Open(opening) => opening.channel == "thinking" && opening.self_closing,
             _ => false,
         };
         self.behind = closes.then_some(end);
         if end <= self.prompt {
             let opens = match &does {
-                Does::Open(opening) => opening.channel == "thinking",
+                Does::Open(opening) => opening.channel == "thinking" && !opening.self_closing,
                 Does::Lead { .. } => true,
                 _ => false,
             };
