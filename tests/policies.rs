@@ -461,17 +461,16 @@ fn the_end_of_an_answer_ends_a_call_between_two_values() {
     assert_eq!(Format::Chat.read_stream(&stream), said("", &[("f", r#"{"x":1"#)], "length"));
 }
 
-/// What a writer says of a text: names, arguments, and whether each is whole, with its cause and whether it was repaired.
-fn written(
-    options: call_writer::Options,
-    text: &str,
-    reason: EndReason,
-) -> Vec<(String, String, Option<(bool, Cause, bool)>)> {
+/// A call of a writer: its name, its arguments, and whether it is whole, with its cause and whether it was repaired.
+type Written = (String, String, Option<(bool, Cause, bool)>);
+
+/// What a writer says of a text.
+fn written(options: call_writer::Options, text: &str, reason: EndReason) -> Vec<Written> {
     let dialect = Dialect::find("qwen3").unwrap();
     let run = |len: usize| {
         let mut writer = CallWriter::new(&dialect, options.clone());
         let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).unwrap();
-        let mut calls: Vec<(String, String, Option<(bool, Cause, bool)>)> = Vec::new();
+        let mut calls: Vec<Written> = Vec::new();
         let mut take = |event: Event<'_>| {
             let taken = writer.event(&event, |delta| {
                 if let Some(name) = delta.name {

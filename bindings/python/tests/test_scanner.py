@@ -255,7 +255,7 @@ def test_calls_as_a_host_wants_them() -> None:
     assert told({"unknown_tool": "tell", "not_whole": "hold"}) == [first]
     assert told({"unknown_tool": "tell", "max_calls": 1, "implied_end": "off"}) == [first]
     assert told({"repair_arguments": True}) == [("f", '{"list": [1]}', True, True)]
-    with pytest.raises(ValueError, match="not_whole='keep' is unknown"):
+    with pytest.raises(ValueError, match='not_whole="keep" is unknown'):
         Scanner("qwen3", not_whole="keep")  # type: ignore[arg-type]
     body = b'{"id":"c","choices":[{"message":{"content":%s},"finish_reason":"stop"}]}'
     for rewriter, content in (
