@@ -1270,8 +1270,8 @@ typedef struct aside_call_delta {
      */
     uint32_t is_whole;
     /**
-     * In the last delta, 1 if something of the call was not as its grammar has it, and was repaired: the arguments may be
-     * others than the model meant. Otherwise 0.
+     * In the last delta, 1 if the call broke a rule of its grammar and was repaired: the model may have meant other arguments.
+     * Otherwise 0.
      */
     uint32_t is_repaired;
     /** 0. */

@@ -605,7 +605,7 @@ fn reads(toml: &str, start: &str, text: &str, wanted: &[&str]) {
     }
 }
 
-/// Which of two closers that overlap counts is said by what follows.
+/// Of two closers that overlap, what follows decides which one counts.
 #[test]
 fn the_closer_counts_after_which_the_call_goes_on() {
     let dialect = of_tags("value = [\"<v>\", \">>\"]\nframing.before_close = \"->\"\nend = \"</e>\"\n");
@@ -628,7 +628,7 @@ fn the_closer_counts_after_which_the_call_goes_on() {
 fn values_end_where_the_grammar_goes_on() {
     let letters = format!("</v{}>", "w".repeat(24));
     let long = format!("a</v>{}", " ".repeat(65));
-    // The value, its closer, what stands between that and the call's end; whether it is repaired.
+    // The value, its closer, the text between that and the call's end; whether it is repaired.
     let cases = [
         ("a", "</v>", "", false),
         ("a", "</v>", " </v>\n</v>", false),

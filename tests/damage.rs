@@ -61,6 +61,11 @@ fn body(pair: &Pair, options: &Options, body: &Value) -> Value {
     serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"))
 }
 
+/// Returns how often each example is damaged.
+fn rounds() -> usize {
+    std::env::var("ASIDE_MADE").map_or(40, |count| count.parse().unwrap())
+}
+
 /// Damages one marker of a call: a closer of a value, `end`, or what opens or closes its span. Returns false where the text has
 /// none.
 fn damage_marker(random: &mut Random, text: &mut Vec<u8>, markers: &[Vec<u8>]) -> bool {
@@ -91,7 +96,7 @@ fn damage_marker(random: &mut Random, text: &mut Vec<u8>, markers: &[Vec<u8>]) -
 #[test]
 fn a_damaged_marker_makes_no_other_call_without_a_sign() {
     let mut random = Random::announced("a_damaged_marker_makes_no_other_call_without_a_sign");
-    let rounds = std::env::var("ASIDE_MADE").map_or(40, |count| count.parse().unwrap());
+    let rounds = rounds();
     let (mut damaged, mut silent) = (0, 0);
     for pair in Pair::all().iter().filter(|pair| pair.has_calls()) {
         let mut markers = BTreeSet::new();
@@ -131,7 +136,7 @@ fn a_damaged_marker_makes_no_other_call_without_a_sign() {
 #[test]
 fn no_call_is_whole_whose_arguments_are_not_an_object() {
     let mut random = Random::announced("no_call_is_whole_whose_arguments_are_not_an_object");
-    let rounds = std::env::var("ASIDE_MADE").map_or(40, |count| count.parse().unwrap());
+    let rounds = rounds();
     let (mut whole, mut broken) = (0, 0);
     for pair in Pair::all().iter().filter(|pair| pair.has_calls()) {
         let others = Texts::new(&pair.reference);

@@ -44,7 +44,7 @@ type CallDelta struct {
 	Arguments   string // the next part of them, perhaps empty; all parts, joined, are JSON if the call is whole
 	Cause       Cause  // in the last delta: why the call ended
 	Whole       bool   // in the last delta: the call ended by its marker or what follows it, and each value could be read
-	Repaired    bool   // in the last delta: something of the call was repaired; the arguments may be others than the model meant
+	Repaired    bool   // in the last delta: the call was repaired; the model may have meant other arguments
 	LateID      string // in the last delta: an id that came after the first delta; it counts for clients of whole answers
 }
 

@@ -50,8 +50,7 @@ pub struct End<'a> {
     pub cause: Cause,
     /// Whether the arguments are complete: the call ended by its marker or by what follows it.
     pub is_whole: bool,
-    /// Whether something of the call was not as its grammar has it, and was repaired: the arguments may be others than the
-    /// model meant.
+    /// Whether the call broke a rule of its grammar and was repaired: the model may have meant other arguments.
     pub is_repaired: bool,
     /// An id that the model wrote after the first delta had left. It counts for a client that has not seen that delta,
     /// because it gets whole answers.

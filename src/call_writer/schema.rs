@@ -281,7 +281,7 @@ mod tests {
             (r#"{"type": ["string", "null"], "enum": [null]}"#, &["null"]),
             (
                 r##"{"$ref": "#/$defs/a", "type": "integer", "$defs": {"a": {"type": ["string", "integer"]}}}"##,
-                &["string", "null"],
+                &["integer"],
             ),
             (
                 r##"{"$ref": "#/$defs/a", "allOf": [{"type": "null"}], "$defs": {"a": {"type": ["null", "integer"]}}}"##,
@@ -290,8 +290,8 @@ mod tests {
             // Nothing can be both: what comes first has the word.
             (r#"{"allOf": [{"type": "array"}, {"type": "null"}]}"#, &["array"]),
             // A boolean says nothing of the type.
-            (r##"{"$ref": "#/$defs/any", "$defs": {"any": true}}"##, &[]),
-            (r##"{"$ref": "#/$defs/any", "type": "integer", "$defs": {"any": true}}"##, &["integer"]),
+            (r##"{"$ref": "#/$defs/all", "$defs": {"all": true}}"##, &[]),
+            (r##"{"$ref": "#/$defs/all", "type": "integer", "$defs": {"all": true}}"##, &["integer"]),
             (r##"{"$ref": "#/$defs/none", "type": "integer", "$defs": {"none": false}}"##, &["integer"]),
             (r##"{"$ref": "#/$defs/caf%C3%a9%20name", "$defs": {"café name": {"type": "array"}}}"##, &["array"]),
             (r##"{"$ref": "#/$defs/Slash%7E1%7E0", "$defs": {"Slash/~": {"type": "array"}}}"##, &["array"]),

@@ -12,8 +12,8 @@ pub const MOST_OF_NAME: usize = 128;
 /// The most blanks where some may stand in or before a head.
 pub const MOST_BLANKS: usize = 16;
 
-/// The most blanks between the end of a value and what shows that it is one; the most bytes of the key that may be that, and of
-/// the letters that may stand before the `>` of a misspelt closer.
+/// The most blanks after the end of a value and before the text that confirms it; the most bytes of a key in that text; the most
+/// letters before the `>` of a misspelt closer.
 pub const MOST_BLANKS_AFTER: usize = 64;
 pub const MOST_OF_PLAIN_KEY: usize = 128;
 pub const MOST_LETTERS: usize = 24;
@@ -154,7 +154,7 @@ fn longest_first(literals: impl IntoIterator<Item = Literal>) -> Vec<Literal> {
     literals
 }
 
-/// What stands around the calls of a span, as literals: its closers, and what else may come after a call.
+/// The literals around the calls of a span: its closers, and all others that may come after a call.
 #[derive(Default)]
 pub struct Around {
     pub closes: Vec<Literal>,
@@ -245,14 +245,14 @@ pub struct TagsRule {
     pub nested: Option<Literal>,
     /// Values whose type is not known are strings.
     pub unknown_is_string: bool,
-    /// With one of these begins what ends a value: its closer, the next key, the call's end, the closer of an element.
+    /// The beginnings of all that ends a value: of its closer, the next key, the end of the call, a closer named as the key.
     pub ends: Vec<Literal>,
     /// The first bytes of these.
     pub first_of_ends: Vec<u8>,
 }
 
 impl TagsRule {
-    /// Finds the literals with which begins what may end a value. `over` end the call.
+    /// Finds the beginnings of all that ends a value. `over` are the literals that end the call.
     fn find_ends(&mut self, over: &[Literal]) {
         let closer = self.value[1].strip_suffix(b">").filter(|stem| !stem.is_empty()).unwrap_or(&self.value[1]);
         let ends = [closer, &self.key[0], b"</"].into_iter().chain(over.iter().map(|end| &end[..]));
@@ -262,7 +262,7 @@ impl TagsRule {
         self.first_of_ends.dedup();
     }
 
-    /// Returns how many bytes stand before the first one that may begin the end of a value.
+    /// Returns the index of the first byte that may begin the end of a value.
     pub fn next_end(&self, text: &[u8]) -> Option<usize> {
         match self.first_of_ends[..] {
             [one] => memchr::memchr(one, text),
@@ -272,19 +272,11 @@ impl TagsRule {
         }
     }
 
-    /// Returns how many of the last bytes of a value are framing if its end follows, or if more of that framing does.
+    /// Returns how many bytes at the end of a value are framing if the value ends there, or if the rest of the framing follows.
     pub fn framing_before(&self, text: &[u8]) -> usize {
         let before = &self.before_close;
         let framing = (1..=before.len().min(text.len())).rev().find(|&len| text.ends_with(&before[..len]));
         framing.unwrap_or_else(|| usize::from(text.ends_with(b"\n")))
-    }
-
-    /// Returns whether a text may begin with the end of a value, or with framing before it.
-    pub fn may_end(&self, text: &[u8]) -> bool {
-        let is_beginning =
-            |before: &[u8], end: &[u8]| text.iter().zip(before.iter().chain(end)).all(|(one, other)| one == other);
-        let befores: [&[u8]; 3] = [b"", b"\n", &self.before_close];
-        self.ends.iter().any(|end| befores.iter().any(|before| is_beginning(before, end)))
     }
 
     /// The length of the longest literal, or literals, with which something ends.

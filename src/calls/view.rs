@@ -113,7 +113,7 @@ impl View<'_> {
         }
     }
 
-    /// Whether something stands at an index, or after some blanks there. `is_here` says whether it stands at one.
+    /// Whether something is at an index, or after some blanks there. `is_here` says whether it is at one.
     pub fn comes(&self, at: usize, is_here: impl Fn(usize) -> Decision) -> Decision {
         let blanks = self.rest(at).iter().take(MOST_BLANKS_AFTER).take_while(|&&byte| is_blank(byte)).count();
         (at..=at + blanks)

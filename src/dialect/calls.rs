@@ -108,10 +108,11 @@ fn tables<'a>(
     let literals = tools().flat_map(|span| span.open.iter().flatten()).chain(header.iter().flat_map(|it| &it.begin));
     let dropped = model.dropped();
     let skipped = calls.iter().flat_map(|call| &call.get_ref().skip);
-    let follows = literals.chain(&dropped).chain(skipped).map(|literal| literal.get_ref().clone());
-    let follows = follows.chain(tools().flat_map(|span| self::tags(span, "<")));
-    let literals = |texts: &mut dyn Iterator<Item = String>| texts.map(|text| text.into_bytes().into()).collect();
-    let around = Around { follows: literals(&mut { follows }), closes: literals(&mut closes.into_iter()) };
+    let follows = literals.chain(&dropped).chain(skipped).map(bytes);
+    let around = Around {
+        follows: follows.chain(tools().flat_map(|span| tags(span, "<")).map(into_bytes)).collect(),
+        closes: closes.into_iter().map(into_bytes).collect(),
+    };
     let (mut skips, mut between) = (Vec::new(), Vec::new());
     for call in calls.iter().map(Spanned::get_ref) {
         skips.extend(call.skip.iter().map(bytes));
@@ -126,6 +127,10 @@ fn tables<'a>(
 
 fn is_list(call: &Call) -> bool {
     call.list.as_ref().is_some_and(|list| *list.get_ref())
+}
+
+fn into_bytes(text: String) -> table::Literal {
+    text.into_bytes().into()
 }
 
 fn bytes(literal: &Literal) -> table::Literal {

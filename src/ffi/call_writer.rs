@@ -1,7 +1,6 @@
 //! Call writers for C: events of a scanner go in, and what a client is sent of the calls comes out. An event becomes one delta
 //! at most, so that a host of any language asks for it with one plain call and needs no callback.
 
-use std::mem::offset_of;
 use std::ptr;
 
 use libc::{c_char, size_t};
@@ -100,15 +99,15 @@ pub struct aside_call_delta {
     /// In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it. Otherwise 0: what
     /// was sent stays sent, and may be no JSON.
     pub is_whole: u32,
-    /// In the last delta, 1 if something of the call was not as its grammar has it, and was repaired: the arguments may be
-    /// others than the model meant. Otherwise 0.
+    /// In the last delta, 1 if the call broke a rule of its grammar and was repaired: the model may have meant other arguments.
+    /// Otherwise 0.
     pub is_repaired: u32,
     /// 0.
     pub reserved: u32,
 }
 
 impl Versioned for aside_call_delta {
-    const FIRST: usize = offset_of!(aside_call_delta, is_repaired);
+    const FIRST: usize = size_of::<aside_call_delta>();
 }
 
 // No layout ever changes; C checks the same in tests/c/layout.c.
@@ -119,7 +118,7 @@ const _: () = {
     assert!(aside_call_writer_options::FIRST == 8);
     layout!(aside_call_delta 112: size 0, call 8, index 16, id 24, name 40, arguments 56, late_id 72, is_first 88,
         is_last 92, cause 96, is_whole 100, is_repaired 104, reserved 108);
-    assert!(aside_call_delta::FIRST == 104);
+    assert!(aside_call_delta::FIRST == 112);
 };
 
 // A writer may go from thread to thread.

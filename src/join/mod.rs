@@ -55,8 +55,8 @@ impl<'a> JoinOptions<'a> {
     ///
     /// The scanner is asked about the calls too: names, ids, keys and values are read back as they are. What is
     /// a string, and what a number, is not in the text of all dialects; a [`CallWriter`](crate::call_writer::CallWriter) that
-    /// has the tools' schemas makes the same arguments of it. Calls are never escaped: for a value that holds its own closer
-    /// there is no text that means it.
+    /// has the tools' schemas makes the same arguments of it. Calls are never escaped, and a value is refused that holds the text
+    /// of its closer and then more of a call.
     ///
     /// ```
     /// use aside::{CallFault, CallPart, Dialect, JoinCall, JoinError, JoinOptions};
@@ -83,7 +83,7 @@ impl<'a> JoinOptions<'a> {
     ///     </function></tool_call>";
     /// assert_eq!(String::from_utf8(text)?, wanted);
     ///
-    /// let call = JoinCall::new("add", r#"{"note": "a </parameter> b"}"#);
+    /// let call = JoinCall::new("add", r#"{"note": "a </parameter></function> b"}"#);
     /// let error = dialect.join("", "", &JoinOptions::new().calls(&[call])).unwrap_err();
     /// let fault = CallFault::Closer { offset: 2 };
     /// assert_eq!(error, JoinError::Call { call: 0, part: CallPart::Value("note".into()), fault });

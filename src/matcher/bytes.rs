@@ -47,3 +47,18 @@ pub fn is_language(byte: u8) -> bool {
 pub fn same(fold: bool, a: &[u8], b: &[u8]) -> bool {
     if fold { a.eq_ignore_ascii_case(b) } else { a == b }
 }
+
+/// Returns the text without the blanks around it.
+pub fn trim(text: &[u8]) -> &[u8] {
+    trim_start(trim_end(text))
+}
+
+/// Returns the text without the blanks at its end.
+pub fn trim_end(text: &[u8]) -> &[u8] {
+    &text[..text.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1)]
+}
+
+/// Returns the text without the blanks at its beginning.
+pub fn trim_start(text: &[u8]) -> &[u8] {
+    &text[text.iter().position(|&byte| !is_blank(byte)).unwrap_or(text.len())..]
+}

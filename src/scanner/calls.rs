@@ -336,7 +336,7 @@ impl<'a> Lookahead<'a> {
 
     /// Returns the first `len` bytes, of which it is not known what comes after them.
     fn first(self, len: usize) -> Lookahead<'a> {
-        Lookahead { text: &self.text[..len], is_end: false, ..self }
+        Lookahead { text: &self.text[..len], is_end: self.is_end && len == self.text.len(), ..self }
     }
 
     fn mark(&self, at: usize) -> TokenMark {
@@ -394,10 +394,7 @@ impl<'a> Closers<'a> {
 
     /// Asks a question about the bytes, among which these closers count.
     fn view<T>(&self, lookahead: &Lookahead, ask: impl FnOnce(&View) -> T) -> T {
-        let closers = |at: usize, len: usize| match len < lookahead.text.len() {
-            true => self.closer(&lookahead.first(len), at),
-            false => self.closer(lookahead, at),
-        };
+        let closers = |at: usize, len: usize| self.closer(&lookahead.first(len), at);
         ask(&View { text: lookahead.text, is_end: lookahead.is_end, innermost: self.innermost, closers: &closers })
     }
 

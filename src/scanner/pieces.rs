@@ -176,7 +176,7 @@ impl Engine {
                 // Without the option, all of it is one text.
                 Some(Step::Piece { len: more, next, .. }) => {
                     (body, len) = (next, len + more);
-                    // Each element has a name of its own.
+                    // Each element has a separate name.
                     if (is_first || body.is_in_element()) && len > 0 {
                         return Some((Piece::Text, len, body));
                     }

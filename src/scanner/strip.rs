@@ -1,7 +1,7 @@
 //! The content of a whole text: the shortest way for a host that has all of an answer and wants to show it.
 
-use super::{Error, Event, Kind, Scanner, ScannerOptions, thoughts};
-use crate::{channel::Channel, dialect::Dialect};
+use super::{Error, Event, Kind, Scanner, ScannerOptions};
+use crate::{channel::Channel, dialect::Dialect, matcher::bytes};
 
 impl Dialect {
     /// Returns the content of a whole text, without ASCII white space at both ends.
@@ -36,7 +36,7 @@ fn strip(dialect: &Dialect, text: &[u8]) -> Result<Vec<u8>, Error> {
     let mut scanner = Scanner::with_options(dialect, &ScannerOptions::new())?;
     scanner.feed(text, &mut keep)?;
     scanner.finish(&mut keep)?;
-    content.truncate(thoughts::trim_end(&content).len());
-    content.drain(..content.len() - thoughts::trim_start(&content).len());
+    content.truncate(bytes::trim_end(&content).len());
+    content.drain(..content.len() - bytes::trim_start(&content).len());
     Ok(content)
 }

@@ -4,7 +4,12 @@
 use std::collections::VecDeque;
 
 use crate::memory::{append, copy};
-use crate::{channel::Channel, dialect::compiled::ThoughtRule, matcher::bytes::is_blank, utf8::fit};
+use crate::{
+    channel::Channel,
+    dialect::compiled::ThoughtRule,
+    matcher::bytes::{trim, trim_start},
+    utf8::fit,
+};
 
 use super::{attributes::Attributes, error::Error, event::Cause};
 
@@ -231,18 +236,6 @@ fn confidence(value: &[u8]) -> f64 {
     let is_number = value.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
     let number = std::str::from_utf8(value).ok().filter(|_| is_number).and_then(|value| value.parse::<f64>().ok());
     number.map_or(DEFAULT, |number| number.clamp(0.0, 1.0) + 0.0)
-}
-
-fn trim(text: &[u8]) -> &[u8] {
-    trim_start(trim_end(text))
-}
-
-pub fn trim_end(text: &[u8]) -> &[u8] {
-    &text[..text.iter().rposition(|&byte| !is_blank(byte)).map_or(0, |last| last + 1)]
-}
-
-pub fn trim_start(text: &[u8]) -> &[u8] {
-    &text[text.iter().position(|&byte| !is_blank(byte)).unwrap_or(text.len())..]
 }
 
 fn copy_thought(thought: &Thought) -> Result<Thought, Error> {

@@ -133,7 +133,7 @@ static void with_calls(void)
     options.calls = calls;
     options.call_count = 2;
     options.call_size = sizeof *calls;
-    calls[1].arguments = bytes_of("{\"k\": \"a </p> b\"}");
+    calls[1].arguments = bytes_of("{\"k\": \"a </p></f> b\"}");
     options.markers = ASIDE_MARKERS_ESCAPE;
     fails(dialect, &options, ASIDE_ERROR_JOIN);
     CHECK_SAYS("call 1: the value of \"k\"");

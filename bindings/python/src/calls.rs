@@ -17,7 +17,7 @@ pub struct CallEnd {
     cause: &'static str,
     /// Whether the arguments are complete, so that the call may be run.
     is_whole: bool,
-    /// Whether something of the call was repaired, so that the arguments may be others than the model meant.
+    /// Whether the call was repaired: the model may have meant other arguments.
     is_repaired: bool,
     /// An id that the model wrote after the first delta had left.
     late_id: Option<String>,

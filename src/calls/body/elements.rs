@@ -6,7 +6,7 @@ use crate::{
         table::{CallTable, MOST_OF_WORD, TagsRule},
         view::{Decision, View},
     },
-    matcher::bytes::is_blank,
+    matcher::bytes::{is_blank, trim},
 };
 
 impl Body {
@@ -47,7 +47,7 @@ impl Body {
                         Err(step) => return Ok(Some(step)),
                     };
                     let name = &view.text[close.len()..close.len() + len];
-                    let is_own = Key::of(trimmed(name)).hash == view.innermost;
+                    let is_own = Key::of(trim(name)).hash == view.innermost;
                     self.brackets.depth -= 1;
                     let state = if is_own { State::Element { content: ElementContent::Done } } else { State::Broken };
                     return self.some(Piece::ValueEnd { is_repaired: false }, close.len() + len + 1, state);
@@ -92,11 +92,4 @@ impl Body {
             blanks => self.some(Piece::Framing, blanks, self.state),
         }
     }
-}
-
-/// A name without the blanks around it.
-fn trimmed(name: &[u8]) -> &[u8] {
-    let before = name.iter().take_while(|&&byte| is_blank(byte)).count();
-    let after = name[before..].iter().rev().take_while(|&&byte| is_blank(byte)).count();
-    &name[before..name.len() - after]
 }

@@ -44,8 +44,8 @@ impl Body {
         }
     }
 
-    /// Returns what held bytes are that the host wants at once, how many of them are so, and where the body stands after those;
-    /// `End` where they end the call and are text after that.
+    /// Returns the piece that the host gets of held bytes when it wants them at once, its length, and the body after it; `End` where
+    /// they end the call and are text after that.
     pub fn flush(&self, tables: &CallTables, held: &[u8]) -> (Piece, usize, Body) {
         if let (State::ValueText { .. }, BodyRule::Tags(rule)) = (self.state, &tables.table(self.table).body) {
             let (len, state) = self.flush_value(rule, held);

@@ -4,7 +4,7 @@
 
 use super::state::{Body, ElementContent, LiteralState, Piece, Role, State};
 use crate::{
-    calls::table::{BodyRule, CDATA_END, CallTable, CallTables, MOST_OF_WORD},
+    calls::table::{BodyRule, CDATA_END, CallTable, CallTables, MOST_OF_WORD, TagsRule},
     matcher::bytes::{ByteSet, insert},
     utf8::{incomplete_tail, is_continuation},
 };
@@ -45,7 +45,9 @@ impl Context {
             (Context::Quotes, _) => matches!(byte, b'"' | b'\\'),
             (Context::SingleQuotes, _) => matches!(byte, b'\'' | b'\\'),
             (Context::RawQuotes, BodyRule::Literal(rule)) => first(&rule.raw_quote, byte),
-            (Context::Value, BodyRule::Tags(rule)) => rule.may_end(&[byte]) || rule.has_cdata && first(CDATA_END, byte),
+            (Context::Value, BodyRule::Tags(rule)) => {
+                may_end_value(rule, &[byte]) || rule.has_cdata && first(CDATA_END, byte)
+            }
             (Context::Element, BodyRule::Tags(rule)) => rule.nested.iter().any(|mark| first(mark, byte)),
             (Context::Opaque, _) => {
                 may_end(byte) || first(&table.end, byte) || tables.begins.iter().any(|begin| first(begin, byte))
@@ -62,6 +64,14 @@ impl Context {
 /// Whether a text begins with both literals, as far as it goes.
 fn is_beginning(text: &[u8], literal: &[u8], then: &[u8]) -> bool {
     !literal.is_empty() && text.iter().zip(literal.iter().chain(then)).all(|(byte, of)| byte == of)
+}
+
+/// Whether a text may begin with the end of a value, or with framing before it.
+fn may_end_value(rule: &TagsRule, text: &[u8]) -> bool {
+    let begins_with = |end: &[u8]| {
+        is_beginning(text, end, b"") || is_beginning(text, b"\n", end) || is_beginning(text, &rule.before_close, end)
+    };
+    rule.ends.iter().any(|end| begins_with(end))
 }
 
 /// Whether a string goes on after a chunk; then it notes whether an escape is open.
@@ -139,7 +149,7 @@ impl Body {
             (State::Literal { state: LiteralState::Raw }, BodyRule::Literal(rule)) => {
                 !tails.any(|tail| is_beginning(tail, &rule.raw_quote, b""))
             }
-            (State::ValueText { .. }, BodyRule::Tags(rule)) => !tails.any(|tail| rule.may_end(tail)),
+            (State::ValueText { .. }, BodyRule::Tags(rule)) => !tails.any(|tail| may_end_value(rule, tail)),
             (State::CData, BodyRule::Tags(rule)) => !tails.any(|tail| is_beginning(tail, CDATA_END, &rule.value[1])),
             _ => false,
         }

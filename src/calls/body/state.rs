@@ -12,7 +12,7 @@ use crate::{
         view::{Decision, View},
     },
     json::Syntax,
-    matcher::bytes::is_blank,
+    matcher::bytes::{is_blank, trim_end, trim_start},
     utf8::incomplete_tail,
 };
 
@@ -352,7 +352,7 @@ impl Body {
         (self.state == State::AfterElementKey).then(|| (self.brackets.depth.into(), self.key.hash))
     }
 
-    /// Returns whether it stands between the markers of elements, or in one.
+    /// Returns whether the body is in an element, or in a marker of one.
     pub fn is_in_element(&self) -> bool {
         matches!(self.state, State::Element { .. } | State::ElementKey | State::AfterElementKey)
     }
@@ -432,7 +432,7 @@ impl Body {
             Err(step) => return Ok(Some(step)),
         };
         let word = &view.text[..len];
-        let before = word.iter().take_while(|&&byte| is_blank(byte)).count();
+        let before = len - trim_start(word).len();
         if before == len {
             return Err(Decision::No);
         }
@@ -440,11 +440,11 @@ impl Body {
         if before > 0 {
             return self.some(Piece::Framing, before, own);
         }
-        let after = word.iter().rev().take_while(|&&byte| is_blank(byte)).count();
+        let word = trim_end(word);
         if piece == Piece::Key {
-            self.key = Key::of(&word[..len - after]);
+            self.key = Key::of(word);
         }
-        self.some(piece, len - after, state)
+        self.some(piece, word.len(), state)
     }
 
     /// After a word: the blanks at its end, and the literal that ends it, as framing.

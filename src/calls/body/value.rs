@@ -1,5 +1,5 @@
-//! The value of a call whose keys and values stand between markers: its text, and what ends it. A closer counts if the grammar
-//! goes on after it. A value without its closer ends where a key follows or the call ends, or with a misspelt closer. See
+//! The value of a call whose keys and values are between markers: its text and its end. A closer counts if what follows it may
+//! follow a value. A value without its closer ends where a key follows or the call ends, or with a misspelt closer. See
 //! `docs/tool-calls.md`.
 
 use super::state::{Body, Key, Piece, State, Transition};
@@ -9,7 +9,7 @@ use crate::calls::{
 };
 
 impl Body {
-    /// What may stand before a value's text: CDATA, or framing.
+    /// Reads the beginning of CDATA, or the framing before a value's text.
     pub(super) fn value_start(&mut self, rule: &TagsRule, view: &View) -> Transition {
         if rule.has_cdata {
             match view.literal(0, CDATA) {
@@ -108,8 +108,7 @@ impl Body {
         }
     }
 
-    /// Returns how many of the bytes that are held of a value are of it, and where the body stands after them: before the
-    /// closer, if a whole one is held.
+    /// Returns how many of the held bytes are the value's, and the state after them: before the closer, if a whole one is held.
     pub(super) fn flush_value(&self, rule: &TagsRule, held: &[u8]) -> (usize, State) {
         let closer = &rule.value[1];
         let Some(at) = memchr::memmem::find(held, closer) else { return (held.len(), self.state) };
@@ -160,7 +159,7 @@ impl Ends<'_> {
         enough
     }
 
-    /// Whether something comes at an index that follows a call.
+    /// Whether a call may be followed by what is at an index.
     fn follows(&self, at: usize) -> Decision {
         let view = self.view;
         if at == view.text.len() {
@@ -169,7 +168,7 @@ impl Ends<'_> {
         self.tables.follows.iter().fold(view.closer(at), |seen, literal| seen.or(view.begins(at, literal)))
     }
 
-    /// Whether a call goes on at an index, or ends, as it may after a closer.
+    /// Whether a closer of a value may be followed by what is at an index: by more of the call, or by its end.
     fn goes_on(&self, at: usize) -> Decision {
         let own = [&self.rule.key[0], &self.rule.value[1], &self.table.end];
         own.into_iter().fold(self.follows(at), |seen, literal| seen.or(self.view.begins(at, literal)))
@@ -194,7 +193,7 @@ impl Ends<'_> {
         over.or(self.is_plain_key(at))
     }
 
-    /// Whether a key stands at an index, as most keys are, with what is around it.
+    /// Whether a plain key is at an index, with the literals around it.
     fn is_plain_key(&self, at: usize) -> Decision {
         let [open, close] = &self.rule.key;
         match self.view.literal(at, open) {
@@ -213,12 +212,12 @@ impl Ends<'_> {
         seen
     }
 
-    /// Whether a value must have ended at an index.
+    /// Whether what comes at an index confirms that the value before it has ended.
     fn must_have_ended(&self, at: usize) -> Decision {
         self.view.comes(at, |at| self.view.closer(at).or(self.is_without_closer(at)))
     }
 
-    /// Returns the length of a misspelt closer at an index after which the value must have ended.
+    /// Returns the length of the misspelt closer at an index, if what follows it confirms that the value has ended.
     fn misspelt(&self, at: usize) -> Result<usize, Decision> {
         if let Some(stem) = self.rule.value[1].strip_suffix(b">").filter(|stem| !stem.is_empty())
             && self.view.literal(at, stem) == Decision::Yes
@@ -258,7 +257,7 @@ impl Ends<'_> {
     }
 }
 
-/// Returns what is so, none where it is not; `Err` where only more bytes can tell.
+/// Returns `found` for a yes, none for a no; `Err` where only more bytes can tell.
 fn decided<T>(seen: Decision, found: T) -> Result<Option<T>, Decision> {
     match seen {
         Decision::Yes => Ok(Some(found)),

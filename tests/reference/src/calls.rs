@@ -13,8 +13,8 @@ const NAME: usize = 128;
 /// The most blanks in a gap before or in a head.
 const GAP: usize = 16;
 const DEPTH: usize = 64;
-/// The most blanks between a value's end and what says that it is one; of the key that may stand there, and of what stands
-/// before the `>` of a closer.
+/// The most blanks after a value's end and before the text that confirms it; the most bytes of a key in that text; the most letters
+/// before the `>` of a misspelt closer.
 const BLANKS: usize = 64;
 const KEY: usize = 128;
 const LETTERS: usize = 24;
@@ -522,7 +522,7 @@ impl<'a> Body<'a> {
         Err(if is_cut { Stop::Cut } else { Stop::Bad })
     }
 
-    /// Tells a word that ends before a literal, and the literal. Returns where the word stands.
+    /// Tells a word that ends before a literal, and the literal. Returns the range of the word.
     fn word(&mut self, literal: &str, call: Call) -> Step<Range<usize>> {
         let rest = self.text.len() - self.at;
         let Some(end) = self.find(self.at, literal, WORD) else {

@@ -63,8 +63,7 @@ module Aside
       @whole
     end
 
-    # Returns whether it is the last delta of a call of which something was repaired, so that the arguments may be others than
-    # the model meant.
+    # Returns whether it is the last delta of a call that was repaired: the model may have meant other arguments.
     def repaired?
       @repaired
     end
