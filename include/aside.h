@@ -342,8 +342,8 @@ enum {
     /** The stream begins inside a channel header, of a dialect that has headers. */
     ASIDE_START_HEADER = 5,
     /**
-     * Only of a rewriter that looks for calls: what is not thinking is a list of tool calls without markers, because a grammar
-     * has seen to that (`"tool_choice": "required"`).
+     * For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a grammar
+     * makes a model write them (`"tool_choice": "required"`).
      */
     ASIDE_START_CALLS = 6,
 };
@@ -1221,9 +1221,9 @@ typedef struct aside_call_writer_options {
     /** Whether the end of a text that has ended by itself (`ASIDE_CAUSE_ENDED`) may end a call. */
     aside_implied_end implied_end;
     /**
-     * 1: mend arguments where nothing has to be guessed; the last delta of such a call has `is_repaired`. A backslash in JSON that
-     * makes no escape with what follows is a backslash. Where the schema asks for an array or an object and for no string, a string
-     * that holds one as JSON is it, and so is a literal of Python's between markers. 0: leave them.
+     * 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash that
+     * begins no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string, a string that
+     * holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
      */
     uint32_t repair_arguments;
     /** The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all. */
@@ -1481,8 +1481,8 @@ typedef struct aside_rewriter_options {
      */
     uint64_t max_calls;
     /**
-     * With `calls`, the name of the call whose arguments each choice's text is, without its thinking, because a grammar has seen to
-     * that (a named tool as `tool_choice`). UTF-8; not used after the call. `at` is NULL: the text is none.
+     * With `calls`, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it, as a grammar makes
+     * a model write them without markers (a named tool as `tool_choice`). UTF-8; not used after the call. NULL: none.
      */
     struct aside_bytes start_call;
 } aside_rewriter_options;

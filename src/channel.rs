@@ -62,7 +62,7 @@ pub enum Start {
     Channel(Channel),
     /// A message header, in a dialect that has them.
     Header,
-    /// No span, and what is not thinking is a list of tool calls without markers, because a grammar has seen to that
+    /// No span; without its thinking, the text is a list of tool calls without markers, as a grammar makes a model write them
     /// (`"tool_choice": "required"`). Only a [`Rewriter`](crate::sse::Rewriter) that looks for calls starts so.
     Calls,
 }

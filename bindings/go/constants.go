@@ -111,8 +111,8 @@ const (
 	StartTool Start = 4
 	// StartHeader: The stream begins inside a channel header, of a dialect that has headers.
 	StartHeader Start = 5
-	// StartCalls: Only of a rewriter that looks for calls: what is not thinking is a list of tool calls without markers,
-	// because a grammar has seen to that ("tool_choice": "required").
+	// StartCalls: For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without
+	// markers, as a grammar makes a model write them ("tool_choice": "required").
 	StartCalls Start = 6
 )
 

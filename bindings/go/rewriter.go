@@ -67,8 +67,9 @@ type RewriterOptions struct {
 	MaxCalls uint64
 	// RepairArguments mends, with Calls, arguments as CallWriterOptions.RepairArguments does.
 	RepairArguments bool
-	// StartCall is, with Calls, the name of the call whose arguments each choice's text is, without its thinking, because a grammar
-	// has seen to that (a named tool as tool_choice). Empty: the text is none. For a list of calls there is [StartCalls].
+	// StartCall is, with Calls, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it, as a
+	// grammar makes a model write them without markers (a named tool as tool_choice). Empty: none. For a list of calls there is
+	// [StartCalls].
 	StartCall string
 }
 

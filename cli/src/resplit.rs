@@ -69,15 +69,15 @@ pub struct Arguments {
     #[arg(long, value_name = "COUNT", requires = "calls")]
     max_calls: Option<u64>,
 
-    /// Takes no call for whole that the end of the answer cuts between two values
+    /// Takes a call that the end of the answer cuts between two values for one that is not whole
     #[arg(long, requires = "calls")]
     no_implied_end: bool,
 
-    /// Mends the arguments of calls where nothing has to be guessed
+    /// Mends arguments of calls that can mean only one thing
     #[arg(long, requires = "calls")]
     repair_arguments: bool,
 
-    /// The call whose arguments each text is, without its thinking, as a grammar for a named tool makes a model write
+    /// The tool of which each text, without its thinking, is the arguments, as a grammar for a named tool makes a model write them
     #[arg(long, value_name = "NAME", requires = "calls")]
     start_call: Option<String>,
 

@@ -1,5 +1,5 @@
-//! What is mended of arguments if a host asks for it: only where the schema asks for an array or an object, no text of the model could
-//! mean another one, and nothing has to be guessed.
+//! Mends values if a host asks for it: those that the schema wants to be an array or an object, and that can mean only one. Escapes
+//! are mended where JSON is checked.
 
 use super::{
     literal,
@@ -17,8 +17,8 @@ use crate::{
 /// The most bytes of a key that is looked up in a schema, with its escapes.
 const LOOKED_UP: usize = 1024;
 
-/// Returns the array or object that a value between markers means which is none as it stands: the text of a JSON string that is
-/// one, or a literal of Python's. `None`: it means none of these types, or has nothing to mend.
+/// Returns the array or object of these types that a value between markers means: what a JSON string holds, or a Python literal as
+/// JSON. `None`: it means none, or needs no mending.
 pub fn tagged(text: &str, types: Types) -> Result<Option<String>, Error> {
     let value = text.trim_matches(BLANKS);
     if !asks(types) || value::as_json(text, types).is_some() {
@@ -32,7 +32,7 @@ pub fn tagged(text: &str, types: Types) -> Result<Option<String>, Error> {
     Ok(Some(mended).filter(|mended| is_read && is_wanted(mended, types)))
 }
 
-/// Returns the array or object that a string means which is written as in Python, or as Gemma writes strings, between two `raw`.
+/// Returns the array or object of these types that a string holds. The string is written as in Python, or stands between two `raw`.
 pub fn literal(text: &str, raw: &str, types: Types) -> Result<Option<String>, Error> {
     let mut written = String::new();
     if !asks(types) || !literal::write(text, raw, None, &mut written)? {
@@ -69,17 +69,17 @@ fn is_wanted(value: &str, types: Types) -> bool {
     }
 }
 
-/// Mends, in arguments that are JSON and come in pieces, the strings that stand where the schema asks for an array or an object. Only
-/// members of the arguments are looked at, not what is inside of them.
+/// Decodes strings in JSON arguments that come in pieces, where the schema asks for an array or an object. It reads the members of
+/// the arguments, not what is inside them.
 #[derive(Debug, Default)]
 pub struct DoublyEncoded {
     place: Place,
-    /// Of the last member, as it stands.
+    /// The key of the last member, with its escapes.
     key: Vec<u8>,
-    /// What has come of a string that may be an array or an object, without its first quote.
+    /// What has come of a string that may hold an array or an object, without its first quote.
     value: String,
     types: Types,
-    /// One was.
+    /// A string was decoded.
     pub is_mended: bool,
 }
 
@@ -93,20 +93,20 @@ enum Place {
     },
     /// Before a value.
     Value,
-    /// In a value that stays as it is, inside of `depth` brackets.
+    /// In a value that stays as it is, inside `depth` brackets.
     Other {
         depth: u32,
         is_text: bool,
         is_escaped: bool,
     },
-    /// In a string that may be an array or an object.
+    /// In a string that may hold an array or an object.
     Held {
         is_escaped: bool,
     },
 }
 
 impl DoublyEncoded {
-    /// Writes the next part of the arguments, of which `schema` is the schema. A string that is longer than `most` stays as it is.
+    /// Writes the next part of arguments with this schema. A string that is longer than `most` stays as it is.
     pub fn feed(
         &mut self,
         text: &str,

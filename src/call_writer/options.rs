@@ -1,5 +1,5 @@
-//! What a host asks of the calls: of which tools, how much of a call that may break off, and how many. The rewriter's options have
-//! the same.
+//! What a host decides about calls: of which tools they may be, how many, and what leaves of a call that may break off. The
+//! rewriter has the same options.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -135,7 +135,7 @@ impl Options {
     }
 
     /// Sets what begins the ids of calls that the model gave none: `call_` by default. The number of the call among those
-    /// that are reported follows it.
+    /// that are reported follows it. The ids are unique in a conversation only if each answer has another prefix.
     pub fn id_prefix(self, id_prefix: impl Into<Cow<'static, str>>) -> Options {
         Options { id_prefix: id_prefix.into(), ..self }
     }
@@ -167,12 +167,12 @@ impl Options {
         Options { implied_end, ..self }
     }
 
-    /// Mends arguments where nothing has to be guessed, and says so of the call ([`End::is_repaired`](super::End::is_repaired)):
+    /// Mends arguments that can mean only one thing. The end of such a call says so ([`End::is_repaired`](super::End::is_repaired)).
     ///
-    /// - In a JSON string, a backslash before a character that makes no escape with it is a backslash.
-    /// - Where the schema asks for an array or an object and for no string, a string that holds one as JSON is it. Of arguments that
-    ///   are JSON, only the members are looked at, and only if the name has come before them.
-    /// - In a value between markers, where the schema asks for an array or an object and for no string, a literal of Python's is one.
+    /// - In a JSON string, a backslash that begins no escape becomes one that is escaped.
+    /// - Where the schema asks for an array or an object and not for a string, a string that holds one as JSON is decoded. In JSON
+    ///   arguments this applies to the members alone, not to what is inside them, and only if the name has come before them.
+    /// - Where the schema asks for an array or an object and not for a string, a Python literal between markers becomes JSON.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -69,8 +69,8 @@ impl Types {
         Types(self.0 | others.0)
     }
 
-    /// Returns the types that are among both. Unknown ones leave the word to the others; and so do those of which none is among both,
-    /// because nothing can be both.
+    /// Returns the types that are in both sets. If one set is unknown, these are the types of the other; if the sets have none in
+    /// common, so that no value could be right, the types of `self`.
     fn meet(self, others: Types) -> Types {
         // Each integer is a number.
         let wide = |types: Types| if types.has(Types::NUMBER) { types.and(Types::INTEGER) } else { types };
@@ -192,7 +192,7 @@ impl<'a> Schema<'a> {
         for key in ["anyOf", "oneOf", "allOf"] {
             for &one in self.document.items(at, key) {
                 let found = self.find(one, references, visits, own);
-                // One that says nothing leaves the word to the others.
+                // A schema that says nothing does not count.
                 if found
                     .is_some_and(|at| !matches!(self.document.get(at), Value::Object(members) if members.is_empty()))
                 {
@@ -271,7 +271,7 @@ mod tests {
             (r#"{"const": "a"}"#, &["string"]),
             (r##"{"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "array"}}}"##, &["array"]),
             (r##"{"$ref": "#/anyOf/0", "anyOf": [{"type": "boolean"}]}"##, &["boolean"]),
-            // What stands side by side holds together.
+            // All keys of a schema hold.
             (r#"{"allOf": [{"type": ["string", "integer"]}, {"type": ["integer", "null"]}]}"#, &["integer"]),
             (r#"{"allOf": [{"const": "1"}, {"minLength": 1}]}"#, &["string"]),
             (r#"{"allOf": [{"type": "number"}, {"type": "integer"}]}"#, &["integer"]),
@@ -287,7 +287,7 @@ mod tests {
                 r##"{"$ref": "#/$defs/a", "allOf": [{"type": "null"}], "$defs": {"a": {"type": ["null", "integer"]}}}"##,
                 &["null"],
             ),
-            // Nothing can be both: what comes first has the word.
+            // Nothing can be both: the first counts.
             (r#"{"allOf": [{"type": "array"}, {"type": "null"}]}"#, &["array"]),
             // A boolean says nothing of the type.
             (r##"{"$ref": "#/$defs/all", "$defs": {"all": true}}"##, &[]),

@@ -247,8 +247,8 @@ enumeration! {
         ASIDE_START_TOOL = 4 => Some(Start::Channel(Channel::Tool)),
         /// The stream begins inside a channel header, of a dialect that has headers.
         ASIDE_START_HEADER = 5 => Some(Start::Header),
-        /// Only of a rewriter that looks for calls: what is not thinking is a list of tool calls without markers, because a grammar
-        /// has seen to that (`"tool_choice": "required"`).
+        /// For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a grammar
+        /// makes a model write them (`"tool_choice": "required"`).
         ASIDE_START_CALLS = 6 => Some(Start::Calls),
     }
 }

@@ -93,8 +93,8 @@ pub struct aside_rewriter_options {
     /// With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later ones
     /// stay text. 0: 1,024, and never more.
     pub max_calls: u64,
-    /// With `calls`, the name of the call whose arguments each choice's text is, without its thinking, because a grammar has seen to
-    /// that (a named tool as `tool_choice`). UTF-8; not used after the call. `at` is NULL: the text is none.
+    /// With `calls`, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it, as a grammar makes
+    /// a model write them without markers (a named tool as `tool_choice`). UTF-8; not used after the call. NULL: none.
     pub start_call: aside_bytes,
 }
 

@@ -196,8 +196,9 @@ impl Options {
         Options { start: start.into(), ..self }
     }
 
-    /// Sets the call whose arguments each choice's text is, without its thinking: those that a grammar makes the model write for a
-    /// named tool (`tool_choice`). It matters with [`calls`](Options::calls). For a list of calls there is [`Start::Calls`].
+    /// Reads each choice's text, without its thinking, as the arguments of a call of this tool: a grammar for a named tool
+    /// (`tool_choice`) makes the model write them without markers. It matters with [`calls`](Options::calls). For a list of calls there
+    /// is [`Start::Calls`].
     ///
     /// ```
     /// use aside::{Dialect, sse::{Options, Rewriter}};
@@ -327,7 +328,7 @@ impl Options {
     }
 
     /// Sets the most calls of a choice that become `tool_calls`: 1 for a request that says `"parallel_tool_calls": false`. Later ones
-    /// stay content. With `None`, and beyond it, 1,024.
+    /// stay content. With `None`, and at most, 1,024.
     pub fn max_calls(self, calls: impl Into<Option<u64>>) -> Options {
         Options { writing: self.writing.max_calls(calls), ..self }
     }
@@ -337,8 +338,7 @@ impl Options {
         Options { writing: self.writing.implied_end(implied_end), ..self }
     }
 
-    /// Mends the arguments of calls where nothing has to be guessed, as
-    /// [`call_writer::Options::repair_arguments`] says.
+    /// Mends arguments that can mean only one thing, as [`call_writer::Options::repair_arguments`] says.
     pub fn repair_arguments(self, repair_arguments: bool) -> Options {
         Options { writing: self.writing.repair_arguments(repair_arguments), ..self }
     }

@@ -212,8 +212,8 @@ enum class Start : std::uint32_t {
     tool = ASIDE_START_TOOL,
     /// The stream begins inside a channel header, of a dialect that has headers.
     header = ASIDE_START_HEADER,
-    /// Only of a rewriter that looks for calls: what is not thinking is a list of tool calls without markers, because a
-    /// grammar has seen to that (`"tool_choice": "required"`).
+    /// For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a
+    /// grammar makes a model write them (`"tool_choice": "required"`).
     calls = ASIDE_START_CALLS,
 };
 
@@ -1349,9 +1349,9 @@ struct CallWriterOptions {
     ImpliedEnd implied_end = ImpliedEnd::on;
     /// The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
     std::uint64_t max_calls = 0;
-    /// Mend arguments where nothing has to be guessed; the last delta of such a call has `is_repaired`. A backslash in JSON that makes
-    /// no escape with what follows is a backslash. Where the schema asks for an array or an object and for no string, a string that
-    /// holds one as JSON is it, and so is a literal of Python's between markers.
+    /// Mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash that begins
+    /// no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string, a string that holds
+    /// one as JSON is decoded, and a Python literal between markers becomes JSON.
     bool repair_arguments = false;
 };
 
@@ -1546,8 +1546,8 @@ struct RewriterOptions {
     std::uint64_t max_calls = 0;
     /// With `calls`, mend arguments as CallWriterOptions::repair_arguments does.
     bool repair_arguments = false;
-    /// With `calls`, the name of the call whose arguments each choice's text is, without its thinking, because a grammar has seen to
-    /// that (a named tool as `tool_choice`). For a list of calls there is Start::calls.
+    /// With `calls`, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it, as a grammar makes
+    /// a model write them without markers (a named tool as `tool_choice`). For a list of calls there is Start::calls.
     std::optional<std::string_view> start_call{};
 };
 

@@ -44,9 +44,9 @@ pub struct Stats {
 /// `stray_close="drop"` removes it alone. With `leading_tags="text"`, a tag of another family as the first thing of a text is
 /// text. They are `"dialect"` by default: the dialect says. `max_tools` is the most bytes of
 /// `tools` as JSON. `not_whole`, `unknown_tool`, `implied_end`, `max_calls` and `repair_arguments` say of calls what they say for a
-/// Scanner; with `unknown_tool="drop"`, a call of a tool that is not in `tools` is removed. `start_call` is the name of the call whose
-/// arguments the text is, without its thinking, because a grammar has seen to that (a named tool as `tool_choice`); for a list of
-/// calls there is `start="calls"`. The other options are those of the library's manual.
+/// Scanner; with `unknown_tool="drop"`, a call of a tool that is not in `tools` is removed. `start_call` is the name of a tool:
+/// the text, without its thinking, is the arguments of a call of it, as a grammar makes a model write them without markers (a named tool
+/// as `tool_choice`); for a list of calls there is `start="calls"`. The other options are those of the library's manual.
 #[pyclass(frozen, module = "libaside")]
 pub struct Rewriter {
     state: Exclusive<aside::sse::Rewriter>,

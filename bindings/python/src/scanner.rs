@@ -91,7 +91,7 @@ struct State {
 /// come (`"tell"`), or nothing (`"hold"`, and `"text"`, with which a very long call leaves as it comes all the same); one that is not
 /// whole is then not among the calls. With `unknown_tool="tell"`, calls of tools that are not in `tools` are told too. `max_calls` is the
 /// most calls that are. With `implied_end="off"`, a call that lacks its last markers is not whole, even if the answer ended by itself
-/// (`end_reason`). `repair_arguments` mends arguments where nothing has to be guessed, and the call's end says `is_repaired`.
+/// (`end_reason`). `repair_arguments` mends arguments that can mean only one thing, and the call's end says `is_repaired`.
 #[pyclass(frozen, generic, module = "libaside")]
 pub struct Scanner {
     state: Exclusive<State>,
