@@ -136,9 +136,9 @@ module Aside
     #                  format, have whole calls only
     # +max_calls+:: with +calls+, how many calls of a choice are made +tool_calls+, such as 1 for <tt>"parallel_tool_calls":
     #               false</tt>; later ones stay text. 0 stands for 1,024, and it is never more
-    # +start_call+:: with +calls+, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it, as a
-    #                grammar makes a model write them without markers (a named tool as +tool_choice+). For a list of calls there is
-    #                the start +:calls+
+    # +start_call+:: with +calls+, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it,
+    #                as a grammar makes a model write them without markers (a named tool as +tool_choice+). For a list of
+    #                calls there is the start +:calls+
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have, and for tools
     # that cannot be read.
