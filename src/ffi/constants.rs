@@ -9,6 +9,7 @@ use crate::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
 use crate::sse::{Body, Field, Formats, Hint, ResponsesAs};
 use crate::{
     BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, EndReason, Kind, LeadingTags, Markers, Start, StrayClose,
+    ToolArguments,
 };
 
 /// A value of Rust that has a number in C.
@@ -312,6 +313,21 @@ enumeration! {
         ASIDE_UNKNOWN_TOOL_DROP = 1 => UnknownTool::Drop,
         /// It is emitted like others.
         ASIDE_UNKNOWN_TOOL_TELL = 2 => UnknownTool::Tell,
+    }
+}
+
+enumeration! {
+    /// How the arguments of a call are written.
+    aside_tool_arguments: number of ToolArguments {
+        /// As one JSON object.
+        ASIDE_TOOL_ARGUMENTS_JSON = 0 => ToolArguments::Json,
+        /// As keys and values, each between its two texts. A value is a text as it stands, or JSON.
+        ASIDE_TOOL_ARGUMENTS_TAGS = 1 => ToolArguments::Tags,
+        /// As elements inside each other: after the text that ends a value, the key and the text that ends a key follow once more.
+        ASIDE_TOOL_ARGUMENTS_ELEMENTS = 2 => ToolArguments::Elements,
+        /// As keys and values with `, ` between them. Values are literals of Python's; but if there are texts around values, a string
+        /// stands between these.
+        ASIDE_TOOL_ARGUMENTS_LITERAL = 3 => ToolArguments::Literal,
     }
 }
 

@@ -4,6 +4,7 @@
 mod call;
 mod error;
 mod text;
+mod triggers;
 mod value;
 
 use std::{borrow::Cow, ops::Range};
@@ -21,6 +22,7 @@ use crate::utf8::is_continuation;
 pub use call::JoinCall;
 pub use error::{CallFault, CallPart, JoinError};
 use text::{Role, Text};
+pub use triggers::{ToolArguments, ToolTrigger};
 
 /// Options of [`Dialect::join`].
 ///

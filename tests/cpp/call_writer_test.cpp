@@ -135,6 +135,23 @@ TEST(CallWriter, DoesAsItsOptionsSay)
     EXPECT_NE(std::string_view(aside::last_error()).find("or set `max_tools` higher"), std::string_view::npos);
 }
 
+// The texts around a call, for the grammar of a server.
+TEST(Dialect, HasToolTriggers)
+{
+    const std::vector<aside::ToolTrigger> triggers = Dialect::find("qwen3").tool_triggers();
+    ASSERT_EQ(triggers.size(), 4U);
+    EXPECT_EQ(triggers[0].trigger, "<tool_call>");
+    EXPECT_EQ(triggers[0].begin, R"(<tool_call>{"name": ")");
+    EXPECT_EQ(triggers[0].after_name, R"(", "arguments": )");
+    EXPECT_EQ(triggers[0].end, "}</tool_call>");
+    EXPECT_EQ(triggers[0].arguments, aside::ToolArguments::json);
+    EXPECT_EQ(triggers[0].preserved, (std::vector<std::string_view>{"<tool_call>", "</tool_call>"}));
+    EXPECT_EQ(triggers[2].arguments, aside::ToolArguments::tags);
+    EXPECT_EQ(triggers[2].key_begin, "<parameter=");
+    EXPECT_EQ(triggers[2].value_end, "\n</parameter>");
+    EXPECT_TRUE(Dialect().tool_triggers().empty());
+}
+
 // What leaves of calls, which of them, and what is mended.
 TEST(CallWriter, ObeysItsPolicies)
 {

@@ -74,6 +74,7 @@
 #endif
 
 #include <aside.h>
+#include <aside_unstable.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -267,6 +268,20 @@ enum class UnknownTool : std::uint32_t {
     drop = ASIDE_UNKNOWN_TOOL_DROP,
     /// It is emitted like others.
     tell = ASIDE_UNKNOWN_TOOL_TELL,
+};
+
+/// How the arguments of a call are written.
+enum class ToolArguments : std::uint32_t {
+    /// As one JSON object.
+    json = ASIDE_TOOL_ARGUMENTS_JSON,
+    /// As keys and values, each between its two texts. A value is a text as it stands, or JSON.
+    tags = ASIDE_TOOL_ARGUMENTS_TAGS,
+    /// As elements inside each other: after the text that ends a value, the key and the text that ends a key follow once
+    /// more.
+    elements = ASIDE_TOOL_ARGUMENTS_ELEMENTS,
+    /// As keys and values with `, ` between them. Values are literals of Python's; but if there are texts around values, a
+    /// string stands between these.
+    literal = ASIDE_TOOL_ARGUMENTS_LITERAL,
 };
 
 /// Whether the end of a text that has ended by itself may end a call.
@@ -572,6 +587,7 @@ inline constexpr bool throws_nothing = std::is_nothrow_invocable_v<std::remove_r
 // ---------------------------------------------------------------------------------------------------------------------
 
 struct TemplateMatch;
+struct ToolTrigger;
 
 /// Which bytes are markers, and of what. Never changes; any number of threads may use one.
 class Dialect {
@@ -668,6 +684,11 @@ public:
         return opener == nullptr ? std::string_view() : std::string_view(opener, len);
     }
 
+    /// Returns what the model writes around a tool call, once for each table of calls in the dialect's file; the first is how it
+    /// usually writes. Empty if the dialect has none, if there is no memory for them in the library (Status::memory), and if the
+    /// library that runs has another version of aside_unstable.h: this may change in any version.
+    std::vector<ToolTrigger> tool_triggers() const;
+
     /// Returns the largest number of bytes that a scanner of this dialect holds back.
     std::size_t max_hold() const noexcept { return aside_dialect_max_hold(handle()); }
 
@@ -715,6 +736,50 @@ struct TemplateMatch {
     Start start = Start::dialect;  ///< if one dialect fits: where generation starts, after the generation prompt
     std::vector<Dialect> dialects; ///< all that fit equally well, sorted by name
 };
+
+/// The texts around one call of a tool, for a server that makes a model write its calls by a grammar: `begin`, the tool's name,
+/// `after_name`, the arguments, `end`. Valid as long as the dialect.
+struct ToolTrigger {
+    std::string_view trigger;     ///< what a model writes only if a call follows; `begin` begins with it
+    std::string_view begin;       ///< what goes before the name
+    std::string_view after_name;  ///< what goes between the name and the arguments
+    std::string_view end;         ///< what goes after the arguments
+    ToolArguments arguments{};    ///< how the arguments are written
+    std::string_view key_begin;   ///< what goes before a key; empty for JSON, as the next three are
+    std::string_view key_end;     ///< what goes after a key
+    std::string_view value_begin; ///< what goes before a value
+    std::string_view value_end;   ///< what goes after a value
+    /// Tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be read.
+    std::vector<std::string_view> preserved;
+};
+
+inline std::vector<ToolTrigger> Dialect::tool_triggers() const
+{
+    ASIDE_VERSION_SYMBOL();
+    const auto view = [](const aside_bytes &text) { return std::string_view(text.at, text.len); };
+    std::vector<ToolTrigger> triggers;
+    aside_tool_trigger raw{};
+    raw.size = sizeof raw;
+    while (aside_unstable_version() == 1 && aside_dialect_tool_trigger(handle(), triggers.size(), &raw) == ASIDE_OK) {
+        ToolTrigger one;
+        one.trigger = view(raw.trigger);
+        one.begin = view(raw.begin);
+        one.after_name = view(raw.after_name);
+        one.end = view(raw.end);
+        one.arguments = static_cast<ToolArguments>(raw.arguments);
+        one.key_begin = view(raw.key_begin);
+        one.key_end = view(raw.key_end);
+        one.value_begin = view(raw.value_begin);
+        one.value_end = view(raw.value_end);
+        for (std::string_view rest = view(raw.preserved); !rest.empty();) {
+            const std::size_t blank = rest.find(' ');
+            one.preserved.push_back(rest.substr(0, blank));
+            rest.remove_prefix(blank == std::string_view::npos ? rest.size() : blank + 1);
+        }
+        triggers.push_back(std::move(one));
+    }
+    return triggers;
+}
 
 inline Dialect Dialect::try_find_for_template(std::string_view text, TemplateMatch *match) noexcept
 {

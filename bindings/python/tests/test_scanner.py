@@ -235,6 +235,26 @@ def test_a_guessed_thinking_that_was_the_answer() -> None:
         assert (out == body) is not keep
 
 
+def test_the_texts_around_a_call_make_a_grammar() -> None:
+    first, _, tags, _ = libaside.Dialect.find("qwen3").tool_triggers()
+    assert (first.trigger, first.arguments, first.preserved) == ("<tool_call>", "json", ["<tool_call>", "</tool_call>"])
+    assert (first.key_begin, first.value_end) == ("", "")
+    assert (tags.arguments, tags.key_begin, tags.key_end) == ("tags", "<parameter=", ">")
+    begin = first.begin + "f" + first.after_name
+    text = begin + '{"x": 1}' + first.end
+    [call] = Scanner("qwen3", calls=True).split(text).calls[:1]
+    assert call.name == "f"
+    # What the manual shows, where xgrammar is installed.
+    grammars = pytest.importorskip("xgrammar")
+    testing = pytest.importorskip("xgrammar.testing")
+    schema = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    tag = {"begin": begin, "content": {"type": "json_schema", "json_schema": schema}, "end": first.end}
+    form = {"type": "triggered_tags", "triggers": [first.trigger], "tags": [tag]}
+    grammar = grammars.Grammar.from_structural_tag({"type": "structural_tag", "format": form})
+    assert testing._is_grammar_accept_string(grammar, "Well. " + text)
+    assert not testing._is_grammar_accept_string(grammar, text.replace('"f"', '"g"'))
+
+
 def test_calls_as_a_host_wants_them() -> None:
     tools = [{"name": "f", "parameters": {"properties": {"list": {"type": "array"}}}}]
     text = '<tool_call>{"name": "f", "arguments": {"list": "[1]"}}</tool_call><tool_call>{"name": "g", "arguments": {"x": 1'

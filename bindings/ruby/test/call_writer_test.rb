@@ -44,6 +44,16 @@ class CallWriterTest < Minitest::Test
     assert_equal ["f", ""], [name.name, name.bytes]
   end
 
+  def test_tool_triggers
+    triggers = Aside::Dialect.find("qwen3").tool_triggers
+    assert_equal 4, triggers.size
+    assert_equal ["<tool_call>", '<tool_call>{"name": "', '", "arguments": ', "}</tool_call>", :json, "", "", "", "",
+                  ["<tool_call>", "</tool_call>"]], triggers.first.to_a
+    assert_equal [:tags, "<parameter=", ">", "\n", "\n</parameter>"], triggers[2].to_a[4..8]
+    assert Ractor.shareable?(triggers.first)
+    assert_empty Aside::Dialect.find("inline-think").tool_triggers
+  end
+
   def test_policies
     cut = "<tool_call><function=add><parameter=a>2</parameter>"
     two = '<tool_call>{"name":"add","arguments":{"a":1}}</tool_call><tool_call>{"name":"rm","arguments":{"b":"C:\D"}}</tool_call>'

@@ -53,6 +53,9 @@ module Aside
     # What becomes of a call of a tool that the request does not list.
     UNKNOWN_TOOL = { text: 0, drop: 1, tell: 2 }.freeze
 
+    # How the arguments of a call are written.
+    TOOL_ARGUMENTS = { json: 0, tags: 1, elements: 2, literal: 3 }.freeze
+
     # Whether the end of a text that has ended by itself may end a call.
     IMPLIED_END = { on: 0, off: 1 }.freeze
 
@@ -139,6 +142,11 @@ module Aside
     JOIN_OPTIONS_AT = { size: 0, thinking: 8, content: 24, calls: 40, call_count: 48, call_size: 56, start: 64,
                         markers: 68 }.freeze
     JOIN_OPTIONS_PACK = "JpJpJpJ2L2"
+
+    TOOL_TRIGGER_SIZE = 160
+    TOOL_TRIGGER_AT = { size: 0, trigger: 8, begin: 24, after_name: 40, end: 56, arguments: 72, reserved: 76,
+                        key_begin: 80, key_end: 96, value_begin: 112, value_end: 128, preserved: 144 }.freeze
+    TOOL_TRIGGER_UNPACK = "x8J8Lx4J10"
 
     COMMAND_SIZE = 64
     COMMAND_AT = { size: 0, name: 8, subcommand: 24, words: 40, word_count: 48, prints: 56, piped: 60 }.freeze
@@ -259,6 +267,7 @@ module Aside
       aside_last_error: [[], :string],
       aside_last_status: [[], :int32],
       aside_status_text: [[:int32], :string],
+      aside_dialect_tool_trigger: [%i[address size_t buffer_inout], :int32],
       aside_version: [[], :string],
       aside_abi_version: [[], :uint32],
       aside_unstable_version: [[], :uint32],

@@ -81,6 +81,11 @@ pub const UNKNOWN_TOOL_TEXT: u32 = 0;
 pub const UNKNOWN_TOOL_DROP: u32 = 1;
 pub const UNKNOWN_TOOL_TELL: u32 = 2;
 
+pub const TOOL_ARGUMENTS_JSON: u32 = 0;
+pub const TOOL_ARGUMENTS_TAGS: u32 = 1;
+pub const TOOL_ARGUMENTS_ELEMENTS: u32 = 2;
+pub const TOOL_ARGUMENTS_LITERAL: u32 = 3;
+
 pub const IMPLIED_END_ON: u32 = 0;
 pub const IMPLIED_END_OFF: u32 = 1;
 
@@ -333,6 +338,30 @@ impl Default for JoinOptions {
     /// All 0, but for its size.
     fn default() -> JoinOptions {
         JoinOptions { size: size_of::<JoinOptions>(), ..unsafe { std::mem::zeroed() } }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ToolTrigger {
+    pub size: usize,
+    pub trigger: Bytes,
+    pub begin: Bytes,
+    pub after_name: Bytes,
+    pub end: Bytes,
+    pub arguments: u32,
+    pub reserved: u32,
+    pub key_begin: Bytes,
+    pub key_end: Bytes,
+    pub value_begin: Bytes,
+    pub value_end: Bytes,
+    pub preserved: Bytes,
+}
+
+impl Default for ToolTrigger {
+    /// All 0, but for its size.
+    fn default() -> ToolTrigger {
+        ToolTrigger { size: size_of::<ToolTrigger>(), ..unsafe { std::mem::zeroed() } }
     }
 }
 
@@ -680,6 +709,7 @@ unsafe extern "C" {
     pub fn aside_last_error() -> *const u8;
     pub fn aside_last_status() -> i32;
     pub fn aside_status_text(status: i32) -> *const u8;
+    pub fn aside_dialect_tool_trigger(dialect: Handle, index: usize, trigger: *mut ToolTrigger) -> i32;
     pub fn aside_version() -> *const u8;
     pub fn aside_abi_version() -> u32;
     pub fn aside_version_0_1_0();
