@@ -341,6 +341,11 @@ enum {
     ASIDE_START_TOOL = 4,
     /** The stream begins inside a channel header, of a dialect that has headers. */
     ASIDE_START_HEADER = 5,
+    /**
+     * For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a grammar
+     * makes a model write them (`"tool_choice": "required"`).
+     */
+    ASIDE_START_CALLS = 6,
 };
 
 /** An `ASIDE_START_` value. */
@@ -821,6 +826,11 @@ enum {
     ASIDE_CAUSE_FORCED = 3,
     /** The text of a tool call broke its grammar. No span ends with this cause. */
     ASIDE_CAUSE_MALFORMED = 4,
+    /**
+     * The answer ended by itself inside a tool call, as the host has said with `aside_scanner_end_reason()`. No span ends with
+     * this cause, nor a call that a call writer has written.
+     */
+    ASIDE_CAUSE_ENDED = 5,
 };
 
 /** An `ASIDE_CAUSE_` value. */
@@ -1135,6 +1145,49 @@ aside_status aside_scanner_thought_attribute(const struct aside_scanner *scanner
  * Threads: one at a time for one call writer.
  * ========================================================================== */
 
+/** What leaves of a call before it is whole: the values of `aside_not_whole`. */
+enum {
+    /** Its arguments, as they come. A call that breaks off stays as far as it was sent. */
+    ASIDE_NOT_WHOLE_TELL = 0,
+    /**
+     * Nothing: the call leaves at once when it is whole. One that is not whole, was repaired, or is longer than may be held is
+     * text.
+     */
+    ASIDE_NOT_WHOLE_HOLD = 1,
+    /**
+     * Nothing, but a call that is longer than may be held leaves from there on as it comes. One that is not whole or was
+     * repaired, and is held, is text.
+     */
+    ASIDE_NOT_WHOLE_TEXT = 2,
+};
+
+/** An `ASIDE_NOT_WHOLE_` value. */
+typedef uint32_t aside_not_whole;
+
+/** What becomes of a call of a tool that the request does not list: the values of `aside_unknown_tool`. */
+enum {
+    /** It is text. */
+    ASIDE_UNKNOWN_TOOL_TEXT = 0,
+    /** It is removed. */
+    ASIDE_UNKNOWN_TOOL_DROP = 1,
+    /** It is emitted like others. */
+    ASIDE_UNKNOWN_TOOL_TELL = 2,
+};
+
+/** An `ASIDE_UNKNOWN_TOOL_` value. */
+typedef uint32_t aside_unknown_tool;
+
+/** Whether the end of a text that has ended by itself may end a call: the values of `aside_implied_end`. */
+enum {
+    /** A call written as keys and values between markers is whole if it ends between two of them. */
+    ASIDE_IMPLIED_END_ON = 0,
+    /** No call that the end of the text cuts is whole. */
+    ASIDE_IMPLIED_END_OFF = 1,
+};
+
+/** An `ASIDE_IMPLIED_END_` value. */
+typedef uint32_t aside_implied_end;
+
 /** Options of `aside_call_writer_new()`. Set all of it to zero, then `size`; later versions may add fields at the end. */
 typedef struct aside_call_writer_options {
     /** `sizeof(aside_call_writer_options)` of the caller's header. */
@@ -1158,6 +1211,23 @@ typedef struct aside_call_writer_options {
      * 4 MiB.
      */
     uint64_t max_tools;
+    /** What leaves of a call before it is whole. What is held for it is at most `max_held` bytes. */
+    aside_not_whole not_whole;
+    /**
+     * What becomes of a call of a tool that is not in `tools`. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the same
+     * for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
+     */
+    aside_unknown_tool unknown_tool;
+    /** Whether the end of a text that has ended by itself (`ASIDE_CAUSE_ENDED`) may end a call. */
+    aside_implied_end implied_end;
+    /**
+     * 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash that
+     * begins no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string, a string that
+     * holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
+     */
+    uint32_t repair_arguments;
+    /** The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all. */
+    uint64_t max_calls;
 } aside_call_writer_options;
 
 /**
@@ -1397,6 +1467,24 @@ typedef struct aside_rewriter_options {
     uint32_t keep_guessed;
     /** How the rewriter reads a tag that is not the dialect's own as the first thing of a text. */
     aside_leading_tags leading_tags;
+    /** With `calls`, what leaves of a call before it is whole. A body, and Ollama's format, have whole calls only. */
+    aside_not_whole not_whole;
+    /** With `calls`, what becomes of a call of a tool that is not in `tools`. */
+    aside_unknown_tool unknown_tool;
+    /** With `calls`, whether the end of a text that has ended by itself may end a call. */
+    aside_implied_end implied_end;
+    /** 1: with `calls`, mend arguments as `aside_call_writer_options.repair_arguments` does. 0: leave them. */
+    uint32_t repair_arguments;
+    /**
+     * With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later ones
+     * stay text. 0: 1,024, and never more.
+     */
+    uint64_t max_calls;
+    /**
+     * With `calls`, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it, as a grammar makes
+     * a model write them without markers (a named tool as `tool_choice`). UTF-8; not used after the call. NULL: none.
+     */
+    struct aside_bytes start_call;
 } aside_rewriter_options;
 
 /**

@@ -51,6 +51,7 @@ enum {
     ASIDE_START_NARRATION = 3,
     ASIDE_START_TOOL = 4,
     ASIDE_START_HEADER = 5,
+    ASIDE_START_CALLS = 6,
 };
 typedef uint32_t aside_start;
 enum {
@@ -174,6 +175,7 @@ enum {
     ASIDE_CAUSE_END_OF_STREAM = 2,
     ASIDE_CAUSE_FORCED = 3,
     ASIDE_CAUSE_MALFORMED = 4,
+    ASIDE_CAUSE_ENDED = 5,
 };
 typedef uint32_t aside_cause;
 typedef struct aside_event {
@@ -251,12 +253,34 @@ typedef struct aside_attribute {
 aside_status aside_scanner_thought_attribute(const struct aside_scanner *scanner,
                                              size_t index,
                                              struct aside_attribute *attribute);
+enum {
+    ASIDE_NOT_WHOLE_TELL = 0,
+    ASIDE_NOT_WHOLE_HOLD = 1,
+    ASIDE_NOT_WHOLE_TEXT = 2,
+};
+typedef uint32_t aside_not_whole;
+enum {
+    ASIDE_UNKNOWN_TOOL_TEXT = 0,
+    ASIDE_UNKNOWN_TOOL_DROP = 1,
+    ASIDE_UNKNOWN_TOOL_TELL = 2,
+};
+typedef uint32_t aside_unknown_tool;
+enum {
+    ASIDE_IMPLIED_END_ON = 0,
+    ASIDE_IMPLIED_END_OFF = 1,
+};
+typedef uint32_t aside_implied_end;
 typedef struct aside_call_writer_options {
     size_t size;
     struct aside_bytes tools;
     struct aside_bytes id_prefix;
     uint64_t max_held;
     uint64_t max_tools;
+    aside_not_whole not_whole;
+    aside_unknown_tool unknown_tool;
+    aside_implied_end implied_end;
+    uint32_t repair_arguments;
+    uint64_t max_calls;
 } aside_call_writer_options;
 typedef struct aside_call_delta {
     size_t size;
@@ -329,6 +353,12 @@ typedef struct aside_rewriter_options {
     uint64_t max_tools;
     uint32_t keep_guessed;
     aside_leading_tags leading_tags;
+    aside_not_whole not_whole;
+    aside_unknown_tool unknown_tool;
+    aside_implied_end implied_end;
+    uint32_t repair_arguments;
+    uint64_t max_calls;
+    struct aside_bytes start_call;
 } aside_rewriter_options;
 struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect, const struct aside_rewriter_options *options);
 void aside_rewriter_free(struct aside_rewriter *rewriter);

@@ -29,6 +29,80 @@ extern "C" {
 uint32_t aside_unstable_version(void);
 
 /* ========================================================================== *
+ * Dialects: what a model writes around a tool call
+ *
+ * Threads: any thread may call this function at any time, with the same dialect too.
+ * ========================================================================== */
+
+/** How the arguments of a call are written: the values of `aside_tool_arguments`. */
+enum {
+    /** As one JSON object. */
+    ASIDE_TOOL_ARGUMENTS_JSON = 0,
+    /** As keys and values, each between its two texts. A value is a text as it stands, or JSON. */
+    ASIDE_TOOL_ARGUMENTS_TAGS = 1,
+    /**
+     * As elements inside each other: after the text that ends a value, the key and the text that ends a key follow once
+     * more.
+     */
+    ASIDE_TOOL_ARGUMENTS_ELEMENTS = 2,
+    /**
+     * As keys and values with `, ` between them. Values are literals of Python's; but if there are texts around values, a string
+     * stands between these.
+     */
+    ASIDE_TOOL_ARGUMENTS_LITERAL = 3,
+};
+
+/** An `ASIDE_TOOL_ARGUMENTS_` value. */
+typedef uint32_t aside_tool_arguments;
+
+/**
+ * The texts around one call of a tool, from `aside_dialect_tool_trigger()`: `begin`, the tool's name, `after_name`, the arguments,
+ * `end`. Set `size` before the call; later versions may add fields at the end. The texts belong to the dialect and are valid as
+ * long as that is.
+ */
+typedef struct aside_tool_trigger {
+    /** `sizeof(aside_tool_trigger)` of the caller's header. */
+    size_t size;
+    /** What a model writes only if a call follows; `begin` begins with it. */
+    struct aside_bytes trigger;
+    /** What goes before the name. */
+    struct aside_bytes begin;
+    /** What goes between the name and the arguments. */
+    struct aside_bytes after_name;
+    /** What goes after the arguments. */
+    struct aside_bytes end;
+    /** How the arguments are written. */
+    aside_tool_arguments arguments;
+    /** 0. */
+    uint32_t reserved;
+    /** What goes before a key; empty for `ASIDE_TOOL_ARGUMENTS_JSON`, as the next three are. */
+    struct aside_bytes key_begin;
+    /** What goes after a key. */
+    struct aside_bytes key_end;
+    /** What goes before a value. */
+    struct aside_bytes value_begin;
+    /** What goes after a value. */
+    struct aside_bytes value_end;
+    /**
+     * Tags in these texts, with a blank between each two. Those that are special tokens of the model's must be left in its text, or
+     * the call cannot be read.
+     */
+    struct aside_bytes preserved;
+} aside_tool_trigger;
+
+/**
+ * Fills `*trigger` with what the model writes around a tool call by the table of calls with this number in the dialect's file,
+ * from 0; the first is how it usually writes. A server that makes a model write its calls by a grammar builds the grammar of this,
+ * and of the tools' schemas. Tables of calls that nothing opens do not count. Where a form needs an id, it is 0.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_NONE` past the last one, and `*trigger` is not written; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+ * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+ */
+aside_status aside_dialect_tool_trigger(const struct aside_dialect *dialect,
+                                        size_t index,
+                                        struct aside_tool_trigger *trigger);
+
+/* ========================================================================== *
  * Scanners: chunks that need no feed
  *
  * Threads: one at a time for one scanner.

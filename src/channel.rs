@@ -62,24 +62,28 @@ pub enum Start {
     Channel(Channel),
     /// A message header, in a dialect that has them.
     Header,
+    /// No span; without its thinking, the text is a list of tool calls without markers, as a grammar makes a model write them
+    /// (`"tool_choice": "required"`). Only a [`Rewriter`](crate::sse::Rewriter) that looks for calls starts so.
+    Calls,
 }
 
 impl Start {
-    /// Returns the name that `parse` reads: that of a channel, or `header`.
+    /// Returns the name that `parse` reads: that of a channel, `header` or `calls`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Start::Channel(channel) => channel.as_str(),
             Start::Header => "header",
+            Start::Calls => "calls",
         }
     }
 }
 
-/// The error for a start's name that is neither a channel's nor `header`.
+/// The error for a start's name that is neither a channel's nor `header` nor `calls`.
 ///
 /// ```
 /// let error = "thought".parse::<aside::Start>().unwrap_err();
-/// assert_eq!(error.to_string(), "`thought` is none of content, thinking, narration, tool, header");
+/// assert_eq!(error.to_string(), "`thought` is none of content, thinking, narration, tool, header, calls");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownStart(String);
@@ -92,6 +96,7 @@ impl FromStr for Start {
         match (channel, name) {
             (Some(channel), _) => Ok(Start::Channel(channel)),
             (None, "header") => Ok(Start::Header),
+            (None, "calls") => Ok(Start::Calls),
             _ => Err(UnknownStart(name.into())),
         }
     }
@@ -107,7 +112,7 @@ impl TryFrom<String> for Start {
 
 impl fmt::Display for UnknownStart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is none of content, thinking, narration, tool, header", self.0.escape_debug())
+        write!(f, "`{}` is none of content, thinking, narration, tool, header, calls", self.0.escape_debug())
     }
 }
 

@@ -91,7 +91,7 @@ mod utf8;
 pub use channel::{Channel, Start, UnknownStart};
 pub use dialect::{Dialect, KnownModel, UnknownDialect, UnknownModel};
 pub use file_error::FileError;
-pub use join::{CallFault, CallPart, JoinCall, JoinError, JoinOptions, Markers};
+pub use join::{CallFault, CallPart, JoinCall, JoinError, JoinOptions, Markers, ToolArguments, ToolTrigger};
 pub use scanner::{
     Attribute, Budget, BudgetScope, BudgetUnit, CallsInThinking, Cause, Counts, EndReason, Error, Event, Events, Kind,
     LeadingTags, Scanner, ScannerOptions, StrayClose, Thought, Token,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use aside::call_writer::ImpliedEnd;
 use aside::sse::Options;
 use samples::{Random, Texts};
 use serde::de::IgnoredAny;
@@ -160,6 +161,8 @@ fn no_call_is_whole_whose_arguments_are_not_an_object() {
 
                 let Ok(text) = std::str::from_utf8(&text) else { continue };
                 let options = Options::new().calls(true).start(start.map(|start| start.parse().unwrap()));
+                // What is told of the text alone is asked for, and not of how the answer ended.
+                let options = options.implied_end(ImpliedEnd::Off);
                 let chat =
                     |part: &str| json!({"choices": [{"index": 0, part: {"content": text}, "finish_reason": "stop"}]});
                 let got = body(pair, &options, &chat("message"));

@@ -154,3 +154,29 @@ fn the_readme_shows_lines_of_programs_that_run() {
         assert!(lines.len() <= 5, "{language}");
     }
 }
+
+/// Returns the cells of the first row of a table that begins with this cell, after a heading or sentence.
+fn row<'a>(text: &'a str, after: &str, first: &str) -> Vec<&'a str> {
+    let (_, text) = text.split_once(after).unwrap_or_else(|| panic!("there is no {after:?}"));
+    let line = text.lines().find(|line| line.starts_with(&format!("| `{first}` |")));
+    let line = line.unwrap_or_else(|| panic!("there is no row `{first}` after {after:?}"));
+    line.trim_matches('|').split('|').map(str::trim).collect()
+}
+
+#[test]
+fn the_figures_of_the_readme_are_measured() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let [readme, benchmarks] =
+        ["README.md", "BENCHMARKS.md"].map(|name| fs::read_to_string(root.join(name)).unwrap());
+    let rows = readme.split_once("| instructions a piece |").expect("the table").1.lines().skip(2);
+    let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
+    assert!(rows.len() > 1, "the table has too few rows");
+    for line in rows {
+        let name = line.split('`').nth(1).expect("a name");
+        // W5t is the last column of both.
+        let count = *row(&benchmarks, "Instructions per feed:", name).last().unwrap();
+        let wrong = row(&benchmarks, "Wrong messages", name)[3].split(' ').next().unwrap().to_owned();
+        let cells: Vec<String> = line.trim_matches('|').split('|').map(|cell| cell.trim().replace(',', "")).collect();
+        assert_eq!(cells[1..], [wrong, count.to_owned()], "{name} in README.md, beside BENCHMARKS.md");
+    }
+}

@@ -1,6 +1,7 @@
 //! Anthropic Messages, split in place: what a client puts together from the blocks that go out is what the scanner says of each
 //! text block that came in, and all else is as it was. No cut may change a byte.
 
+use aside::call_writer::ImpliedEnd;
 use aside::sse::{Formats, Options};
 use aside::{Channel, Dialect, Kind, Scanner, Start};
 use samples::{Random, Texts};
@@ -20,7 +21,7 @@ fn foreign() -> Dialect {
 }
 
 fn options() -> Options {
-    Options::new().formats(Formats::MESSAGES).keep_guessed(true)
+    Options::new().formats(Formats::MESSAGES).keep_guessed(true).implied_end(ImpliedEnd::Off)
 }
 
 fn texts(blocks: &[(&str, &str)]) -> Vec<(String, String)> {

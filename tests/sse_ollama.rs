@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aside::Dialect;
-use aside::call_writer::Tools;
+use aside::call_writer::{ImpliedEnd, Tools};
 use aside::sse::{Body, Field, Formats, Options};
 use samples::{Random, Texts};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ const ANYWHERE: &str =
     "name = \"anywhere\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"<think>\"]\nclose = [\"</think>\"]";
 
 fn options() -> Options {
-    Options::new().formats(Formats::OLLAMA).keep_guessed(true)
+    Options::new().formats(Formats::OLLAMA).keep_guessed(true).implied_end(ImpliedEnd::Off)
 }
 
 /// What becomes of lines: the same whether the host says that they are some or not.

@@ -19,6 +19,20 @@ type CallWriterOptions struct {
 	MaxHeld uint64
 	// MaxTools is how many bytes of Tools are read; a longer list is an error. Reading it may take some 40 times as much. 0: 4 MiB.
 	MaxTools uint64
+
+	// NotWhole says what leaves of a call before it is whole. At most MaxHeld bytes are held for it.
+	NotWhole NotWhole
+	// UnknownTool says what becomes of a call of a tool that is not in Tools. [UnknownToolText] and [UnknownToolDrop] are the same for
+	// a writer, which has no text: the call has no delta.
+	UnknownTool UnknownTool
+	// ImpliedEnd says whether the end of a text that has ended by itself ([CauseEnded]) may end a call.
+	ImpliedEnd ImpliedEnd
+	// MaxCalls is how many calls of a stream are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
+	MaxCalls uint64
+	// RepairArguments mends arguments that can mean only one thing; the last delta of such a call is Repaired. In JSON, a backslash
+	// that begins no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string, a
+	// string that holds one as JSON is decoded, and a Python literal between markers becomes JSON.
+	RepairArguments bool
 }
 
 // CallDelta is the next part of a tool call for a client. It belongs to the caller.
@@ -35,7 +49,7 @@ type CallDelta struct {
 }
 
 // CallWriter makes OpenAI's tool_calls of the events of one stream: a name, and arguments as JSON, which leave while the model
-// writes them. It repairs and completes nothing. Chunking does not change the arguments.
+// writes them. It completes nothing. Chunking does not change the arguments.
 //
 // One call at a time may use a writer. A second one returns [ErrBusy] and changes nothing.
 type CallWriter struct {
@@ -64,6 +78,12 @@ func NewCallWriter(d *Dialect, options *CallWriterOptions) (*CallWriter, error) 
 		tools:     pinnedTools(&pin, options.Tools),
 		max_held:  C.uint64_t(options.MaxHeld),
 		max_tools: C.uint64_t(options.MaxTools),
+
+		not_whole:        C.uint32_t(options.NotWhole),
+		unknown_tool:     C.uint32_t(options.UnknownTool),
+		implied_end:      C.uint32_t(options.ImpliedEnd),
+		max_calls:        C.uint64_t(options.MaxCalls),
+		repair_arguments: flag(options.RepairArguments),
 	}
 	if options.IDPrefix != "" {
 		c.id_prefix = pinned(&pin, options.IDPrefix)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -157,6 +158,40 @@ func TestCallWriterOptions(t *testing.T) {
 	}
 	limited.MaxTools--
 	if _, err := aside.NewCallWriter(dialect, &limited); !errors.Is(err, aside.ErrOption) || !strings.Contains(err.Error(), "more than") {
+		t.Error(err)
+	}
+}
+
+func TestCallWriterPolicies(t *testing.T) {
+	dialect := loadDialect(t, "calls-tags.toml")
+	const cut = "<tool_call><function=add><parameter=a>2</parameter>"
+	const two = `<tool_call>{"name":"add","arguments":{"a":1}}</tool_call>` +
+		`<tool_call>{"name":"rm","arguments":{"b":"C:\D"}}</tool_call>`
+	for _, test := range []struct {
+		options *aside.CallWriterOptions
+		stream  string
+		reason  aside.EndReason
+		told    string
+	}{
+		{nil, cut, aside.EndReasonEnded, "0/0 call_0 add {\"a\":2} implied true\n"},
+		{nil, cut, aside.EndReasonCutOff, "0/0 call_0 add {\"a\":2 end_of_stream false\n"},
+		{&aside.CallWriterOptions{ImpliedEnd: aside.ImpliedEndOff}, cut, aside.EndReasonEnded, "0/0 call_0 add {\"a\":2 end_of_stream false\n"},
+		{&aside.CallWriterOptions{NotWhole: aside.NotWholeHold}, cut, aside.EndReasonCutOff, ""},
+		{&aside.CallWriterOptions{MaxCalls: 1}, two, aside.EndReasonEnded, "0/0 call_0 add {\"a\":1} marker true\n"},
+		{&aside.CallWriterOptions{Tools: []byte(tools), UnknownTool: aside.UnknownToolTell}, two, aside.EndReasonEnded,
+			"0/0 call_0 add {\"a\":1} marker true\n1/1 call_1 rm {\"b\":\"C:\\D\"} malformed false\n"},
+		{&aside.CallWriterOptions{RepairArguments: true}, two, aside.EndReasonEnded,
+			"0/0 call_0 add {\"a\":1} marker true\n1/1 call_1 rm {\"b\":\"C:\\\\D\"} marker true\n"},
+	} {
+		scanner, writer := newCalls(t, dialect, test.options)
+		if err := scanner.EndReason(test.reason); err != nil {
+			t.Fatal(err)
+		}
+		if got := written(t, scanner, writer, test.stream, 3, false); got != test.told {
+			t.Errorf("%+v: %q, not %q", test.options, got, test.told)
+		}
+	}
+	if _, err := aside.NewCallWriter(dialect, &aside.CallWriterOptions{NotWhole: 3}); !errors.Is(err, aside.ErrOption) {
 		t.Error(err)
 	}
 }
@@ -327,4 +362,33 @@ func ExampleCallWriter() {
 		}
 	}
 	// Output: call 0, call_0: add {"a":40,"b":"2"} is whole: true
+}
+
+func TestToolTriggers(t *testing.T) {
+	qwen3, err := aside.Find("qwen3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	triggers, err := qwen3.ToolTriggers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := aside.ToolTrigger{
+		Trigger: "<tool_call>", Begin: `<tool_call>{"name": "`, AfterName: `", "arguments": `, End: "}</tool_call>",
+		Arguments: aside.ToolArgumentsJSON, Preserved: []string{"<tool_call>", "</tool_call>"},
+	}
+	if len(triggers) != 4 || !reflect.DeepEqual(triggers[0], want) {
+		t.Errorf("%+v", triggers)
+	}
+	if tags := triggers[2]; tags.Arguments != aside.ToolArgumentsTags || tags.KeyBegin+tags.KeyEnd != "<parameter=>" ||
+		tags.ValueBegin+tags.ValueEnd != "\n\n</parameter>" {
+		t.Errorf("%+v", tags)
+	}
+	closed := loadDialect(t, "calls-tags.toml")
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := closed.ToolTriggers(); !errors.Is(err, aside.ErrClosed) {
+		t.Error(err)
+	}
 }

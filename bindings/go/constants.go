@@ -85,11 +85,14 @@ const (
 	CauseForced Cause = 3
 	// CauseMalformed: The text of a tool call broke its grammar. No span ends with this cause.
 	CauseMalformed Cause = 4
+	// CauseEnded: The answer ended by itself inside a tool call, as the host has said with EndReason. No span ends with
+	// this cause, nor a call that a call writer has written.
+	CauseEnded Cause = 5
 )
 
 // String returns the name, such as "marker", or the number of an unknown Cause.
 func (c Cause) String() string {
-	return name(uint32(c), "marker", "implied", "end_of_stream", "forced", "malformed")
+	return name(uint32(c), "marker", "implied", "end_of_stream", "forced", "malformed", "ended")
 }
 
 // Start is where a stream starts.
@@ -108,11 +111,14 @@ const (
 	StartTool Start = 4
 	// StartHeader: The stream begins inside a channel header, of a dialect that has headers.
 	StartHeader Start = 5
+	// StartCalls: For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without
+	// markers, as a grammar makes a model write them ("tool_choice": "required").
+	StartCalls Start = 6
 )
 
 // String returns the name, such as "default", or the number of an unknown Start.
 func (s Start) String() string {
-	return name(uint32(s), "default", "content", "thinking", "narration", "tool", "header")
+	return name(uint32(s), "default", "content", "thinking", "narration", "tool", "header", "calls")
 }
 
 // CallsInThinking is what becomes of a tool call that begins inside the thinking.
@@ -164,6 +170,78 @@ const (
 // String returns the name, such as "unknown", or the number of an unknown EndReason.
 func (e EndReason) String() string {
 	return name(uint32(e), "unknown", "ended", "cut_off")
+}
+
+// NotWhole is what leaves of a call before it is whole.
+type NotWhole uint32
+
+const (
+	// NotWholeTell: Its arguments, as they come. A call that breaks off stays as far as it was sent.
+	NotWholeTell NotWhole = 0
+	// NotWholeHold: Nothing: the call leaves at once when it is whole. One that is not whole, was repaired, or is longer
+	// than may be held is text.
+	NotWholeHold NotWhole = 1
+	// NotWholeText: Nothing, but a call that is longer than may be held leaves from there on as it comes. One that is
+	// not whole or was repaired, and is held, is text.
+	NotWholeText NotWhole = 2
+)
+
+// String returns the name, such as "tell", or the number of an unknown NotWhole.
+func (n NotWhole) String() string {
+	return name(uint32(n), "tell", "hold", "text")
+}
+
+// UnknownTool is what becomes of a call of a tool that the request does not list.
+type UnknownTool uint32
+
+const (
+	// UnknownToolText: It is text.
+	UnknownToolText UnknownTool = 0
+	// UnknownToolDrop: It is removed.
+	UnknownToolDrop UnknownTool = 1
+	// UnknownToolTell: It is emitted like others.
+	UnknownToolTell UnknownTool = 2
+)
+
+// String returns the name, such as "text", or the number of an unknown UnknownTool.
+func (u UnknownTool) String() string {
+	return name(uint32(u), "text", "drop", "tell")
+}
+
+// ToolArguments is how the arguments of a call are written.
+type ToolArguments uint32
+
+const (
+	// ToolArgumentsJSON: As one JSON object.
+	ToolArgumentsJSON ToolArguments = 0
+	// ToolArgumentsTags: As keys and values, each between its two texts. A value is a text as it stands, or JSON.
+	ToolArgumentsTags ToolArguments = 1
+	// ToolArgumentsElements: As elements inside each other: after the text that ends a value, the key and the text that
+	// ends a key follow once more.
+	ToolArgumentsElements ToolArguments = 2
+	// ToolArgumentsLiteral: As keys and values with , between them. Values are literals of Python's; but if there are
+	// texts around values, a string stands between these.
+	ToolArgumentsLiteral ToolArguments = 3
+)
+
+// String returns the name, such as "json", or the number of an unknown ToolArguments.
+func (t ToolArguments) String() string {
+	return name(uint32(t), "json", "tags", "elements", "literal")
+}
+
+// ImpliedEnd is whether the end of a text that has ended by itself may end a call.
+type ImpliedEnd uint32
+
+const (
+	// ImpliedEndOn: A call written as keys and values between markers is whole if it ends between two of them.
+	ImpliedEndOn ImpliedEnd = 0
+	// ImpliedEndOff: No call that the end of the text cuts is whole.
+	ImpliedEndOff ImpliedEnd = 1
+)
+
+// String returns the name, such as "on", or the number of an unknown ImpliedEnd.
+func (i ImpliedEnd) String() string {
+	return name(uint32(i), "on", "off")
 }
 
 // LeadingTags is how a tag of another family, such as <think>, is read as the first thing of a stream but for blanks.

@@ -192,6 +192,58 @@ func (d *Dialect) Opener(rule, tag uint32) string {
 	return words(C.aside_dialect_opener(d.c, C.uint32_t(rule), C.uint32_t(tag), &n), n)
 }
 
+// ToolTrigger has the texts around one call of a tool, for a server that makes a model write its calls by a grammar: Begin, the
+// tool's name, AfterName, the arguments, End.
+type ToolTrigger struct {
+	Trigger    string        // what a model writes only if a call follows; Begin begins with it
+	Begin      string        // what goes before the name
+	AfterName  string        // what goes between the name and the arguments
+	End        string        // what goes after the arguments
+	Arguments  ToolArguments // how the arguments are written
+	KeyBegin   string        // what goes before a key; empty for JSON, as the next three are
+	KeyEnd     string        // what goes after a key
+	ValueBegin string        // what goes before a value
+	ValueEnd   string        // what goes after a value
+
+	// Preserved are tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be
+	// read.
+	Preserved []string
+}
+
+// ToolTriggers returns what the model writes around a tool call, once for each table of calls in the dialect's file; the first is how
+// it usually writes. It returns none if the dialect has no such tables. It is unstable: it may change in any version.
+func (d *Dialect) ToolTriggers() ([]ToolTrigger, error) {
+	if err := d.enter(); err != nil {
+		return nil, err
+	}
+	defer d.leave()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var triggers []ToolTrigger
+	for {
+		c := C.aside_tool_trigger{size: C.sizeof_aside_tool_trigger}
+		switch status := C.aside_dialect_tool_trigger(d.c, C.size_t(len(triggers)), &c); status {
+		case C.ASIDE_OK:
+		case C.ASIDE_NONE:
+			return triggers, nil
+		default:
+			return nil, lastFailure(status)
+		}
+		triggers = append(triggers, ToolTrigger{
+			Trigger:    text(c.trigger),
+			Begin:      text(c.begin),
+			AfterName:  text(c.after_name),
+			End:        text(c.end),
+			Arguments:  ToolArguments(c.arguments),
+			KeyBegin:   text(c.key_begin),
+			KeyEnd:     text(c.key_end),
+			ValueBegin: text(c.value_begin),
+			ValueEnd:   text(c.value_end),
+			Preserved:  strings.Fields(text(c.preserved)),
+		})
+	}
+}
+
 // words copies a text that may contain a NUL. It returns "" for NULL.
 func words(at *C.char, n C.size_t) string {
 	if at == nil {

@@ -55,6 +55,22 @@ type RewriterOptions struct {
 
 	// MaxTools is how many bytes of Tools are read, and of what UseTools is given; a longer list is an error. 0: 4 MiB.
 	MaxTools uint64
+
+	// NotWhole says, with Calls, what leaves of a call before it is whole. A body, and Ollama's format, have whole calls only.
+	NotWhole NotWhole
+	// UnknownTool says, with Calls, what becomes of a call of a tool that is not in Tools.
+	UnknownTool UnknownTool
+	// ImpliedEnd says, with Calls, whether the end of a text that has ended by itself may end a call.
+	ImpliedEnd ImpliedEnd
+	// MaxCalls is, with Calls, how many calls of a choice are made tool_calls, such as 1 for `"parallel_tool_calls": false`; later
+	// ones stay text. 0: 1,024, and never more.
+	MaxCalls uint64
+	// RepairArguments mends, with Calls, arguments as CallWriterOptions.RepairArguments does.
+	RepairArguments bool
+	// StartCall is, with Calls, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it, as a
+	// grammar makes a model write them without markers (a named tool as tool_choice). Empty: none. For a list of calls there is
+	// [StartCalls].
+	StartCall string
 }
 
 // Stats is what a rewriter has counted since it was made, or since the last Reset.
@@ -123,6 +139,14 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 		keep_guessed:      flag(options.KeepGuessed),
 		off:               flag(options.Off),
 		calls:             flag(options.Calls),
+		not_whole:         C.uint32_t(options.NotWhole),
+		unknown_tool:      C.uint32_t(options.UnknownTool),
+		implied_end:       C.uint32_t(options.ImpliedEnd),
+		max_calls:         C.uint64_t(options.MaxCalls),
+		repair_arguments:  flag(options.RepairArguments),
+	}
+	if options.StartCall != "" {
+		c.start_call = pinned(&pin, options.StartCall)
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -145,6 +145,46 @@ func TestRewriterCalls(t *testing.T) {
 	}
 }
 
+func TestRewriterPolicies(t *testing.T) {
+	dialect, err := aside.Find("qwen3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := func(content string) string {
+		return `{"id":"c1","choices":[{"message":{"content":"` + strings.ReplaceAll(content, `"`, `\"`) + `"},"finish_reason":"stop"}]}`
+	}
+	called := func(name string) string {
+		return `{"id":"c1","choices":[{"message":{"content":null,"tool_calls":[{"id":"call_c1_0_0","type":"function","function":{"name":"` +
+			name + `","arguments":"{\"x\":1}"}}]},"finish_reason":"tool_calls"}]}`
+	}
+	const call = `{"name":"f","arguments":{"x":1}}`
+	const tagged = "<tool_call>" + call + "</tool_call>"
+	for _, test := range []struct {
+		options aside.RewriterOptions
+		in, out string
+	}{
+		{aside.RewriterOptions{}, body(tagged), called("f")},
+		{aside.RewriterOptions{Tools: []byte("[]"), UnknownTool: aside.UnknownToolDrop}, body(tagged), body("")},
+		{aside.RewriterOptions{Tools: []byte("[]"), UnknownTool: aside.UnknownToolTell, MaxCalls: 1}, body(tagged), called("f")},
+		{aside.RewriterOptions{Start: aside.StartCalls}, body("[" + call + "]"), called("f")},
+		{aside.RewriterOptions{StartCall: "g"}, body(`{"x":1}`), called("g")},
+		{aside.RewriterOptions{NotWhole: aside.NotWholeHold, ImpliedEnd: aside.ImpliedEndOff, RepairArguments: true}, body(tagged), called("f")},
+	} {
+		test.options.Calls = true
+		rewriter, err := aside.NewRewriter(dialect, &test.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rewrite(t, rewriter, test.in); got != test.out {
+			t.Errorf("%+v: %s, not %s", test.options, got, test.out)
+		}
+		rewriter.Close()
+	}
+	if _, err := aside.NewRewriter(dialect, &aside.RewriterOptions{UnknownTool: 3}); !errors.Is(err, aside.ErrOption) {
+		t.Error(err)
+	}
+}
+
 func TestRewriterMisuse(t *testing.T) {
 	for _, options := range []aside.RewriterOptions{{Field: 9}, {Body: 9}, {Start: aside.StartHeader}} {
 		if _, err := aside.NewRewriter(find(t, "qwen3"), &options); !errors.Is(err, aside.ErrOption) {

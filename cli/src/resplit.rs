@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use aside::call_writer::Tools;
+use aside::call_writer::{ImpliedEnd, NotWhole, Tools, UnknownTool};
 use aside::sse::{self, Options, Rewriter};
 use clap::{Args, ValueEnum};
 
@@ -57,6 +57,30 @@ pub struct Arguments {
     #[arg(long)]
     keep_guessed: bool,
 
+    /// What leaves of a call before it is whole: its arguments as they come, or nothing; with text, what is longer than may be held
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Before::Tell, requires = "calls")]
+    not_whole: Before,
+
+    /// What becomes of calls of tools that are not in --tools
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unknown::Text, requires = "calls")]
+    unknown_tool: Unknown,
+
+    /// The most calls of a choice that become `tool_calls`; later ones stay content
+    #[arg(long, value_name = "COUNT", requires = "calls")]
+    max_calls: Option<u64>,
+
+    /// Takes a call that the end of the answer cuts between two values for one that is not whole
+    #[arg(long, requires = "calls")]
+    no_implied_end: bool,
+
+    /// Mends arguments of calls that can mean only one thing
+    #[arg(long, requires = "calls")]
+    repair_arguments: bool,
+
+    /// The tool of which each text, without its thinking, is the arguments, as a grammar for a named tool makes a model write them
+    #[arg(long, value_name = "NAME", requires = "calls")]
+    start_call: Option<String>,
+
     /// Writes one chunk for each that came, the thinking before the content
     #[arg(long)]
     merge: bool,
@@ -79,6 +103,20 @@ enum Field {
 enum As {
     ReasoningText,
     Summary,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Before {
+    Tell,
+    Hold,
+    Text,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Unknown {
+    Text,
+    Drop,
+    Tell,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -115,6 +153,16 @@ impl Arguments {
             As::ReasoningText => sse::ResponsesAs::ReasoningText,
             As::Summary => sse::ResponsesAs::Summary,
         };
+        let not_whole = match self.not_whole {
+            Before::Tell => NotWhole::Tell,
+            Before::Hold => NotWhole::Hold,
+            Before::Text => NotWhole::Text,
+        };
+        let unknown_tool = match self.unknown_tool {
+            Unknown::Text => UnknownTool::Text,
+            Unknown::Drop => UnknownTool::Drop,
+            Unknown::Tell => UnknownTool::Tell,
+        };
         let formats = self.formats.iter().map(|format| format.formats()).reduce(|all, format| all | format);
         let tools = self.tools.as_deref().map(read_tools).transpose()?;
         Ok(Options::new()
@@ -123,6 +171,12 @@ impl Arguments {
             .formats(formats.unwrap_or_default())
             .calls(self.calls)
             .tools(tools)
+            .not_whole(not_whole)
+            .unknown_tool(unknown_tool)
+            .max_calls(self.max_calls)
+            .implied_end(if self.no_implied_end { ImpliedEnd::Off } else { ImpliedEnd::On })
+            .repair_arguments(self.repair_arguments)
+            .start_call(self.start_call.as_deref())
             .repair(self.repair)
             .promote_empty(self.promote_empty)
             .keep_guessed(self.keep_guessed)

@@ -41,6 +41,33 @@ fn a_stray_closer_stays_where_that_is_asked_for() {
 }
 
 #[test]
+fn calls_are_as_a_host_asks() {
+    let body = |content: &str| {
+        let content = content.replace('"', "\\\"");
+        format!(r#"{{"id":"c1","choices":[{{"message":{{"content":"{content}"}},"finish_reason":"stop"}}]}}"#)
+    };
+    let call = r#"{"name":"f","arguments":{"x":1}}"#;
+    let two = format!("<tool_call>{call}</tool_call><tool_call>{call}</tool_call>");
+    let cut = "<tool_call><function=f>\\n<parameter=x>\\n1\\n</parameter>";
+    let told = r#"{"name":"f","arguments":"{\"x\":1}"}"#;
+    for (arguments, content, calls) in [
+        (&[][..], &*two, 2),
+        (&["--max-calls", "1"], &two, 1),
+        (&["--not-whole=hold"], &two, 2),
+        (&[], cut, 1),
+        (&["--no-implied-end"], cut, 0),
+        (&["--start", "calls"], &format!("[{call}]"), 1),
+        (&["--start-call", "f"], r#"{"x":1}"#, 1),
+        (&["--repair-arguments", "--unknown-tool=tell"], &two, 2),
+    ] {
+        let output = resplit(&[&["--dialect=qwen3", "--calls"], arguments].concat(), body(content).as_bytes());
+        assert!(output.status.success(), "{arguments:?}: {}", err(&output));
+        assert_eq!(out(&output).matches(told).count(), calls, "{arguments:?}: {}", out(&output));
+        assert_eq!(out(&output).contains(r#""finish_reason":"tool_calls""#), calls > 0, "{arguments:?}");
+    }
+}
+
+#[test]
 fn refuses_what_it_does_not_know() {
     for (arguments, said) in [
         (&["--dialect=qwen33"][..], "aside resplit: no dialect `qwen33`; the nearest are qwen3"),
@@ -53,6 +80,9 @@ fn refuses_what_it_does_not_know() {
         (&["--calls", "--tools"], "a value is required for '--tools <FILE>'"),
         (&["--tools", "tools.json"], "--calls"),
         (&["--calls=x"], "unexpected value 'x' for '--calls'"),
+        (&["--max-calls=1"], "--calls"),
+        (&["--calls", "--not-whole=keep"], "[possible values: tell, hold, text]"),
+        (&["--calls", "--unknown-tool=keep"], "[possible values: text, drop, tell]"),
         (&["--formats"], "a value is required for '--formats <LIST>'"),
         (&["--formats=chat,gemini"], "invalid value 'gemini' for '--formats <LIST>'"),
         (&["--responses-as=text"], "[possible values: reasoning_text, summary]"),

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
-use aside::call_writer::Tools;
+use aside::call_writer::{ImpliedEnd, Tools};
 use aside::sse::{Body, Field, Formats, Options, ResponsesAs, Rewriter};
 use aside::{CallsInThinking, Channel, Dialect, Error, Start, StrayClose};
 use samples::{CallPieces, Pieces};
@@ -144,6 +144,7 @@ impl Settings {
             .calls(self.wants_calls)
             // The reference says what the text is, not what an answer of it is.
             .keep_guessed(true)
+            .implied_end(ImpliedEnd::Off)
     }
 
     fn all(&self) -> Options {

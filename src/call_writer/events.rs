@@ -1,7 +1,7 @@
 //! The door for hosts: takes the events of a scanner, so that nobody has to know by which table a call is written.
 
 use super::{
-    delta::{CallDelta, Piece},
+    delta::{CallDelta, Piece, Sink},
     writer::CallWriter,
 };
 use crate::{Channel, Dialect, Error, Event, Kind, calls::table::CallTable};
@@ -15,6 +15,14 @@ impl CallWriter {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory). The writer must then be reset.
     #[doc(alias = "aside_call_writer_feed")]
     pub fn event(&mut self, event: &Event<'_>, mut on_delta: impl FnMut(CallDelta<'_>)) -> Result<(), Error> {
+        self.take(event, &mut |delta| {
+            on_delta(delta);
+            Ok(())
+        })
+    }
+
+    /// Takes the next event, and hands each delta that can leave to a sink that may fail.
+    pub(crate) fn take(&mut self, event: &Event<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
         let piece = match event.kind {
             Kind::Call { rule, table, index } => {
                 let dialect = self.dialect.clone();
@@ -36,10 +44,7 @@ impl CallWriter {
             }
             _ => return Ok(()),
         };
-        self.feed(piece, &mut |delta| {
-            on_delta(delta);
-            Ok(())
-        })
+        self.feed(piece, sink)
     }
 }
 

@@ -2,7 +2,7 @@
 //! checked on the way: only an object is whole. A control character in a string, which JSON does not allow there, leaves as its
 //! escape.
 
-use super::{output::Put, string};
+use super::{mend::DoublyEncoded, output::Put, schema::Schema, string};
 use crate::{
     Error,
     json::{Seen, Syntax, Unescape},
@@ -26,11 +26,25 @@ pub struct JsonArguments {
     form: Form,
     null: NullState,
     check: ObjectCheck,
+    /// If arguments are to be mended.
+    doubly: Option<DoublyEncoded>,
 }
 
 impl JsonArguments {
-    /// Writes the next part.
-    pub fn feed(&mut self, mut text: &str, out: &mut impl Put) -> Result<(), Error> {
+    /// Returns arguments that are mended if `mends` says so.
+    pub fn new(mends: bool) -> JsonArguments {
+        let check = ObjectCheck { mends, ..ObjectCheck::default() };
+        JsonArguments { check, doubly: mends.then(DoublyEncoded::default), ..JsonArguments::default() }
+    }
+
+    /// Writes the next part, of arguments with this schema. What has to be held to mend it is at most `most` bytes.
+    pub fn feed(
+        &mut self,
+        mut text: &str,
+        schema: Option<Schema<'_>>,
+        most: usize,
+        out: &mut impl Put,
+    ) -> Result<(), Error> {
         if let (Form::Unknown, Some(&first)) = (&self.form, text.as_bytes().first()) {
             self.form = Form::Plain;
             if first == b'"' {
@@ -38,11 +52,17 @@ impl JsonArguments {
                 text = &text[1..];
             }
         }
-        let mut out = NullFilter { null: &mut self.null, out: Checked { check: &mut self.check, out } };
+        let out = NullFilter { null: &mut self.null, out: Checked { check: &mut self.check, out } };
+        let mut out = Mending { doubly: self.doubly.as_mut(), schema, most, out };
         match &mut self.form {
             Form::String(inside) => string::unescape(inside, text, &mut out),
             _ => out.put(text),
         }
+    }
+
+    /// Returns whether something was mended.
+    pub fn is_mended(&self) -> bool {
+        self.check.is_mended || self.doubly.as_ref().is_some_and(|doubly| doubly.is_mended)
     }
 
     /// Returns whether what has come is an object, or says nothing.
@@ -56,6 +76,9 @@ impl JsonArguments {
     /// Writes what is held at the end of the call. If `is_whole`, arguments that say nothing become an empty object.
     pub fn end(&mut self, is_whole: bool, out: &mut impl Put) -> Result<(), Error> {
         let mut checked = Checked { check: &mut self.check, out };
+        if let Some(doubly) = &mut self.doubly {
+            doubly.end(&mut NullFilter { null: &mut self.null, out: checked.again() })?;
+        }
         if let Form::String(inside) = &mut self.form {
             string::end(inside, &mut NullFilter { null: &mut self.null, out: checked.again() })?;
         }
@@ -100,6 +123,23 @@ impl<P: Put> Put for NullFilter<'_, P> {
     }
 }
 
+/// Mends what it hands on, if that is wanted.
+struct Mending<'a, P: Put> {
+    doubly: Option<&'a mut DoublyEncoded>,
+    schema: Option<Schema<'a>>,
+    most: usize,
+    out: P,
+}
+
+impl<P: Put> Put for Mending<'_, P> {
+    fn put(&mut self, text: &str) -> Result<(), Error> {
+        match &mut self.doubly {
+            Some(doubly) => doubly.feed(text, self.schema, self.most, &mut self.out),
+            None => self.out.put(text),
+        }
+    }
+}
+
 /// Whether what was written is the beginning of an object, and all of one.
 #[derive(Debug)]
 struct ObjectCheck {
@@ -108,12 +148,31 @@ struct ObjectCheck {
     digits: u8,
     is_broken: bool,
     has_begun: bool,
+    /// A backslash that begins no escape is to be mended, and one was.
+    mends: bool,
+    is_mended: bool,
 }
 
 impl Default for ObjectCheck {
     fn default() -> ObjectCheck {
-        ObjectCheck { syntax: Syntax::START, digits: 0, is_broken: false, has_begun: false }
+        ObjectCheck {
+            syntax: Syntax::START,
+            digits: 0,
+            is_broken: false,
+            has_begun: false,
+            mends: false,
+            is_mended: false,
+        }
     }
+}
+
+/// What follows the bytes that leave as they are.
+enum Next {
+    Nothing,
+    /// A control character in a string.
+    Control,
+    /// A character with which the backslash before it makes no escape. Another backslash has to come first.
+    NoEscape,
 }
 
 impl ObjectCheck {
@@ -121,8 +180,8 @@ impl ObjectCheck {
         self.syntax.is_over() && !self.is_broken
     }
 
-    /// Returns how many of the next bytes leave as they are. The byte after them is a control character in a string.
-    fn take(&mut self, text: &[u8]) -> usize {
+    /// Returns how many of the next bytes leave as they are, and what follows them.
+    fn take(&mut self, text: &[u8]) -> (usize, Next) {
         let mut at = 0;
         while at < text.len() && !self.is_broken {
             let byte = text[at];
@@ -131,9 +190,13 @@ impl ObjectCheck {
                 at += text[at..].iter().take_while(|byte| is_plain(byte)).count();
                 match text.get(at) {
                     None => break,
-                    Some(0..0x20) => return at,
+                    Some(0..0x20) => return (at, Next::Control),
                     Some(&byte) => _ = self.syntax.step(byte),
                 }
+            } else if self.syntax.is_text() && self.digits == 0 && self.mends && !is_escape(byte) {
+                self.is_mended = true;
+                self.syntax.step(b'\\');
+                return (at, Next::NoEscape);
             } else if self.syntax.is_text() {
                 self.escape(byte);
             } else if self.syntax.is_over() {
@@ -145,7 +208,7 @@ impl ObjectCheck {
             }
             at += 1;
         }
-        text.len()
+        (text.len(), Next::Nothing)
     }
 
     /// Takes the next byte of an escape.
@@ -156,9 +219,14 @@ impl ObjectCheck {
         } else {
             self.syntax.step(byte);
             self.digits = if byte == b'u' { 4 } else { 0 };
-            self.is_broken = !br#""\/bfnrtu"#.contains(&byte);
+            self.is_broken = !is_escape(byte);
         }
     }
+}
+
+/// Returns whether a backslash makes an escape with it.
+fn is_escape(byte: u8) -> bool {
+    br#""\/bfnrtu"#.contains(&byte)
 }
 
 fn is_blank(byte: u8) -> bool {
@@ -180,15 +248,19 @@ impl<P: Put> Checked<'_, P> {
 impl<P: Put> Put for Checked<'_, P> {
     fn put(&mut self, mut text: &str) -> Result<(), Error> {
         loop {
-            let len = self.check.take(text.as_bytes());
+            let (len, next) = self.check.take(text.as_bytes());
             if len > 0 {
                 self.out.put(&text[..len])?;
             }
-            if len == text.len() {
-                return Ok(());
+            text = &text[len..];
+            match next {
+                Next::Nothing => return Ok(()),
+                Next::NoEscape => self.out.put("\\")?,
+                Next::Control => {
+                    string::escape(&text[..1], self.out)?;
+                    text = &text[1..];
+                }
             }
-            string::escape(&text[len..len + 1], self.out)?;
-            text = &text[len + 1..];
         }
     }
 }

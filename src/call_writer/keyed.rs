@@ -4,7 +4,7 @@ use super::{
     document::ValueId,
     element::Element,
     held::HeldText,
-    literal,
+    literal, mend,
     output::{Output, Put},
     schema::{Schema, Types},
     string::{escape, quote},
@@ -65,6 +65,9 @@ pub struct KeyedArguments {
     element: Element,
     /// How much of the end of an element's opener has come.
     opener: usize,
+    /// Values are to be mended, and one was.
+    pub mends: bool,
+    pub is_mended: bool,
 }
 
 impl KeyedArguments {
@@ -75,6 +78,7 @@ impl KeyedArguments {
         self.element.clear();
         self.words.clear();
         self.unknown = Types::UNKNOWN;
+        self.is_mended = false;
         match &table.body {
             BodyRule::Tags(rule) => {
                 self.form = match rule.nested {
@@ -222,7 +226,14 @@ impl KeyedArguments {
         let text = held.as_str();
         self.put_key(out)?;
         let mut is_read = true;
+        let mended = match &self.form {
+            _ if !self.mends => None,
+            Form::Tags | Form::Elements(..) => mend::tagged(text, self.types)?,
+            Form::Literal(raw) => mend::literal(text, raw, self.types)?,
+        };
+        self.is_mended |= mended.is_some();
         match &self.form {
+            _ if let Some(mended) = &mended => out.put(mended)?,
             Form::Tags => value::write(text, self.known_types(), out)?,
             Form::Elements(..) => self.element.write(text, self.types, schema, self.unknown, out)?,
             Form::Literal(raw) => is_read = literal::write(text, raw, schema, out)?,
@@ -243,6 +254,11 @@ impl KeyedArguments {
     /// Returns whether all that has come is complete.
     pub fn is_whole(&self) -> bool {
         self.state == ValueState::Whole && !self.is_broken
+    }
+
+    /// Returns whether a value between markers has ended, and no next key has begun.
+    pub fn is_between_values(&self) -> bool {
+        self.is_whole() && self.has_keys && !matches!(self.form, Form::Literal(_))
     }
 
     /// Returns whether something has come that has not left, and is sent all the same if the call breaks off.

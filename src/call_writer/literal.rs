@@ -21,20 +21,31 @@ const LOOKED_UP: usize = 1024;
 /// Writes a value as JSON. `false`: it cannot be read, and nothing has been written. `raw` is what stands around Gemma's
 /// strings; an empty one means that Python wrote it.
 pub fn write(text: &str, raw: &str, schema: Option<Schema<'_>>, out: &mut impl Put) -> Result<bool, Error> {
-    let is_read = Reader { text, raw, at: 0 }.whole(schema, &mut Discard)?;
+    let is_read = Reader::new(text, raw).whole(schema, &mut Discard)?;
     if !is_read {
         return Ok(false);
     }
-    Reader { text, raw, at: 0 }.whole(schema, out)
+    Reader::new(text, raw).whole(schema, out)
+}
+
+/// Writes a literal of Python's as JSON: no name stands in it without quotes. `false`: it is none.
+pub fn write_python(text: &str, out: &mut impl Put) -> Result<bool, Error> {
+    Reader { is_strict: true, ..Reader::new(text, "") }.whole(None, out)
 }
 
 struct Reader<'a> {
     text: &'a str,
     raw: &'a str,
     at: usize,
+    /// A word without quotes is a number or a constant.
+    is_strict: bool,
 }
 
 impl<'a> Reader<'a> {
+    fn new(text: &'a str, raw: &'a str) -> Reader<'a> {
+        Reader { text, raw, at: 0, is_strict: false }
+    }
+
     fn whole(mut self, schema: Option<Schema<'_>>, out: &mut impl Put) -> Result<bool, Error> {
         Ok(self.value(schema, 0, out)? && self.rest().is_empty())
     }
@@ -144,7 +155,7 @@ impl<'a> Reader<'a> {
         } else {
             let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | 0x80..);
             let len = rest.bytes().take_while(|&byte| is_part(byte)).count();
-            if len == 0 || len > KEY {
+            if len == 0 || len > KEY || self.is_strict && !value::is_number(&rest[..len]) {
                 return Ok(None);
             }
             key.put(&rest[..len])?;
@@ -252,6 +263,8 @@ impl<'a> Reader<'a> {
             out.put(word)?;
         } else if let Some((constant, _)) = value::constant(word) {
             out.put(constant)?;
+        } else if self.is_strict {
+            return Ok(false);
         } else {
             quote(word, out)?;
         }

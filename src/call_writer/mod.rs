@@ -76,6 +76,8 @@ mod held;
 mod json;
 mod keyed;
 mod literal;
+mod mend;
+mod options;
 mod output;
 mod schema;
 mod string;
@@ -89,7 +91,9 @@ mod tests;
 
 #[cfg(test)]
 use delta::Piece;
+pub(crate) use delta::Sink;
 pub use delta::{CallDelta, End};
 pub(crate) use events::has_tables;
+pub use options::{ImpliedEnd, NotWhole, Options, UnknownTool};
 pub use tools::{Tools, ToolsError};
-pub use writer::{CallState, CallWriter, Options};
+pub use writer::{CallState, CallWriter};

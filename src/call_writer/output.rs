@@ -37,10 +37,25 @@ pub struct CallHeader {
     pub name: String,
     /// The first delta has left.
     pub is_emitted: bool,
+    /// Nothing leaves before the call is whole.
+    pub holding: Option<Holding>,
+    /// It had more arguments than may be held.
+    pub is_too_long: bool,
     /// Something of the call was repaired.
     pub is_repaired: bool,
     /// Pieces of the arguments that have not left yet.
     buffer: String,
+}
+
+/// How a call is held until it is whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Holding {
+    /// The most bytes of the arguments.
+    pub most: usize,
+    /// One that is longer is not emitted; otherwise it leaves from there on as it comes.
+    pub is_strict: bool,
+    /// One that was repaired is emitted too.
+    pub takes_repaired: bool,
 }
 
 impl CallHeader {
@@ -56,9 +71,13 @@ impl CallHeader {
 
     /// Begins a call.
     pub fn begin(&mut self, call: u64, index: u64) {
-        (self.call, self.index, self.is_emitted, self.is_repaired) = (call, index, false, false);
+        (self.call, self.index) = (call, index);
+        (self.is_emitted, self.is_too_long, self.is_repaired) = (false, false, false);
         for text in [&mut self.id, &mut self.late_id, &mut self.name, &mut self.buffer] {
             text.clear();
+        }
+        if self.buffer.capacity() > BUFFER {
+            self.buffer = String::new();
         }
     }
 }
@@ -73,17 +92,23 @@ pub struct Output<'a, 's> {
 impl Output<'_, '_> {
     /// Hands over what has been joined.
     pub fn flush(&mut self) -> Result<(), Error> {
-        if self.header.buffer.is_empty() { Ok(()) } else { self.hand_over("", None) }
+        if self.header.buffer.is_empty() || self.header.holding.is_some() { Ok(()) } else { self.hand_over("", None) }
+    }
+
+    /// Hands over what is held until the call is whole, and from now on all that comes.
+    pub fn stop_holding(&mut self) -> Result<(), Error> {
+        self.header.holding = None;
+        self.flush()
     }
 
     /// Hands over the call's last delta.
     pub fn end(&mut self, cause: crate::Cause, is_whole: bool) -> Result<(), Error> {
-        self.hand_over("", Some((cause, is_whole)))
+        if self.header.is_too_long { Ok(()) } else { self.hand_over("", Some((cause, is_whole))) }
     }
 
     /// Hands over a delta: of `text`, or of what has been joined.
     fn hand_over(&mut self, text: &str, end: Option<(crate::Cause, bool)>) -> Result<(), Error> {
-        let CallHeader { call, index, id, late_id, name, is_emitted, is_repaired, buffer } = &mut *self.header;
+        let CallHeader { call, index, id, late_id, name, is_emitted, is_repaired, buffer, .. } = &mut *self.header;
         if !*is_emitted && id.is_empty() {
             id.put(self.id_prefix)?;
             let mut digits = [0; 20];
@@ -109,6 +134,20 @@ impl Output<'_, '_> {
 
 impl Put for Output<'_, '_> {
     fn put(&mut self, text: &str) -> Result<(), Error> {
+        if let Some(Holding { most, is_strict, .. }) = self.header.holding {
+            let buffer = &mut self.header.buffer;
+            if self.header.is_too_long {
+                return Ok(());
+            }
+            if text.len() <= most.saturating_sub(buffer.len()) {
+                return Ok(append_text(buffer, text)?);
+            }
+            if is_strict {
+                self.header.is_too_long = true;
+                return Ok(());
+            }
+            self.stop_holding()?;
+        }
         if self.header.buffer.len() + text.len() > BUFFER {
             self.flush()?;
             if text.len() > BUFFER / 2 {

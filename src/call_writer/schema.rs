@@ -69,6 +69,20 @@ impl Types {
         Types(self.0 | others.0)
     }
 
+    /// Returns the types that are in both sets. If one set is unknown, these are the types of the other; if the sets have none in
+    /// common, so that no value could be right, the types of `self`.
+    fn meet(self, others: Types) -> Types {
+        // Each integer is a number.
+        let wide = |types: Types| if types.has(Types::NUMBER) { types.and(Types::INTEGER) } else { types };
+        let both = Types(wide(self).0 & wide(others).0);
+        match both {
+            Types::UNKNOWN if self.is_unknown() => others,
+            Types::UNKNOWN => self,
+            both if both.has(Types::NUMBER) => both.without(Types::INTEGER),
+            both => both,
+        }
+    }
+
     pub fn without(self, others: Types) -> Types {
         Types(self.0 & !others.0)
     }
@@ -126,12 +140,6 @@ impl<'a> Schema<'a> {
         }
         *visits -= 1;
         let document = self.document;
-        if let Some(reference) = document.member(at, "$ref") {
-            let Some(place) = self.referred(reference).filter(|_| references < REFERENCES) else {
-                return Types::UNKNOWN;
-            };
-            return self.types_at(place, references + 1, visits);
-        }
         let mut types = match document.member(at, "type").map(|place| document.get(place)) {
             Some(Value::String(word)) => Types::named(word),
             Some(Value::Array(words)) => {
@@ -140,15 +148,21 @@ impl<'a> Schema<'a> {
             }
             _ => Types::UNKNOWN,
         };
-        if types.is_unknown() {
-            for key in ["anyOf", "oneOf", "allOf"] {
-                for &one in document.items(at, key) {
-                    types = types.and(self.types_at(one, references, visits));
-                }
-            }
-            let values = document.items(at, "enum").iter().copied().chain(document.member(at, "const"));
-            types = values.map(|value| Types::of(document.get(value))).fold(types, Types::and);
+        if let Some(reference) = document.member(at, "$ref")
+            && let Some(place) = self.referred(reference).filter(|_| references < REFERENCES)
+        {
+            types = types.meet(self.types_at(place, references + 1, visits));
         }
+        for &one in document.items(at, "allOf") {
+            types = types.meet(self.types_at(one, references, visits));
+        }
+        for key in ["anyOf", "oneOf"] {
+            let all = document.items(at, key).iter().map(|&one| self.types_at(one, references, visits));
+            types = types.meet(all.fold(Types::UNKNOWN, Types::and));
+        }
+        let of_value = |value| Types::of(document.get(value));
+        types = types.meet(document.items(at, "enum").iter().copied().map(of_value).fold(Types::UNKNOWN, Types::and));
+        types = types.meet(document.member(at, "const").map_or(Types::UNKNOWN, of_value));
         let is_nullable =
             document.member(at, "nullable").is_some_and(|at| matches!(document.get(at), Value::Bool(true)));
         if is_nullable && !types.is_unknown() { types.and(Types::NULL) } else { types }
@@ -166,17 +180,19 @@ impl<'a> Schema<'a> {
             return None;
         }
         *visits -= 1;
-        if let Some(reference) = self.document.member(at, "$ref") {
-            let place = self.referred(reference).filter(|_| references < REFERENCES)?;
-            return self.find(place, references + 1, visits, own);
-        }
         if let Some(found) = own(at) {
+            return Some(found);
+        }
+        if let Some(reference) = self.document.member(at, "$ref")
+            && let Some(place) = self.referred(reference).filter(|_| references < REFERENCES)
+            && let Some(found) = self.find(place, references + 1, visits, own)
+        {
             return Some(found);
         }
         for key in ["anyOf", "oneOf", "allOf"] {
             for &one in self.document.items(at, key) {
                 let found = self.find(one, references, visits, own);
-                // One that says nothing leaves the word to the others.
+                // A schema that says nothing does not count.
                 if found
                     .is_some_and(|at| !matches!(self.document.get(at), Value::Object(members) if members.is_empty()))
                 {
@@ -189,7 +205,7 @@ impl<'a> Schema<'a> {
 
     /// Returns the place that a reference names: a path from the root of the schema.
     fn referred(self, reference: ValueId) -> Option<ValueId> {
-        let path = self.document.str(reference)?.strip_prefix('#')?;
+        let path = unescaped(self.document.str(reference)?.strip_prefix('#')?)?;
         let mut at = self.root;
         for step in path.split('/').skip(1) {
             let is_plain = !step.contains('~');
@@ -201,6 +217,25 @@ impl<'a> Schema<'a> {
         }
         Some(at)
     }
+}
+
+/// Returns the text of a fragment without its percent escapes, if they are escapes and it is a text.
+fn unescaped(fragment: &str) -> Option<Cow<'_, str>> {
+    if !fragment.contains('%') {
+        return Some(fragment.into());
+    }
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let (mut bytes, mut rest) = (Vec::new(), fragment.as_bytes());
+    while let [first, after @ ..] = rest {
+        let (byte, after) = match (first, after) {
+            (b'%', [high, low, after @ ..]) => ((digit(*high)? << 4 | digit(*low)?) as u8, after),
+            (b'%', _) => return None,
+            _ => (*first, after),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8(bytes).ok().map(Into::into)
 }
 
 #[cfg(test)]
@@ -218,17 +253,15 @@ mod tests {
     }
 
     #[test]
-    fn unites_what_a_schema_says_of_its_type() {
-        let cases: [(&str, &[&str]); 17] = [
+    fn takes_together_what_a_schema_says_of_its_type() {
+        let cases: [(&str, &[&str]); 36] = [
             (r#"{"type": "string"}"#, &["string"]),
             (r#"{"type": ["integer", "null"]}"#, &["integer", "null"]),
             (r#"{"type": "string", "nullable": true}"#, &["string", "null"]),
             (r#"{"type": "string", "nullable": false}"#, &["string"]),
             (r#"{"nullable": true}"#, &[]),
-            (
-                r#"{"anyOf": [{"type": "string"}, {"type": "null"}], "oneOf": [{"const": 1}]}"#,
-                &["string", "integer", "null"],
-            ),
+            (r#"{"anyOf": [{"type": "string"}, {"type": "null"}], "oneOf": [{"const": 1}]}"#, &["string", "null"]),
+            (r#"{"anyOf": [{"type": "string"}, {"type": "null"}], "nullable": true}"#, &["string", "null"]),
             (r#"{"allOf": [{"type": "object"}]}"#, &["object"]),
             (r#"{"type": "number", "anyOf": [{"type": "string"}]}"#, &["number"]),
             (
@@ -238,6 +271,33 @@ mod tests {
             (r#"{"const": "a"}"#, &["string"]),
             (r##"{"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "array"}}}"##, &["array"]),
             (r##"{"$ref": "#/anyOf/0", "anyOf": [{"type": "boolean"}]}"##, &["boolean"]),
+            // All keys of a schema hold.
+            (r#"{"allOf": [{"type": ["string", "integer"]}, {"type": ["integer", "null"]}]}"#, &["integer"]),
+            (r#"{"allOf": [{"const": "1"}, {"minLength": 1}]}"#, &["string"]),
+            (r#"{"allOf": [{"type": "number"}, {"type": "integer"}]}"#, &["integer"]),
+            (r#"{"type": "number", "enum": [1, 2.5]}"#, &["number"]),
+            (r#"{"type": ["string", "null"], "oneOf": [{"type": "string"}, {"type": "integer"}]}"#, &["string"]),
+            (r#"{"type": ["string", "integer"], "const": 3}"#, &["integer"]),
+            (r#"{"type": ["string", "null"], "enum": [null]}"#, &["null"]),
+            (
+                r##"{"$ref": "#/$defs/a", "type": "integer", "$defs": {"a": {"type": ["string", "integer"]}}}"##,
+                &["integer"],
+            ),
+            (
+                r##"{"$ref": "#/$defs/a", "allOf": [{"type": "null"}], "$defs": {"a": {"type": ["null", "integer"]}}}"##,
+                &["null"],
+            ),
+            // Nothing can be both: the first counts.
+            (r#"{"allOf": [{"type": "array"}, {"type": "null"}]}"#, &["array"]),
+            // A boolean says nothing of the type.
+            (r##"{"$ref": "#/$defs/all", "$defs": {"all": true}}"##, &[]),
+            (r##"{"$ref": "#/$defs/all", "type": "integer", "$defs": {"all": true}}"##, &["integer"]),
+            (r##"{"$ref": "#/$defs/none", "type": "integer", "$defs": {"none": false}}"##, &["integer"]),
+            (r##"{"$ref": "#/$defs/caf%C3%a9%20name", "$defs": {"café name": {"type": "array"}}}"##, &["array"]),
+            (r##"{"$ref": "#/$defs/Slash%7E1%7E0", "$defs": {"Slash/~": {"type": "array"}}}"##, &["array"]),
+            (r##"{"$ref": "#/$defs/%2", "$defs": {"%2": {"type": "array"}}}"##, &[]),
+            (r##"{"$ref": "#/$defs/%GG", "$defs": {"%GG": {"type": "array"}}}"##, &[]),
+            (r##"{"$ref": "#/$defs/%FF", "$defs": {"%FF": {"type": "array"}}}"##, &[]),
             (r##"{"$ref": "#/$defs/none"}"##, &[]),
             (r##"{"$ref": "elsewhere.json#/a", "a": {"type": "array"}}"##, &[]),
             (r#"{"type": "whatever", "description": "?"}"#, &[]),

@@ -15,7 +15,7 @@ pub fn write(text: &str, types: Types, out: &mut impl Put) -> Result<(), Error> 
 }
 
 /// Returns the value as JSON. `None`: it is a string, as it stands.
-fn as_json(text: &str, types: Types) -> Option<&str> {
+pub fn as_json(text: &str, types: Types) -> Option<&str> {
     let value = text.trim_matches(BLANKS);
     let types = types.or_all();
     if types == Types::STRING {

@@ -1,18 +1,16 @@
 //! The writer of one stream's calls: which are emitted, and what of a call is known before its arguments.
 
-use std::{borrow::Cow, sync::Arc};
-
 use super::{
     delta::{Piece, Sink},
     document::ValueId,
     held::HeldText,
     json::JsonArguments,
     keyed::KeyedArguments,
-    output::{CallHeader, Output, Put},
+    options::{ImpliedEnd, NotWhole, Options, UnknownTool},
+    output::{CallHeader, Holding, Output, Put},
     schema::Schema,
     string,
     text::Decoder,
-    tools::Tools,
 };
 use crate::{
     Cause, Dialect, Error,
@@ -20,61 +18,6 @@ use crate::{
     json::Unescape,
     memory::lossy,
 };
-
-/// Options of a call writer.
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use aside::{Dialect, call_writer::{CallWriter, Options, Tools}};
-///
-/// let tools = Tools::read(r#"[{"name": "get_weather"}]"#)?;
-/// let options = Options::new().tools(Arc::new(tools)).id_prefix("call_7_").max_held(64 << 10);
-/// let writer = CallWriter::new(&Dialect::find("qwen3")?, options);
-/// assert_eq!(writer.emitted(), 0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug)]
-#[must_use = "options change nothing until a call writer is made with them"]
-pub struct Options {
-    pub(crate) tools: Option<Arc<Tools>>,
-    pub(crate) id_prefix: Cow<'static, str>,
-    pub(crate) max_held: usize,
-}
-
-impl Options {
-    /// The default of [`max_held`](Options::max_held): 1 MiB. Memory is used for what is held, not for what may be.
-    pub const MAX_HELD: usize = 1 << 20;
-
-    /// Returns the default options.
-    pub fn new() -> Options {
-        Options::default()
-    }
-
-    /// Sets the tools of the request. With `None`, calls are reported whatever they call, and nothing is known of their
-    /// parameters.
-    pub fn tools(self, tools: impl Into<Option<Arc<Tools>>>) -> Options {
-        Options { tools: tools.into(), ..self }
-    }
-
-    /// Sets what begins the ids of calls that the model gave none: `call_` by default. The number of the call among those
-    /// that are reported follows it.
-    pub fn id_prefix(self, id_prefix: impl Into<Cow<'static, str>>) -> Options {
-        Options { id_prefix: id_prefix.into(), ..self }
-    }
-
-    /// Sets the most bytes of a call that are held because they cannot leave yet: a value until its type is known, arguments
-    /// until the name has come. With `None`, [`Options::MAX_HELD`].
-    pub fn max_held(self, bytes: impl Into<Option<usize>>) -> Options {
-        Options { max_held: bytes.into().unwrap_or(Options::MAX_HELD), ..self }
-    }
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { tools: None, id_prefix: Cow::Borrowed("call_"), max_held: Options::MAX_HELD }
-    }
-}
 
 /// The state of the call that has begun last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,6 +46,10 @@ pub struct CallWriter {
     emitted: u64,
     is_open: bool,
     is_dropped: bool,
+    /// It is of a tool that the request does not list, and its text is to be removed.
+    is_removed: bool,
+    /// How calls are held until they are whole, if they are.
+    holding: Option<Holding>,
     /// Of the open call's table.
     rules: CallRules,
     pub(super) header: CallHeader,
@@ -134,10 +81,16 @@ impl CallWriter {
             dialect: dialect.clone(),
             // Places in what is held are of 32 bits.
             held: HeldText::new(options.max_held.min(u32::MAX as usize)),
+            holding: (options.not_whole != NotWhole::Tell).then_some(Holding {
+                most: options.max_held,
+                is_strict: options.not_whole == NotWhole::Hold,
+                takes_repaired: false,
+            }),
             options,
             emitted: 0,
             is_open: false,
             is_dropped: false,
+            is_removed: false,
             rules: CallRules::default(),
             header: CallHeader::default(),
             has_name: false,
@@ -180,6 +133,27 @@ impl CallWriter {
         }
     }
 
+    /// Holds a call until it is whole however long it is, because somebody else limits that. With `all`, calls are held for a client
+    /// that takes no others, whatever the host wants of those that are not whole.
+    pub(crate) fn hold_without_limit(&mut self, all: bool) {
+        if all {
+            let takes_repaired = self.holding.is_none_or(|holding| holding.takes_repaired);
+            self.holding = Some(Holding { most: usize::MAX, is_strict: true, takes_repaired });
+        } else if let Some(holding) = &mut self.holding {
+            holding.most = usize::MAX;
+        }
+    }
+
+    /// Lets go of the arguments of the open call, if they are held until it is whole.
+    pub(crate) fn stop_holding(&mut self, sink: &mut Sink<'_>) -> Result<(), Error> {
+        self.output(sink).stop_holding()
+    }
+
+    /// Returns whether the text of the open call is to be removed.
+    pub(crate) fn is_removed(&self) -> bool {
+        self.is_open && self.is_removed
+    }
+
     /// Returns the dialect whose calls it writes.
     pub(crate) fn dialect(&self) -> &Dialect {
         &self.dialect
@@ -203,10 +177,14 @@ impl CallWriter {
             is_id: table.head.is_id,
             namespace: table.namespace,
         };
-        (self.is_open, self.is_dropped, self.has_name) = (true, false, false);
+        (self.is_open, self.is_removed, self.has_name) = (true, false, false);
+        let max_calls = self.options.max_calls;
+        self.is_dropped = max_calls > 0 && self.emitted >= max_calls;
         self.header.begin(call, self.emitted);
+        self.header.holding = self.holding;
         self.parameters = None;
-        self.json = JsonArguments::default();
+        self.json = JsonArguments::new(self.options.repair_arguments);
+        self.keyed.mends = self.options.repair_arguments;
         self.held.clear();
         self.decoder = Decoder::default();
         self.keyed.begin(table)
@@ -228,6 +206,9 @@ impl CallWriter {
                 }
             }
             self.output(sink).flush()?;
+            if self.header.is_too_long {
+                self.drop_call();
+            }
         }
         if let Piece::End(_) = piece {
             self.emitted = self.emitted();
@@ -286,7 +267,9 @@ impl CallWriter {
                 let dot = name.len() - rest.len();
                 name.replace_range(..dot, "");
             }
-            self.is_dropped = !tools.has(name);
+            let is_unknown = !tools.has(name);
+            self.is_dropped = is_unknown && self.options.unknown_tool != UnknownTool::Tell;
+            self.is_removed = is_unknown && self.options.unknown_tool == UnknownTool::Drop;
             self.parameters = tools.parameters(name).and_then(Schema::place);
         }
         self.is_dropped |= self.header.name.is_empty();
@@ -332,10 +315,11 @@ impl CallWriter {
             return self.keyed.framing(text, &mut self.held, &mut out);
         }
         if self.has_name {
-            return self.json.feed(text, &mut out);
+            let schema = parameters(&self.options, self.parameters);
+            return self.json.feed(text, schema, self.options.max_held, &mut out);
         }
         let mut early = EarlyArguments { held: &mut self.held, is_full: false };
-        self.json.feed(text, &mut early)?;
+        self.json.feed(text, None, 0, &mut early)?;
         if early.is_full {
             self.is_dropped = true;
             self.held.clear();
@@ -343,14 +327,21 @@ impl CallWriter {
         Ok(())
     }
 
-    fn end(&mut self, cause: Cause, sink: &mut Sink<'_>) -> Result<(), Error> {
+    fn end(&mut self, mut cause: Cause, sink: &mut Sink<'_>) -> Result<(), Error> {
+        if cause == Cause::Ended {
+            let is_implied = self.options.implied_end == ImpliedEnd::On && self.rules.is_keyed;
+            cause = if is_implied && self.keyed.is_between_values() { Cause::Implied } else { Cause::EndOfStream };
+        }
         let has_ended = matches!(cause, Cause::Marker | Cause::Implied);
         let (is_json, has_held) = match self.rules.is_keyed {
             true => (self.keyed.is_whole(), self.keyed.has_held()),
             false => (self.json.is_whole(), false),
         };
         let is_whole = has_ended && is_json;
-        if !self.has_name || !is_whole && !has_held && !self.header.has_arguments() {
+        self.header.is_repaired |= if self.rules.is_keyed { self.keyed.is_mended } else { self.json.is_mended() };
+        let is_sure = |holding: Holding| is_whole && (holding.takes_repaired || !self.header.is_repaired);
+        let is_held_back = self.header.holding.is_some_and(|holding| !is_sure(holding));
+        if !self.has_name || is_held_back || !is_whole && !has_held && !self.header.has_arguments() {
             self.is_dropped = true;
             return Ok(());
         }

@@ -123,6 +123,7 @@ fn check_quotes(model: &Model) -> Result<(), Fault> {
 fn check_start<T>(model: &Model, at: &Spanned<T>, start: Start) -> Result<(), Fault> {
     let known = match start {
         Start::Header => model.header.is_some(),
+        Start::Calls => false,
         Start::Channel(Channel::Content) => true,
         Start::Channel(channel) => {
             model.header.is_some() || model.spans.iter().any(|span| span.get_ref().channel == channel)

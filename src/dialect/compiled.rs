@@ -102,7 +102,8 @@ pub struct Templates {
     pub thinking: Option<Block>,
     /// Of messages with headers alone: other content has no markers.
     pub content: Option<Block>,
-    pub calls: Option<CallBlock>,
+    /// Of each region that has tables of calls and something that opens it; the one that is written first.
+    pub calls: Vec<CallBlock>,
 }
 
 pub struct Block {
@@ -119,8 +120,8 @@ pub struct CallBlock {
     pub open: Box<[u8]>,
     /// Empty where nothing closes the region.
     pub close: Box<[u8]>,
-    /// What models write after a call that has no `end` of its own, though its `begin` is.
-    pub after_call: Box<[u8]>,
+    /// What models write after a call of each table that has no `end` of its own, though its `begin` is.
+    pub after_call: Vec<Box<[u8]>>,
     /// Where in the opener a header names the call, and the key that goes before the name.
     pub name: Option<(usize, Box<[u8]>)>,
 }

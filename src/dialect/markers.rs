@@ -1,6 +1,8 @@
 //! Lists a dialect's markers as such, wherever they count: those that are written around a text, and those that a text
 //! must not have. Joining and escaping need them; reading a stream does not.
 
+use toml::Spanned;
+
 use super::{
     Channel,
     compiled::{Block, CallBlock, Markers, Templates},
@@ -23,22 +25,21 @@ pub fn templates(model: &Model) -> Templates {
     }
 }
 
-/// The first span that has tables of calls, of those that count everywhere if there is one; otherwise a message.
-fn calls(model: &Model) -> Option<CallBlock> {
+/// The spans that have tables of calls, those that count everywhere first, and then the messages that have some.
+fn calls(model: &Model) -> Vec<CallBlock> {
     let of_place = |is_anywhere: bool| {
-        let mut spans = (0..).zip(&model.spans).map(|(rule, span)| (rule, span.get_ref()));
-        spans.find_map(
-            |(rule, span)| {
-                if (span.place == Place::Anywhere) == is_anywhere { call_span(rule, span) } else { None }
-            },
-        )
+        let spans = (0..).zip(&model.spans).map(|(rule, span)| (rule, span.get_ref()));
+        let spans = spans.filter(move |(_, span)| (span.place == Place::Anywhere) == is_anywhere);
+        spans.filter_map(|(rule, span)| call_span(rule, span))
     };
     let header = || call_message(model.spans.len() as u8, model.header.as_ref()?.get_ref());
-    of_place(true).or_else(|| of_place(false)).or_else(header)
+    of_place(true).chain(of_place(false)).chain(header()).collect()
 }
 
 fn call_span(rule: u8, span: &Span) -> Option<CallBlock> {
-    let call = span.calls.first()?.get_ref();
+    if span.calls.is_empty() {
+        return None;
+    }
     let (open, close) = if let Some(tag) = &span.tag {
         let name = tag.names.first()?.get_ref();
         (format!("<{name}>"), format!("</{name}>"))
@@ -46,7 +47,7 @@ fn call_span(rule: u8, span: &Span) -> Option<CallBlock> {
         let close = span.close.first().map(|close| close.get_ref().clone());
         (span.open.as_ref()?.first()?.get_ref().clone(), close.unwrap_or_default())
     };
-    Some(CallBlock { rule, open: bytes(&open), close: bytes(&close), after_call: after_call(call), name: None })
+    Some(CallBlock { rule, open: bytes(&open), close: bytes(&close), after_call: after_call(&span.calls), name: None })
 }
 
 fn call_message(rule: u8, header: &Header) -> Option<CallBlock> {
@@ -62,12 +63,16 @@ fn call_message(rule: u8, header: &Header) -> Option<CallBlock> {
             Some((block.open.len() - end, bytes(&key)))
         }
     };
-    Some(CallBlock { rule, open: block.open, close: block.close, after_call: after_call(call), name })
+    Some(CallBlock { rule, open: block.open, close: block.close, after_call: after_call(&header.calls), name })
 }
 
-fn after_call(call: &Call) -> Box<[u8]> {
-    let is_open = call.body == CallBody::Object && call.begin.is_some();
-    call.skip.first().filter(|_| is_open).map_or_else(Box::default, |skip| bytes(skip.get_ref()))
+fn after_call(calls: &[Spanned<Call>]) -> Vec<Box<[u8]>> {
+    let of_call = |call: &Spanned<Call>| {
+        let call = call.get_ref();
+        let is_open = call.body == CallBody::Object && call.begin.is_some();
+        call.skip.first().filter(|_| is_open).map_or_else(Box::default, |skip| bytes(skip.get_ref()))
+    };
+    calls.iter().map(of_call).collect()
 }
 
 /// None where the span has no closer, so that nothing could follow it.

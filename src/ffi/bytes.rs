@@ -8,8 +8,8 @@ use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
 use super::constants::*;
-use super::memory::{as_c_ptr, layout};
-use super::status::{fail, fail_null, guard};
+use super::memory::{as_c_ptr, bytes, layout};
+use super::status::{fail, fail_null, fail_with, guard};
 
 /// A range of bytes. In what the library fills, `at` is never NULL and has no NUL after the last byte; in what a caller
 /// passes, `at` may be NULL if `len` is 0. This struct never changes.
@@ -34,6 +34,22 @@ impl aside_bytes {
     #[inline]
     pub(super) fn lend(bytes: &[u8]) -> aside_bytes {
         aside_bytes { at: as_c_ptr(bytes), len: bytes.len() }
+    }
+}
+
+/// Returns a text that the caller passes, or None if its address is NULL.
+///
+/// # Safety
+/// `at` is NULL or has `len` bytes, which nobody changes during `'a`.
+pub(super) unsafe fn optional_text<'a>(text: aside_bytes, what: &str) -> Result<Option<&'a str>, aside_status> {
+    if text.at.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    let text = unsafe { bytes(text.at, text.len, what) }?;
+    match std::str::from_utf8(text) {
+        Ok(text) => Ok(Some(text)),
+        Err(_) => Err(fail_with(ASIDE_ERROR_OPTION, format_args!("{what}: not UTF-8"))),
     }
 }
 

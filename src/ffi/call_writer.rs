@@ -6,12 +6,12 @@ use std::ptr;
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::bytes::aside_bytes;
+use super::bytes::{aside_bytes, optional_text};
 use super::constants::*;
 use super::dialect::aside_dialect;
 use super::handle_guard::{HandleGuard, is_ready};
-use super::memory::{Versioned, bytes, fill_sized, free, into_handle, layout, read_sized, size_of_given};
-use super::numbers::limit;
+use super::memory::{Versioned, fill_sized, free, into_handle, layout, read_sized, size_of_given};
+use super::numbers::{limit, value};
 use super::scanner::{aside_event, call_event};
 use super::status::{fail, fail_no_handle, fail_with, failed, guard_handle};
 use super::tools::tools;
@@ -49,6 +49,19 @@ pub struct aside_call_writer_options {
     /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0:
     /// 4 MiB.
     pub max_tools: u64,
+    /// What leaves of a call before it is whole. What is held for it is at most `max_held` bytes.
+    pub not_whole: aside_not_whole,
+    /// What becomes of a call of a tool that is not in `tools`. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the same
+    /// for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
+    pub unknown_tool: aside_unknown_tool,
+    /// Whether the end of a text that has ended by itself (`ASIDE_CAUSE_ENDED`) may end a call.
+    pub implied_end: aside_implied_end,
+    /// 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash that
+    /// begins no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string, a string that
+    /// holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
+    pub repair_arguments: u32,
+    /// The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
+    pub max_calls: u64,
 }
 
 impl Versioned for aside_call_writer_options {
@@ -100,7 +113,8 @@ impl Versioned for aside_call_delta {
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_call_writer_options 56: size 0, tools 8, id_prefix 24, max_held 40, max_tools 48);
+    layout!(aside_call_writer_options 80: size 0, tools 8, id_prefix 24, max_held 40, max_tools 48, not_whole 56, unknown_tool 60,
+        implied_end 64, repair_arguments 68, max_calls 72);
     assert!(aside_call_writer_options::FIRST == 8);
     layout!(aside_call_delta 112: size 0, call 8, index 16, id 24, name 40, arguments 56, late_id 72, is_first 88,
         is_last 92, cause 96, is_whole 100, is_repaired 104, reserved 108);
@@ -210,17 +224,23 @@ unsafe fn options(options: *const aside_call_writer_options) -> Result<Options, 
     // SAFETY: the caller's promise.
     let id_prefix = unsafe {
         read.tools = tools(all.tools, all.max_tools, "options.")?;
-        bytes(all.id_prefix.at, all.id_prefix.len, "options.id_prefix")?
+        optional_text(all.id_prefix, "options.id_prefix")?
     };
-    if !all.id_prefix.at.is_null() {
-        let not_utf8 = |_| fail_with(ASIDE_ERROR_OPTION, "options.id_prefix: not UTF-8");
-        let id_prefix = std::str::from_utf8(id_prefix).map_err(not_utf8)?;
+    if let Some(id_prefix) = id_prefix {
         read.id_prefix = copy_text(id_prefix).map_err(|_| fail(ASIDE_ERROR_MEMORY))?.into();
     }
     if let Some(max_held) = limit(all.max_held) {
         read.max_held = max_held;
     }
-    Ok(read)
+    if all.repair_arguments > 1 {
+        return Err(fail_with(ASIDE_ERROR_OPTION, "options.repair_arguments is neither 0 nor 1"));
+    }
+    Ok(read
+        .not_whole(value(all.not_whole, "options.not_whole")?)
+        .unknown_tool(value(all.unknown_tool, "options.unknown_tool")?)
+        .implied_end(value(all.implied_end, "options.implied_end")?)
+        .repair_arguments(all.repair_arguments == 1)
+        .max_calls(all.max_calls))
 }
 
 /// Makes a call writer, at the start of a stream: it makes JSON of the tool calls that a scanner of `dialect` reports,

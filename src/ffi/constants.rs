@@ -5,9 +5,11 @@
 //! The doc comments of this folder are the comments of the headers. Those of enumerations also go into the bindings
 //! (`tests/header` writes them there), so they mention only other enumerators, `options.` and functions.
 
+use crate::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
 use crate::sse::{Body, Field, Formats, Hint, ResponsesAs};
 use crate::{
     BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, EndReason, Kind, LeadingTags, Markers, Start, StrayClose,
+    ToolArguments,
 };
 
 /// A value of Rust that has a number in C.
@@ -225,6 +227,9 @@ enumeration! {
         ASIDE_CAUSE_FORCED = 3 => Cause::Forced,
         /// The text of a tool call broke its grammar. No span ends with this cause.
         ASIDE_CAUSE_MALFORMED = 4 => Cause::Malformed,
+        /// The answer ended by itself inside a tool call, as the host has said with `aside_scanner_end_reason()`. No span ends with
+        /// this cause, nor a call that a call writer has written.
+        ASIDE_CAUSE_ENDED = 5 => Cause::Ended,
     }
 }
 
@@ -243,6 +248,9 @@ enumeration! {
         ASIDE_START_TOOL = 4 => Some(Start::Channel(Channel::Tool)),
         /// The stream begins inside a channel header, of a dialect that has headers.
         ASIDE_START_HEADER = 5 => Some(Start::Header),
+        /// For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a grammar
+        /// makes a model write them (`"tool_choice": "required"`).
+        ASIDE_START_CALLS = 6 => Some(Start::Calls),
     }
 }
 
@@ -279,6 +287,57 @@ enumeration! {
         ASIDE_END_REASON_ENDED = 1 => EndReason::Ended,
         /// The answer was cut off, by a limit or an error: `"finish_reason":"length"`.
         ASIDE_END_REASON_CUT_OFF = 2 => EndReason::CutOff,
+    }
+}
+
+enumeration! {
+    /// What leaves of a call before it is whole.
+    aside_not_whole: NotWhole {
+        /// Its arguments, as they come. A call that breaks off stays as far as it was sent.
+        ASIDE_NOT_WHOLE_TELL = 0 => NotWhole::Tell,
+        /// Nothing: the call leaves at once when it is whole. One that is not whole, was repaired, or is longer than may be held is
+        /// text.
+        ASIDE_NOT_WHOLE_HOLD = 1 => NotWhole::Hold,
+        /// Nothing, but a call that is longer than may be held leaves from there on as it comes. One that is not whole or was
+        /// repaired, and is held, is text.
+        ASIDE_NOT_WHOLE_TEXT = 2 => NotWhole::Text,
+    }
+}
+
+enumeration! {
+    /// What becomes of a call of a tool that the request does not list.
+    aside_unknown_tool: UnknownTool {
+        /// It is text.
+        ASIDE_UNKNOWN_TOOL_TEXT = 0 => UnknownTool::Text,
+        /// It is removed.
+        ASIDE_UNKNOWN_TOOL_DROP = 1 => UnknownTool::Drop,
+        /// It is emitted like others.
+        ASIDE_UNKNOWN_TOOL_TELL = 2 => UnknownTool::Tell,
+    }
+}
+
+enumeration! {
+    /// How the arguments of a call are written.
+    aside_tool_arguments: number of ToolArguments {
+        /// As one JSON object.
+        ASIDE_TOOL_ARGUMENTS_JSON = 0 => ToolArguments::Json,
+        /// As keys and values, each between its two texts. A value is a text as it stands, or JSON.
+        ASIDE_TOOL_ARGUMENTS_TAGS = 1 => ToolArguments::Tags,
+        /// As elements inside each other: after the text that ends a value, the key and the text that ends a key follow once more.
+        ASIDE_TOOL_ARGUMENTS_ELEMENTS = 2 => ToolArguments::Elements,
+        /// As keys and values with `, ` between them. Values are literals of Python's; but if there are texts around values, a string
+        /// stands between these.
+        ASIDE_TOOL_ARGUMENTS_LITERAL = 3 => ToolArguments::Literal,
+    }
+}
+
+enumeration! {
+    /// Whether the end of a text that has ended by itself may end a call.
+    aside_implied_end: ImpliedEnd {
+        /// A call written as keys and values between markers is whole if it ends between two of them.
+        ASIDE_IMPLIED_END_ON = 0 => ImpliedEnd::On,
+        /// No call that the end of the text cuts is whole.
+        ASIDE_IMPLIED_END_OFF = 1 => ImpliedEnd::Off,
     }
 }
 

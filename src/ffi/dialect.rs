@@ -10,7 +10,7 @@ use super::constants::*;
 use super::memory::{Versioned, bytes, file_text, fill_sized, layout, read_sized, try_box};
 use super::status::{fail, fail_no_handle, fail_null, fail_unknown_model, fail_with, guard, guard_handle};
 use crate::memory::{self, push};
-use crate::{Dialect, Start, dialect};
+use crate::{Dialect, Start, ToolTrigger, dialect};
 
 /// A dialect: which bytes are markers, and of what. It never changes. From `aside_dialect_find()` (built in: never
 /// freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
@@ -21,6 +21,8 @@ pub struct aside_dialect {
     /// Ends in a NUL, as the labels below do.
     name: Vec<u8>,
     labels: Vec<RuleLabels>,
+    /// Made when they are first asked for: each with its tags as one text.
+    pub(super) triggers: OnceLock<Vec<(ToolTrigger, String)>>,
     built_in: bool,
 }
 
@@ -57,7 +59,7 @@ fn make(dialect: Dialect, built_in: bool) -> memory::Result<aside_dialect> {
         }
         push(&mut labels, RuleLabels { family: with_nul(family)?, openers })?;
     }
-    Ok(aside_dialect { name: with_nul(dialect.name())?, labels, dialect, built_in })
+    Ok(aside_dialect { name: with_nul(dialect.name())?, labels, triggers: OnceLock::new(), dialect, built_in })
 }
 
 fn find(name: &[u8]) -> Result<&'static aside_dialect, aside_status> {

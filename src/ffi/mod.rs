@@ -21,4 +21,5 @@ mod scanner;
 mod simple;
 mod status;
 mod tools;
+mod triggers;
 mod version;

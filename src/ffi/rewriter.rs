@@ -7,7 +7,7 @@ use std::ptr;
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
-use super::bytes::aside_bytes;
+use super::bytes::{aside_bytes, optional_text};
 use super::constants::*;
 use super::dialect::aside_dialect;
 use super::handle_guard::{HandleGuard, is_ready, is_whole};
@@ -82,6 +82,20 @@ pub struct aside_rewriter_options {
     pub keep_guessed: u32,
     /// How the rewriter reads a tag that is not the dialect's own as the first thing of a text.
     pub leading_tags: aside_leading_tags,
+    /// With `calls`, what leaves of a call before it is whole. A body, and Ollama's format, have whole calls only.
+    pub not_whole: aside_not_whole,
+    /// With `calls`, what becomes of a call of a tool that is not in `tools`.
+    pub unknown_tool: aside_unknown_tool,
+    /// With `calls`, whether the end of a text that has ended by itself may end a call.
+    pub implied_end: aside_implied_end,
+    /// 1: with `calls`, mend arguments as `aside_call_writer_options.repair_arguments` does. 0: leave them.
+    pub repair_arguments: u32,
+    /// With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later ones
+    /// stay text. 0: 1,024, and never more.
+    pub max_calls: u64,
+    /// With `calls`, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it, as a grammar makes
+    /// a model write them without markers (a named tool as `tool_choice`). UTF-8; not used after the call. NULL: none.
+    pub start_call: aside_bytes,
 }
 
 /// What a rewriter has counted, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at the
@@ -135,9 +149,10 @@ impl Versioned for aside_rewriter_options {
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_rewriter_options 104: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
+    layout!(aside_rewriter_options 144: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
         tools 40, max_held 56, calls_in_thinking 64, formats 68, responses_as 72, repair 76,
-        promote_empty 80, merge 84, max_tools 88, keep_guessed 96, leading_tags 100);
+        promote_empty 80, merge 84, max_tools 88, keep_guessed 96, leading_tags 100, not_whole 104,
+        unknown_tool 108, implied_end 112, repair_arguments 116, max_calls 120, start_call 128);
     assert!(aside_rewriter_options::FIRST == 8);
     layout!(aside_rewriter_stats 112: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
         truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96, encoded 104,
@@ -221,6 +236,7 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
         ("promote_empty", all.promote_empty),
         ("merge", all.merge),
         ("keep_guessed", all.keep_guessed),
+        ("repair_arguments", all.repair_arguments),
     ];
     if let Some((name, _)) = switches.iter().find(|(_, switch)| *switch > 1) {
         return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{name} is neither 0 nor 1")));
@@ -228,6 +244,8 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
     // SAFETY: the caller's promise.
     let tools = unsafe { tools(all.tools, all.max_tools, "options.") }?;
     let start: Option<Start> = value(all.start, "options.start")?;
+    // SAFETY: the caller's promise.
+    let start_call = unsafe { optional_text(all.start_call, "options.start_call") }?;
     let options = Options::new()
         .start(start)
         .field(value(all.field, "options.field")?)
@@ -245,7 +263,13 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
         .promote_empty(all.promote_empty == 1)
         .merge(all.merge == 1)
         .keep_guessed(all.keep_guessed == 1)
-        .leading_tags(value(all.leading_tags, "options.leading_tags")?);
+        .leading_tags(value(all.leading_tags, "options.leading_tags")?)
+        .not_whole(value(all.not_whole, "options.not_whole")?)
+        .unknown_tool(value(all.unknown_tool, "options.unknown_tool")?)
+        .implied_end(value(all.implied_end, "options.implied_end")?)
+        .repair_arguments(all.repair_arguments == 1)
+        .max_calls(all.max_calls)
+        .start_call(start_call);
     Ok((options, all.max_tools))
 }
 

@@ -1,6 +1,8 @@
 //! Calls as a model of the dialect writes them: opener, the first table's form, closer. The scanner is asked whether they are
 //! read back as they are.
 
+use std::ops::Range;
+
 use super::{
     error::{CallFault, CallPart, JoinError},
     text::{Part, Role, Text},
@@ -51,11 +53,9 @@ pub fn write(dialect: &Dialect, calls: &[JoinCall<'_>]) -> Result<Text, JoinErro
         return Ok(Text::default());
     }
     let not_written = || JoinError::NotWritten(Channel::Tool);
-    let block = compiled.templates.calls.as_ref().ok_or_else(not_written)?;
-    let table = first_table(compiled, block).ok_or_else(not_written)?;
-    let mut writer = Writer { text: Text::default(), block, table };
-    writer.calls(calls)?;
-    let text = writer.text;
+    let block = compiled.templates.calls.first().ok_or_else(not_written)?;
+    let table = tables(compiled, block).first().ok_or_else(not_written)?;
+    let WrittenCalls { text, .. } = write_by(block, 0, table, calls)?;
     let start = if block.name.is_some() || usize::from(block.rule) == compiled.spans.len() {
         Start::Header
     } else {
@@ -68,12 +68,32 @@ pub fn write(dialect: &Dialect, calls: &[JoinCall<'_>]) -> Result<Text, JoinErro
     }
 }
 
-fn first_table<'a>(compiled: &'a Compiled, block: &CallBlock) -> Option<&'a CallTable> {
+/// Writes calls by a table of a region, which has this number.
+pub fn write_by(
+    block: &CallBlock,
+    number: usize,
+    table: &CallTable,
+    calls: &[JoinCall<'_>],
+) -> Result<WrittenCalls, JoinError> {
+    let after_call = &block.after_call[number];
+    let mut writer = Writer { text: Text::default(), arguments: 0..0, block, table, after_call };
+    writer.calls(calls)?;
+    Ok(WrittenCalls { text: writer.text, arguments: writer.arguments })
+}
+
+/// Calls as they are written, and where the arguments of the last one stand.
+pub struct WrittenCalls {
+    pub text: Text,
+    pub arguments: Range<usize>,
+}
+
+/// Returns the tables of a region.
+pub fn tables<'a>(compiled: &'a Compiled, block: &CallBlock) -> &'a [CallTable] {
     let region = match usize::from(block.rule) < compiled.spans.len() {
         true => compiled.inside(block.rule),
         false => compiled.body(Channel::Tool),
     };
-    compiled.calls(region)?.tables.first()
+    compiled.calls(region).map_or(&[], |calls| &calls.tables)
 }
 
 /// Says which part of which call a byte belongs to that is misread.
@@ -116,8 +136,12 @@ fn blame(text: &Text, table: &CallTable, at: usize) -> JoinError {
 
 struct Writer<'a> {
     text: Text,
+    /// Where the arguments of the last call stand.
+    arguments: Range<usize>,
     block: &'a CallBlock,
     table: &'a CallTable,
+    /// What is written after a call of the table.
+    after_call: &'a [u8],
 }
 
 impl Writer<'_> {
@@ -184,6 +208,7 @@ impl Writer<'_> {
         if table.head.name_from.is_none() {
             self.head(index, call)?;
         }
+        let from = self.text.bytes.len();
         let written = match &table.body {
             BodyRule::Object(_) | BodyRule::Json => {
                 self.text.part(Role::Value, arguments.as_bytes()).map(drop).map_err(WriteError::from)
@@ -213,13 +238,12 @@ impl Writer<'_> {
             BodyRule::Literal(rule) => {
                 let text = &mut self.text;
                 let mut separator: &[u8] = b"";
-                let written = value::members(arguments, |key, json| {
+                value::members(arguments, |key, json| {
                     text.mark(std::mem::replace(&mut separator, b", "))?;
                     value::literal_key(rule, key, text)?;
                     text.mark(&[rule.assign])?;
                     value::literal(rule, json, text)
-                });
-                written.and_then(|()| Ok(self.text.mark(&[rule.close])?))
+                })
             }
         };
         written.map_err(|error| match error {
@@ -233,6 +257,10 @@ impl Writer<'_> {
                 fault(part, why)
             }
         })?;
+        self.arguments = from..self.text.bytes.len();
+        if let BodyRule::Literal(rule) = &table.body {
+            self.text.mark(&[rule.close])?;
+        }
         Ok(self.text.mark(&table.end)?)
     }
 
@@ -253,9 +281,9 @@ impl Writer<'_> {
             }
             self.member(rule.arguments.first().map_or(b"", |key| key))?;
         }
-        self.text.part(Role::Value, arguments.as_bytes())?;
+        self.arguments = self.text.part(Role::Value, arguments.as_bytes())?;
         self.text.mark(b"}")?;
-        Ok(self.text.mark(&self.block.after_call)?)
+        Ok(self.text.mark(self.after_call)?)
     }
 
     fn member(&mut self, key: &[u8]) -> Result<(), JoinError> {

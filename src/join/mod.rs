@@ -4,6 +4,7 @@
 mod call;
 mod error;
 mod text;
+mod triggers;
 mod value;
 
 use std::{borrow::Cow, ops::Range};
@@ -21,6 +22,7 @@ use crate::utf8::is_continuation;
 pub use call::JoinCall;
 pub use error::{CallFault, CallPart, JoinError};
 use text::{Role, Text};
+pub use triggers::{ToolArguments, ToolTrigger};
 
 /// Options of [`Dialect::join`].
 ///
@@ -378,7 +380,7 @@ impl JoinedText {
     ) -> Result<JoinedText, JoinError> {
         let is_inside = match start {
             Start::Channel(Channel::Thinking) => true,
-            Start::Channel(Channel::Content) | Start::Header => false,
+            Start::Channel(Channel::Content) | Start::Header | Start::Calls => false,
             Start::Channel(other) => return Err(JoinError::NotWritten(other)),
         };
         let templates = &compiled.templates;

@@ -89,6 +89,7 @@ impl Engine {
     pub fn new(compiled: &Compiled, start: Start, options: &ScannerOptions) -> Result<Engine, Error> {
         let is_known = match start {
             Start::Header => compiled.grammar.header.is_some(),
+            Start::Calls => false,
             Start::Channel(Channel::Content) => true,
             Start::Channel(channel) => compiled.started(channel).is_some(),
         };

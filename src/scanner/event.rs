@@ -178,13 +178,16 @@ pub enum Cause {
     Forced = 3,
     /// The text of a call broke its grammar. No span has this cause.
     Malformed = 4,
+    /// The answer ended by itself inside a call, as the host has said ([`Scanner::end_reason`](crate::Scanner::end_reason)). No span
+    /// has this cause.
+    Ended = 5,
 }
 
 impl Cause {
-    /// Returns `marker`, `implied`, `end of stream`, `forced` or `malformed`.
+    /// Returns `marker`, `implied`, `end of stream`, `forced`, `malformed` or `ended`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        ["marker", "implied", "end of stream", "forced", "malformed"][self as usize]
+        ["marker", "implied", "end of stream", "forced", "malformed", "ended"][self as usize]
     }
 }
 

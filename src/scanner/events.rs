@@ -8,6 +8,7 @@ use super::{
     engine::Engine,
     error::Error,
     event::{Cause, Event, Kind},
+    options::EndReason,
     window::{EventRef, KindRef, Pull},
 };
 use crate::{
@@ -148,6 +149,7 @@ pub fn call_kind<'a>(engine: &'a Engine, compiled: &Compiled, piece: Piece, inde
             let cause = match end {
                 CallEnd::Marker => Cause::Marker,
                 CallEnd::Implied => Cause::Implied,
+                CallEnd::EndOfText if engine.end_reason == EndReason::Ended => Cause::Ended,
                 CallEnd::EndOfText => Cause::EndOfStream,
                 CallEnd::Forced => Cause::Forced,
                 CallEnd::Malformed => Cause::Malformed,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::call_writer::{self, Tools};
+use crate::call_writer::{self, ImpliedEnd, NotWhole, Tools, UnknownTool};
 use crate::{CallsInThinking, LeadingTags, Start, StrayClose};
 
 /// Name of the field that the thinking goes to.
@@ -160,6 +160,7 @@ pub enum ResponsesAs {
 #[must_use = "options change nothing until a rewriter is made with them"]
 pub struct Options {
     pub(crate) start: Option<Start>,
+    pub(crate) start_call: Option<Arc<str>>,
     pub(crate) field: Field,
     pub(crate) body: Body,
     pub(crate) max_event: Option<usize>,
@@ -167,9 +168,9 @@ pub struct Options {
     pub(crate) stray_close: StrayClose,
     pub(crate) leading_tags: LeadingTags,
     pub(crate) calls: bool,
-    pub(crate) tools: Option<Arc<Tools>>,
     pub(crate) calls_in_thinking: CallsInThinking,
-    pub(crate) max_held: Option<usize>,
+    /// How calls are written.
+    pub(crate) writing: call_writer::Options,
     pub(crate) formats: Formats,
     pub(crate) responses_as: ResponsesAs,
     pub(crate) repair: bool,
@@ -193,6 +194,28 @@ impl Options {
     /// Sets what is open at the first byte of each choice's text. With `None`, the dialect's own start.
     pub fn start(self, start: impl Into<Option<Start>>) -> Options {
         Options { start: start.into(), ..self }
+    }
+
+    /// Reads each choice's text, without its thinking, as the arguments of a call of this tool: a grammar for a named tool
+    /// (`tool_choice`) makes the model write them without markers. It matters with [`calls`](Options::calls). For a list of calls there
+    /// is [`Start::Calls`].
+    ///
+    /// ```
+    /// use aside::{Dialect, sse::{Options, Rewriter}};
+    ///
+    /// let options = Options::new().calls(true).start_call("get_weather");
+    /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &options)?;
+    /// let mut out = Vec::new();
+    /// let body = r#"{"id":"c1","choices":[{"message":{"content":"{\"city\": \"Oslo\"}"},"finish_reason":"stop"}]}"#;
+    /// rewriter.feed(body, &mut out)?;
+    /// assert_eq!(
+    ///     String::from_utf8(out)?,
+    ///     r#"{"id":"c1","choices":[{"message":{"content":null,"tool_calls":[{"id":"call_c1_0_0","type":"function","function":{"name":"get_weather","arguments":"{\"city\": \"Oslo\"}"}}]},"finish_reason":"tool_calls"}]}"#,
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn start_call<'a>(self, name: impl Into<Option<&'a str>>) -> Options {
+        Options { start_call: name.into().map(Into::into), ..self }
     }
 
     /// Sets the field that the thinking goes to, in chat and legacy completions. In Ollama's format it is always `thinking`, the only
@@ -267,7 +290,7 @@ impl Options {
     /// they call. A gateway takes a request that names no tools as one with an empty list. A rewriter that serves several
     /// requests gets the tools of each by [`Rewriter::use_tools`](super::Rewriter::use_tools).
     pub fn tools(self, tools: impl Into<Option<Arc<Tools>>>) -> Options {
-        Options { tools: tools.into(), ..self }
+        Options { writing: self.writing.tools(tools), ..self }
     }
 
     /// Sets what becomes of a tool call inside the thinking.
@@ -279,7 +302,45 @@ impl Options {
     /// most of a value that are held until its type is clear. With `None`, [`Options::MAX_HELD`]. In all choices together, at
     /// most 4 MiB of text are held.
     pub fn max_held(self, bytes: impl Into<Option<usize>>) -> Options {
-        Options { max_held: bytes.into(), ..self }
+        Options { writing: self.writing.max_held(bytes), ..self }
+    }
+
+    /// Sets what leaves of a call before it is whole. A body, and a stream of Ollama's, have whole calls only.
+    ///
+    /// ```
+    /// use aside::{Dialect, call_writer::NotWhole, sse::{Options, Rewriter}};
+    ///
+    /// let options = Options::new().calls(true).not_whole(NotWhole::Hold);
+    /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &options)?;
+    /// let mut out = Vec::new();
+    /// let chunk = r#"data: {"choices":[{"index":0,"delta":{"content":"<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": "}}]}"#;
+    /// rewriter.feed(format!("{chunk}\n\n"), &mut out)?;
+    /// assert!(!String::from_utf8_lossy(&out).contains("tool_calls"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn not_whole(self, not_whole: NotWhole) -> Options {
+        Options { writing: self.writing.not_whole(not_whole), ..self }
+    }
+
+    /// Sets what becomes of a call of a tool that is not among the [`tools`](Options::tools).
+    pub fn unknown_tool(self, unknown_tool: UnknownTool) -> Options {
+        Options { writing: self.writing.unknown_tool(unknown_tool), ..self }
+    }
+
+    /// Sets the most calls of a choice that become `tool_calls`: 1 for a request that says `"parallel_tool_calls": false`. Later ones
+    /// stay content. With `None`, and at most, 1,024.
+    pub fn max_calls(self, calls: impl Into<Option<u64>>) -> Options {
+        Options { writing: self.writing.max_calls(calls), ..self }
+    }
+
+    /// Sets whether the end of a text that has ended by itself (`"finish_reason":"stop"`) may end a call.
+    pub fn implied_end(self, implied_end: ImpliedEnd) -> Options {
+        Options { writing: self.writing.implied_end(implied_end), ..self }
+    }
+
+    /// Mends arguments that can mean only one thing, as [`call_writer::Options::repair_arguments`] says.
+    pub fn repair_arguments(self, repair_arguments: bool) -> Options {
+        Options { writing: self.writing.repair_arguments(repair_arguments), ..self }
     }
 
     /// Sets the formats of answers that are read; those of other formats pass unchanged. The default is [`Formats::ALL`].

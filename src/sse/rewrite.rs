@@ -38,7 +38,7 @@ pub struct Rewrite {
 
 impl Rewrite {
     pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewrite, Error> {
-        let setup = Setup::new(dialect, options);
+        let setup = Setup::new(dialect, options)?;
         // It says whether the dialect has this start.
         setup.scanner()?;
         Ok(Rewrite {

@@ -217,6 +217,68 @@ static void with_options(const aside_dialect *dialect)
     aside_scanner_free(scanner);
 }
 
+static void refused(const aside_dialect *dialect, const aside_call_writer_options *options)
+{
+    CHECK(aside_call_writer_new(dialect, options) == NULL);
+    CHECK_STATUS(aside_last_status(), ASIDE_ERROR_OPTION);
+}
+
+/* What leaves of calls, which of them, and what is mended: each option with what is told of the text. */
+static void policies(const aside_dialect *dialect)
+{
+    static const char cut[] = "<tool_call><function=add><parameter=a>2</parameter>";
+    static const char two[] = "<tool_call>{\"name\":\"add\",\"arguments\":{\"a\":1}}</tool_call>"
+                              "<tool_call>{\"name\":\"rm\",\"arguments\":{\"b\":\"C:\\D\"}}</tool_call>";
+    static const aside_call_writer_options none = {.size = sizeof none};
+    aside_call_writer_options hold = none, tell = none, one = none, off = none, mend = none, wrong = none;
+    struct {
+        const aside_call_writer_options *options;
+        const char *text, *told;
+        aside_end_reason reason;
+    } cases[] = {
+        {&none, cut, "0/0 call_0 add {\"a\":2} 1 1\n", ASIDE_END_REASON_ENDED},
+        {&none, cut, "0/0 call_0 add {\"a\":2 2 0\n", ASIDE_END_REASON_CUT_OFF},
+        {&off, cut, "0/0 call_0 add {\"a\":2 2 0\n", ASIDE_END_REASON_ENDED},
+        {&hold, cut, "", ASIDE_END_REASON_CUT_OFF},
+        {&hold, cut, "0/0 call_0 add {\"a\":2} 1 1\n", ASIDE_END_REASON_ENDED},
+        {&one, two, "0/0 call_0 add {\"a\":1} 0 1\n", ASIDE_END_REASON_ENDED},
+        {&tell, two, "0/0 call_0 add {\"a\":1} 0 1\n1/1 call_1 rm {\"b\":\"C:\\D\"} 4 0\n", ASIDE_END_REASON_ENDED},
+        {&mend, two, "0/0 call_0 add {\"a\":1} 0 1\n1/1 call_1 rm {\"b\":\"C:\\\\D\"} 0 1\n", ASIDE_END_REASON_ENDED},
+    };
+    size_t i;
+
+    hold.not_whole = ASIDE_NOT_WHOLE_HOLD;
+    one.max_calls = 1;
+    off.implied_end = ASIDE_IMPLIED_END_OFF;
+    tell.tools = bytes_of(tools);
+    tell.unknown_tool = ASIDE_UNKNOWN_TOOL_TELL;
+    mend.repair_arguments = 1;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        aside_scanner *scanner = with_calls(dialect);
+        aside_call_writer *writer = aside_call_writer_new(dialect, cases[i].options);
+
+        CHECK_STATUS(aside_scanner_end_reason(scanner, cases[i].reason), ASIDE_OK);
+        play(scanner, writer, cases[i].text, 1 + i, 0);
+        check_made(cases[i].told);
+        aside_call_writer_free(writer);
+        aside_scanner_free(scanner);
+    }
+
+    wrong.not_whole = ASIDE_NOT_WHOLE_TEXT + 1;
+    refused(dialect, &wrong);
+    CHECK_SAYS("options.not_whole 3 is not an ASIDE_NOT_WHOLE_ value");
+    wrong = none;
+    wrong.unknown_tool = ASIDE_UNKNOWN_TOOL_TELL + 1;
+    refused(dialect, &wrong);
+    wrong = none;
+    wrong.implied_end = ASIDE_IMPLIED_END_OFF + 1;
+    refused(dialect, &wrong);
+    wrong = none;
+    wrong.repair_arguments = 2;
+    refused(dialect, &wrong);
+    CHECK_SAYS("options.repair_arguments is neither 0 nor 1");
+}
+
 /* A name that is the value of a header's field. */
 static void headers(void)
 {
@@ -304,7 +366,7 @@ static void misuse(const aside_dialect *dialect)
     CHECK_STATUS(aside_call_writer_feed(writer, &event, sizeof(aside_event), "f", &delta), ASIDE_ERROR_LENGTH);
     event = (aside_event){.kind = ASIDE_KIND_CALL_END, .channel = ASIDE_CHANNEL_TOOL, .cause = 99};
     CHECK_STATUS(aside_call_writer_feed(writer, &event, sizeof(aside_event), "", &delta), ASIDE_ERROR_OPTION);
-    delta.size = sizeof delta - 1;
+    delta.size = offsetof(aside_call_delta, is_repaired) - 1;
     CHECK_STATUS(aside_call_writer_feed(writer, &event, sizeof(aside_event), "", &delta), ASIDE_ERROR_SIZE);
     delta.size = sizeof delta;
 
@@ -348,6 +410,7 @@ int main(void)
 
     pieces(dialect);
     with_options(dialect);
+    policies(dialect);
     headers();
     misuse(dialect);
     aside_dialect_free(dialect);

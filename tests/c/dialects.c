@@ -1,6 +1,7 @@
 /* A scanner must outlive the dialect that it was made from, and a built-in dialect every host. Finding, listing and loading
  * dialects; one-shot strip. */
 #include "check.h"
+#include <aside_unstable.h>
 
 static const char mine[] = "name = \"mine\"\n"
                            "\n"
@@ -49,6 +50,35 @@ static void words(void)
     aside_dialect_free(dialect);
 }
 
+static int is(aside_bytes text, const char *wanted)
+{
+    return text.len == strlen(wanted) && memcmp(text.at, wanted, text.len) == 0;
+}
+
+/* The texts around a call, for the grammar of a server. */
+static void triggers(void)
+{
+    aside_tool_trigger trigger = {.size = sizeof trigger};
+    const aside_dialect *qwen3 = dialect_named("qwen3");
+
+    CHECK_STATUS(aside_dialect_tool_trigger(qwen3, 0, &trigger), ASIDE_OK);
+    CHECK(trigger.arguments == ASIDE_TOOL_ARGUMENTS_JSON);
+    CHECK(is(trigger.trigger, "<tool_call>") && is(trigger.begin, "<tool_call>{\"name\": \""));
+    CHECK(is(trigger.after_name, "\", \"arguments\": ") && is(trigger.end, "}</tool_call>"));
+    CHECK(is(trigger.key_begin, "") && is(trigger.value_end, "") && is(trigger.preserved, "<tool_call> </tool_call>"));
+    CHECK_STATUS(aside_dialect_tool_trigger(qwen3, 2, &trigger), ASIDE_OK);
+    CHECK(trigger.arguments == ASIDE_TOOL_ARGUMENTS_TAGS && is(trigger.begin, "<tool_call><function=")
+          && is(trigger.after_name, ">"));
+    CHECK(is(trigger.key_begin, "<parameter=") && is(trigger.key_end, ">"));
+    CHECK(is(trigger.value_begin, "\n") && is(trigger.value_end, "\n</parameter>"));
+    CHECK_STATUS(aside_dialect_tool_trigger(qwen3, (size_t)-1, &trigger), ASIDE_NONE);
+    CHECK_STATUS(aside_dialect_tool_trigger(dialect_named("inline-think"), 0, &trigger), ASIDE_NONE);
+    CHECK_STATUS(aside_dialect_tool_trigger(NULL, 0, &trigger), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_dialect_tool_trigger(qwen3, 0, NULL), ASIDE_ERROR_NULL);
+    trigger.size--;
+    CHECK_STATUS(aside_dialect_tool_trigger(qwen3, 0, &trigger), ASIDE_ERROR_SIZE);
+}
+
 static void load(void)
 {
     static struct heard heard;
@@ -95,6 +125,7 @@ int main(void)
 {
     list();
     words();
+    triggers();
     load();
     refuse("open = [\"((\"]", "opne = [\"((\"]", "line 5", "opne");
     refuse("close = [\"))\"]", "close = [\"\"]", "line 6", "close");

@@ -370,9 +370,9 @@ static void starts(void)
 
     start = 99;
     CHECK_STATUS(aside_rewriter_use_dialect(sse, NULL, ASIDE_START_HEADER), ASIDE_ERROR_OPTION);
-    CHECK_STATUS(aside_rewriter_use_dialect(sse, NULL, 6), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_rewriter_use_dialect(sse, NULL, ASIDE_START_CALLS + 1), ASIDE_ERROR_OPTION);
     CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("inline-think"), ASIDE_START_TOOL), ASIDE_ERROR_OPTION);
-    CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("inline-think"), 6), ASIDE_ERROR_OPTION);
+    CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("inline-think"), ASIDE_START_CALLS + 1), ASIDE_ERROR_OPTION);
     CHECK_STATUS(aside_rewriter_use_dialect(NULL, dialect_named("any"), ASIDE_START_DEFAULT), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_rewriter_start_from_prompt(NULL, prompt, 1, &start), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_rewriter_start_from_prompt(sse, NULL, 1, &start), ASIDE_ERROR_NULL);
@@ -509,6 +509,66 @@ static void calls(void)
     aside_dialect_free(dialect);
 }
 
+/* Calls that are longer than the client may have, of tools that it has not, and without markers. */
+static void policies(void)
+{
+#define BODY(CONTENT) "{\"id\":\"c1\",\"choices\":[{\"message\":{\"content\":\"" CONTENT "\"},\"finish_reason\":\"stop\"}]}"
+#define TOLD(NAME)                                                                                                              \
+    "{\"id\":\"c1\",\"choices\":[{\"message\":{\"content\":null,\"tool_calls\":[{\"id\":\"call_c1_0_0\",\"type\":\"function\"," \
+    "\"function\":{\"name\":\"" NAME "\",\"arguments\":\"{\\\"x\\\":1}\"}}]},\"finish_reason\":\"tool_calls\"}]}"
+#define CALL "{\\\"name\\\":\\\"f\\\",\\\"arguments\\\":{\\\"x\\\":1}}"
+    static const char tagged[] = BODY("<tool_call>" CALL "</tool_call>");
+    static const aside_rewriter_options wanted = {.size = sizeof wanted, .calls = 1};
+    aside_rewriter_options drop = wanted, tell = wanted, list = wanted, named = wanted, wrong = wanted;
+    struct {
+        const aside_rewriter_options *options;
+        const char *in, *out;
+    } cases[] = {
+        {&wanted, tagged, TOLD("f")},
+        {&drop, tagged, BODY("")},
+        {&tell, tagged, TOLD("f")},
+        {&list, BODY("[" CALL "]"), TOLD("f")},
+        {&named, BODY("{\\\"x\\\":1}"), TOLD("g")},
+    };
+    size_t i;
+
+    drop.tools = tell.tools = bytes_of("[]");
+    drop.unknown_tool = ASIDE_UNKNOWN_TOOL_DROP;
+    tell.unknown_tool = ASIDE_UNKNOWN_TOOL_TELL;
+    tell.not_whole = ASIDE_NOT_WHOLE_HOLD;
+    tell.max_calls = 1;
+    list.start = ASIDE_START_CALLS;
+    named.start_call = bytes_of("g");
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        aside_rewriter *sse = aside_rewriter_new(dialect_named("qwen3"), cases[i].options);
+
+        CHECK(sse != NULL);
+        got_len = 0;
+        give(sse, cases[i].in, strlen(cases[i].in));
+        end(sse);
+        CHECK(strcmp(got, cases[i].out) == 0);
+        aside_rewriter_free(sse);
+    }
+    wrong.not_whole = ASIDE_NOT_WHOLE_TEXT + 1;
+    refused(&wrong, ASIDE_ERROR_OPTION);
+    wrong = wanted;
+    wrong.unknown_tool = ASIDE_UNKNOWN_TOOL_TELL + 1;
+    refused(&wrong, ASIDE_ERROR_OPTION);
+    wrong = wanted;
+    wrong.implied_end = ASIDE_IMPLIED_END_OFF + 1;
+    refused(&wrong, ASIDE_ERROR_OPTION);
+    wrong = wanted;
+    wrong.repair_arguments = 2;
+    refused(&wrong, ASIDE_ERROR_OPTION);
+    CHECK_SAYS("options.repair_arguments is neither 0 nor 1");
+    wrong = wanted;
+    wrong.start_call = bytes_of("\xFF");
+    refused(&wrong, ASIDE_ERROR_OPTION);
+    CHECK_SAYS("options.start_call: not UTF-8");
+    wrong.start_call = (aside_bytes){"f", HUGE_LEN};
+    refused(&wrong, ASIDE_ERROR_LENGTH);
+}
+
 static void misuse(void)
 {
     aside_rewriter *sse = aside_rewriter_new(dialect_named("inline-think"), NULL);
@@ -544,6 +604,7 @@ int main(void)
     starts();
     encoded();
     calls();
+    policies();
     misuse();
     return 0;
 }

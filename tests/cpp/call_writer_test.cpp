@@ -135,6 +135,59 @@ TEST(CallWriter, DoesAsItsOptionsSay)
     EXPECT_NE(std::string_view(aside::last_error()).find("or set `max_tools` higher"), std::string_view::npos);
 }
 
+// The texts around a call, for the grammar of a server.
+TEST(Dialect, HasToolTriggers)
+{
+    const std::vector<aside::ToolTrigger> triggers = Dialect::find("qwen3").tool_triggers();
+    ASSERT_EQ(triggers.size(), 4U);
+    EXPECT_EQ(triggers[0].trigger, "<tool_call>");
+    EXPECT_EQ(triggers[0].begin, R"(<tool_call>{"name": ")");
+    EXPECT_EQ(triggers[0].after_name, R"(", "arguments": )");
+    EXPECT_EQ(triggers[0].end, "}</tool_call>");
+    EXPECT_EQ(triggers[0].arguments, aside::ToolArguments::json);
+    EXPECT_EQ(triggers[0].preserved, (std::vector<std::string_view>{"<tool_call>", "</tool_call>"}));
+    EXPECT_EQ(triggers[2].arguments, aside::ToolArguments::tags);
+    EXPECT_EQ(triggers[2].key_begin, "<parameter=");
+    EXPECT_EQ(triggers[2].value_end, "\n</parameter>");
+    EXPECT_TRUE(Dialect().tool_triggers().empty());
+}
+
+// What leaves of calls, which of them, and what is mended.
+TEST(CallWriter, ObeysItsPolicies)
+{
+    const Dialect dialect = load("calls-tags.toml");
+    const std::string_view cut = "<tool_call><function=add><parameter=a>2</parameter>";
+    const std::string_view two = R"(<tool_call>{"name":"add","arguments":{"a":1}}</tool_call>)"
+                                 R"(<tool_call>{"name":"rm","arguments":{"b":"C:\D"}}</tool_call>)";
+    const auto check = [&](const aside::CallWriterOptions &options, std::string_view in, std::string_view wanted) {
+        Scanner scanner = with_calls(dialect);
+        CallWriter writer(dialect, options);
+        Notes notes{writer};
+        scanner.feed(in, notes);
+        scanner.end_reason(aside::EndReason::ended);
+        scanner.finish(notes);
+        EXPECT_EQ(notes.made, wanted);
+    };
+    const std::string add = "0/0 call_0 add {\"a\":1} 0 1\n";
+    aside::CallWriterOptions options;
+    check(options, cut, "0/0 call_0 add {\"a\":2} 1 1\n");
+    options.implied_end = aside::ImpliedEnd::off;
+    check(options, cut, "0/0 call_0 add {\"a\":2 2 0\n");
+    options.not_whole = aside::NotWhole::hold;
+    check(options, cut, "");
+    options = {};
+    options.max_calls = 1;
+    check(options, two, add);
+    options = {};
+    options.tools = tools;
+    options.unknown_tool = aside::UnknownTool::tell;
+    check(options, two, add + "1/1 call_1 rm {\"b\":\"C:\\D\"} 4 0\n");
+    options.repair_arguments = true;
+    check(options, two, add + "1/1 call_1 rm {\"b\":\"C:\\\\D\"} 0 1\n");
+    options.not_whole = static_cast<aside::NotWhole>(3);
+    EXPECT_FALSE(CallWriter::try_make(dialect, options));
+}
+
 TEST(CallWriter, TakesANameFromAHeader)
 {
     const Dialect dialect = load("calls-header.toml");

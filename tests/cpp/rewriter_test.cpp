@@ -207,6 +207,44 @@ TEST(Rewriter, MakesToolCallsOfTheTextOfCalls)
     EXPECT_STREQ(aside::last_error(), "tools: 3 bytes, more than 2: list fewer tools, or set `max_tools` higher");
 }
 
+TEST(Rewriter, ObeysItsPolicies)
+{
+    const auto body = [](const std::string &content) {
+        return R"({"id":"c1","choices":[{"message":{"content":")" + content + R"("},"finish_reason":"stop"}]})";
+    };
+    const auto told = [](const std::string &name) {
+        return R"({"id":"c1","choices":[{"message":{"content":null,"tool_calls":[{"id":"call_c1_0_0","type":"function",)"
+               R"("function":{"name":")"
+               + name + R"(","arguments":"{\"x\":1}"}}]},"finish_reason":"tool_calls"}]})";
+    };
+    const auto check = [&](aside::RewriterOptions options, const std::string &in, const std::string &wanted) {
+        options.calls = true;
+        Rewriter rewriter(Dialect::find("qwen3"), options);
+        std::string out(rewriter.feed(in));
+        out += rewriter.finish();
+        EXPECT_EQ(out, wanted);
+    };
+    const std::string call = R"({\"name\":\"f\",\"arguments\":{\"x\":1}})";
+    const std::string tagged = body("<tool_call>" + call + "</tool_call>");
+    aside::RewriterOptions options;
+    check(options, tagged, told("f"));
+    options.tools = "[]";
+    options.unknown_tool = aside::UnknownTool::drop;
+    check(options, tagged, body(""));
+    options.unknown_tool = aside::UnknownTool::tell;
+    options.max_calls = 1;
+    options.not_whole = aside::NotWhole::hold;
+    options.implied_end = aside::ImpliedEnd::off;
+    options.repair_arguments = true;
+    check(options, tagged, told("f"));
+    options = {};
+    options.start = aside::Start::calls;
+    check(options, body("[" + call + "]"), told("f"));
+    options = {};
+    options.start_call = "g";
+    check(options, body(R"({\"x\":1})"), told("g"));
+}
+
 TEST(Rewriter, StartsWhereTheRequestSays)
 {
     using aside::Start;

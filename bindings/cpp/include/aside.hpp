@@ -74,6 +74,7 @@
 #endif
 
 #include <aside.h>
+#include <aside_unstable.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -193,6 +194,9 @@ enum class Cause : std::uint32_t {
     forced = ASIDE_CAUSE_FORCED,
     /// The text of a tool call broke its grammar. No span ends with this cause.
     malformed = ASIDE_CAUSE_MALFORMED,
+    /// The answer ended by itself inside a tool call, as the host has said with `end_reason()`. No span ends with this
+    /// cause, nor a call that a call writer has written.
+    ended = ASIDE_CAUSE_ENDED,
 };
 
 /// Where a stream starts.
@@ -209,6 +213,9 @@ enum class Start : std::uint32_t {
     tool = ASIDE_START_TOOL,
     /// The stream begins inside a channel header, of a dialect that has headers.
     header = ASIDE_START_HEADER,
+    /// For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a
+    /// grammar makes a model write them (`"tool_choice": "required"`).
+    calls = ASIDE_START_CALLS,
 };
 
 /// What becomes of a tool call that begins inside the thinking.
@@ -239,6 +246,50 @@ enum class EndReason : std::uint32_t {
     ended = ASIDE_END_REASON_ENDED,
     /// The answer was cut off, by a limit or an error: `"finish_reason":"length"`.
     cut_off = ASIDE_END_REASON_CUT_OFF,
+};
+
+/// What leaves of a call before it is whole.
+enum class NotWhole : std::uint32_t {
+    /// Its arguments, as they come. A call that breaks off stays as far as it was sent.
+    tell = ASIDE_NOT_WHOLE_TELL,
+    /// Nothing: the call leaves at once when it is whole. One that is not whole, was repaired, or is longer than may be
+    /// held is text.
+    hold = ASIDE_NOT_WHOLE_HOLD,
+    /// Nothing, but a call that is longer than may be held leaves from there on as it comes. One that is not whole or was
+    /// repaired, and is held, is text.
+    text = ASIDE_NOT_WHOLE_TEXT,
+};
+
+/// What becomes of a call of a tool that the request does not list.
+enum class UnknownTool : std::uint32_t {
+    /// It is text.
+    text = ASIDE_UNKNOWN_TOOL_TEXT,
+    /// It is removed.
+    drop = ASIDE_UNKNOWN_TOOL_DROP,
+    /// It is emitted like others.
+    tell = ASIDE_UNKNOWN_TOOL_TELL,
+};
+
+/// How the arguments of a call are written.
+enum class ToolArguments : std::uint32_t {
+    /// As one JSON object.
+    json = ASIDE_TOOL_ARGUMENTS_JSON,
+    /// As keys and values, each between its two texts. A value is a text as it stands, or JSON.
+    tags = ASIDE_TOOL_ARGUMENTS_TAGS,
+    /// As elements inside each other: after the text that ends a value, the key and the text that ends a key follow once
+    /// more.
+    elements = ASIDE_TOOL_ARGUMENTS_ELEMENTS,
+    /// As keys and values with `, ` between them. Values are literals of Python's; but if there are texts around values, a
+    /// string stands between these.
+    literal = ASIDE_TOOL_ARGUMENTS_LITERAL,
+};
+
+/// Whether the end of a text that has ended by itself may end a call.
+enum class ImpliedEnd : std::uint32_t {
+    /// A call written as keys and values between markers is whole if it ends between two of them.
+    on = ASIDE_IMPLIED_END_ON,
+    /// No call that the end of the text cuts is whole.
+    off = ASIDE_IMPLIED_END_OFF,
 };
 
 /// How a tag of another family, such as `<think>`, is read as the first thing of a stream but for blanks.
@@ -536,6 +587,7 @@ inline constexpr bool throws_nothing = std::is_nothrow_invocable_v<std::remove_r
 // ---------------------------------------------------------------------------------------------------------------------
 
 struct TemplateMatch;
+struct ToolTrigger;
 
 /// Which bytes are markers, and of what. Never changes; any number of threads may use one.
 class Dialect {
@@ -632,6 +684,11 @@ public:
         return opener == nullptr ? std::string_view() : std::string_view(opener, len);
     }
 
+    /// Returns what the model writes around a tool call, once for each table of calls in the dialect's file; the first is how it
+    /// usually writes. Empty if the dialect has none, if there is no memory for them in the library (Status::memory), and if the
+    /// library that runs has another version of aside_unstable.h: this may change in any version.
+    std::vector<ToolTrigger> tool_triggers() const;
+
     /// Returns the largest number of bytes that a scanner of this dialect holds back.
     std::size_t max_hold() const noexcept { return aside_dialect_max_hold(handle()); }
 
@@ -679,6 +736,50 @@ struct TemplateMatch {
     Start start = Start::dialect;  ///< if one dialect fits: where generation starts, after the generation prompt
     std::vector<Dialect> dialects; ///< all that fit equally well, sorted by name
 };
+
+/// The texts around one call of a tool, for a server that makes a model write its calls by a grammar: `begin`, the tool's name,
+/// `after_name`, the arguments, `end`. Valid as long as the dialect.
+struct ToolTrigger {
+    std::string_view trigger;     ///< what a model writes only if a call follows; `begin` begins with it
+    std::string_view begin;       ///< what goes before the name
+    std::string_view after_name;  ///< what goes between the name and the arguments
+    std::string_view end;         ///< what goes after the arguments
+    ToolArguments arguments{};    ///< how the arguments are written
+    std::string_view key_begin;   ///< what goes before a key; empty for JSON, as the next three are
+    std::string_view key_end;     ///< what goes after a key
+    std::string_view value_begin; ///< what goes before a value
+    std::string_view value_end;   ///< what goes after a value
+    /// Tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be read.
+    std::vector<std::string_view> preserved;
+};
+
+inline std::vector<ToolTrigger> Dialect::tool_triggers() const
+{
+    ASIDE_VERSION_SYMBOL();
+    const auto view = [](const aside_bytes &text) { return std::string_view(text.at, text.len); };
+    std::vector<ToolTrigger> triggers;
+    aside_tool_trigger raw{};
+    raw.size = sizeof raw;
+    while (aside_unstable_version() == 1 && aside_dialect_tool_trigger(handle(), triggers.size(), &raw) == ASIDE_OK) {
+        ToolTrigger one;
+        one.trigger = view(raw.trigger);
+        one.begin = view(raw.begin);
+        one.after_name = view(raw.after_name);
+        one.end = view(raw.end);
+        one.arguments = static_cast<ToolArguments>(raw.arguments);
+        one.key_begin = view(raw.key_begin);
+        one.key_end = view(raw.key_end);
+        one.value_begin = view(raw.value_begin);
+        one.value_end = view(raw.value_end);
+        for (std::string_view rest = view(raw.preserved); !rest.empty();) {
+            const std::size_t blank = rest.find(' ');
+            one.preserved.push_back(rest.substr(0, blank));
+            rest.remove_prefix(blank == std::string_view::npos ? rest.size() : blank + 1);
+        }
+        triggers.push_back(std::move(one));
+    }
+    return triggers;
+}
 
 inline Dialect Dialect::try_find_for_template(std::string_view text, TemplateMatch *match) noexcept
 {
@@ -1304,6 +1405,19 @@ struct CallWriterOptions {
     std::uint64_t max_held = 0;
     /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0: 4 MiB.
     std::uint64_t max_tools = 0;
+    /// What leaves of a call before it is whole. At most `max_held` bytes are held for it.
+    NotWhole not_whole = NotWhole::tell;
+    /// What becomes of a call of a tool that is not in `tools`. `text` and `drop` are the same for a writer, which has no text: the
+    /// call has no delta.
+    UnknownTool unknown_tool = UnknownTool::text;
+    /// Whether the end of a text that has ended by itself (Cause::ended) may end a call.
+    ImpliedEnd implied_end = ImpliedEnd::on;
+    /// The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
+    std::uint64_t max_calls = 0;
+    /// Mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash that begins
+    /// no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string, a string that holds
+    /// one as JSON is decoded, and a Python literal between markers becomes JSON.
+    bool repair_arguments = false;
 };
 
 namespace detail {
@@ -1358,6 +1472,11 @@ public:
         raw.id_prefix = detail::bytes(detail::for_c(options.id_prefix));
         raw.max_held = options.max_held;
         raw.max_tools = options.max_tools;
+        raw.not_whole = static_cast<std::uint32_t>(options.not_whole);
+        raw.unknown_tool = static_cast<std::uint32_t>(options.unknown_tool);
+        raw.implied_end = static_cast<std::uint32_t>(options.implied_end);
+        raw.max_calls = options.max_calls;
+        raw.repair_arguments = options.repair_arguments ? 1 : 0;
         CallWriter writer;
         writer.handle_.reset(aside_call_writer_new(dialect.handle(), &raw));
         return writer;
@@ -1481,6 +1600,20 @@ struct RewriterOptions {
     /// dialect guessed it to start, and nothing has shown that it is one, a stream gets it once more as content, and a body as
     /// content alone.
     bool keep_guessed = false;
+    /// With `calls`, what leaves of a call before it is whole. A body, and Ollama's format, have whole calls only.
+    NotWhole not_whole = NotWhole::tell;
+    /// With `calls`, what becomes of a call of a tool that is not in `tools`.
+    UnknownTool unknown_tool = UnknownTool::text;
+    /// With `calls`, whether the end of a text that has ended by itself may end a call.
+    ImpliedEnd implied_end = ImpliedEnd::on;
+    /// With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later ones
+    /// stay text. 0: 1,024, and never more.
+    std::uint64_t max_calls = 0;
+    /// With `calls`, mend arguments as CallWriterOptions::repair_arguments does.
+    bool repair_arguments = false;
+    /// With `calls`, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it, as a grammar makes
+    /// a model write them without markers (a named tool as `tool_choice`). For a list of calls there is Start::calls.
+    std::optional<std::string_view> start_call{};
 };
 
 /// What a rewriter has counted since it was made or last reset.
@@ -1538,6 +1671,12 @@ public:
         raw.merge = options.merge ? 1 : 0;
         raw.max_tools = options.max_tools;
         raw.keep_guessed = options.keep_guessed ? 1 : 0;
+        raw.not_whole = static_cast<std::uint32_t>(options.not_whole);
+        raw.unknown_tool = static_cast<std::uint32_t>(options.unknown_tool);
+        raw.implied_end = static_cast<std::uint32_t>(options.implied_end);
+        raw.max_calls = options.max_calls;
+        raw.repair_arguments = options.repair_arguments ? 1 : 0;
+        raw.start_call = detail::bytes(detail::for_c(options.start_call));
         Rewriter rewriter;
         rewriter.handle_.reset(aside_rewriter_new(dialect.handle(), &raw));
         return rewriter;

@@ -77,8 +77,8 @@ pub fn tools(tools: Option<&Bound<'_, PyAny>>, max_tools: Option<usize>) -> PyRe
 pub struct Writer(CallWriter);
 
 impl Writer {
-    pub fn new(dialect: &aside::Dialect, tools: Option<Arc<Tools>>) -> Writer {
-        Writer(CallWriter::new(dialect, Options::new().tools(tools)))
+    pub fn new(dialect: &aside::Dialect, options: Options) -> Writer {
+        Writer(CallWriter::new(dialect, options))
     }
 
     pub fn reset(&mut self) {

@@ -20,6 +20,31 @@ pub struct Dialect {
     pub inner: aside::Dialect,
 }
 
+/// The texts around one call of a tool: `begin`, the tool's name, `after_name`, the arguments, `end`.
+#[pyclass(frozen, get_all, module = "libaside")]
+pub struct ToolTrigger {
+    /// What a model writes only if a call follows; `begin` begins with it.
+    trigger: String,
+    /// What goes before the name.
+    begin: String,
+    /// What goes between the name and the arguments.
+    after_name: String,
+    /// What goes after the arguments.
+    end: String,
+    /// How the arguments are written: `json`, `tags`, `elements` or `literal`.
+    arguments: &'static str,
+    /// What goes before a key; empty for JSON, as the next three are.
+    key_begin: String,
+    /// What goes after a key.
+    key_end: String,
+    /// What goes before a value.
+    value_begin: String,
+    /// What goes after a value.
+    value_end: String,
+    /// Tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be read.
+    preserved: Vec<String>,
+}
+
 /// A dialect, or the name of one.
 pub enum DialectLike<'py> {
     Dialect(Bound<'py, Dialect>),
@@ -180,6 +205,32 @@ impl Dialect {
     #[getter]
     fn max_hold(&self) -> usize {
         self.inner.max_hold()
+    }
+
+    /// Return what the model writes around a tool call, for a server that makes it write calls by a grammar: a list with a
+    /// ToolTrigger for each table of calls in the dialect's file. The first is how the model usually writes.
+    ///
+    ///     >>> from libaside import Dialect
+    ///     >>> first = Dialect.find("qwen3").tool_triggers()[0]
+    ///     >>> first.begin + "f" + first.after_name + "{}" + first.end
+    ///     '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+    fn tool_triggers(&self) -> PyResult<Vec<ToolTrigger>> {
+        let triggers = self.inner.tool_triggers().map_err(errors::scanner)?;
+        Ok(triggers
+            .into_iter()
+            .map(|one| ToolTrigger {
+                trigger: one.trigger,
+                begin: one.begin,
+                after_name: one.after_name,
+                end: one.end,
+                arguments: one.arguments.as_str(),
+                key_begin: one.key_begin,
+                key_end: one.key_end,
+                value_begin: one.value_begin,
+                value_end: one.value_end,
+                preserved: one.preserved,
+            })
+            .collect())
     }
 
     fn __repr__(&self) -> String {

@@ -43,7 +43,10 @@ pub struct Stats {
 /// inside the thinking are text; with `stray_close="text"`, so is a closer of the thinking after other content, and
 /// `stray_close="drop"` removes it alone. With `leading_tags="text"`, a tag of another family as the first thing of a text is
 /// text. They are `"dialect"` by default: the dialect says. `max_tools` is the most bytes of
-/// `tools` as JSON. The other options are those of the library's manual.
+/// `tools` as JSON. `not_whole`, `unknown_tool`, `implied_end`, `max_calls` and `repair_arguments` say of calls what they say for a
+/// Scanner; with `unknown_tool="drop"`, a call of a tool that is not in `tools` is removed. `start_call` is the name of a tool:
+/// the text, without its thinking, is the arguments of a call of it, as a grammar makes a model write them without markers (a named tool
+/// as `tool_choice`); for a list of calls there is `start="calls"`. The other options are those of the library's manual.
 #[pyclass(frozen, module = "libaside")]
 pub struct Rewriter {
     state: Exclusive<aside::sse::Rewriter>,
@@ -56,7 +59,8 @@ impl Rewriter {
     #[pyo3(signature = (dialect, *, start = None, field = "reasoning_content", body = "unknown", formats = None,
         responses_as = "reasoning_text", calls = false, tools = None, calls_in_thinking = "dialect", repair = false,
         promote_empty = false, merge = false, stray_close = "dialect", leading_tags = "dialect", off = false,
-        max_event = None, max_held = None, max_tools = None, keep_guessed = false))]
+        max_event = None, max_held = None, max_tools = None, keep_guessed = false, not_whole = "tell",
+        unknown_tool = "text", implied_end = "on", max_calls = None, repair_arguments = false, start_call = None))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn new(
         dialect: DialectLike<'_>,
@@ -78,6 +82,12 @@ impl Rewriter {
         max_held: Option<usize>,
         max_tools: Option<usize>,
         keep_guessed: bool,
+        not_whole: &str,
+        unknown_tool: &str,
+        implied_end: &str,
+        max_calls: Option<u64>,
+        repair_arguments: bool,
+        start_call: Option<&str>,
     ) -> PyResult<Rewriter> {
         let tools = self::tools(tools, max_tools)?;
         let options = Options::new()
@@ -97,7 +107,13 @@ impl Rewriter {
             .off(off)
             .max_event(max_event)
             .max_held(max_held)
-            .keep_guessed(keep_guessed);
+            .keep_guessed(keep_guessed)
+            .not_whole(words::find("not_whole", not_whole, words::NOT_WHOLE)?)
+            .unknown_tool(words::find("unknown_tool", unknown_tool, words::UNKNOWN_TOOL)?)
+            .implied_end(words::find("implied_end", implied_end, words::IMPLIED_END)?)
+            .max_calls(max_calls)
+            .repair_arguments(repair_arguments)
+            .start_call(start_call);
         let rewriter = aside::sse::Rewriter::new(&dialect.find()?, &options).map_err(errors::scanner)?;
         Ok(Rewriter { state: Exclusive::new(rewriter), max_tools })
     }

@@ -86,6 +86,12 @@ struct State {
 /// thinking are text; with `stray_close="text"`, so is a closer of the thinking after other content, and `stray_close="drop"`
 /// removes it alone. With `leading_tags="text"`, a tag of another family as the first thing of a stream is text. They are
 /// `"dialect"` by default: the dialect says.
+///
+/// The rest is about the `calls` that `split` returns. `not_whole` says what leaves of a call before it is whole: its arguments as they
+/// come (`"tell"`), or nothing (`"hold"`, and `"text"`, with which a very long call leaves as it comes all the same); one that is not
+/// whole is then not among the calls. With `unknown_tool="tell"`, calls of tools that are not in `tools` are told too. `max_calls` is the
+/// most calls that are. With `implied_end="off"`, a call that lacks its last markers is not whole, even if the answer ended by itself
+/// (`end_reason`). `repair_arguments` mends arguments that can mean only one thing, and the call's end says `is_repaired`.
 #[pyclass(frozen, generic, module = "libaside")]
 pub struct Scanner {
     state: Exclusive<State>,
@@ -233,7 +239,8 @@ impl State {
 impl Scanner {
     #[new]
     #[pyo3(signature = (dialect, *, start = None, budget = None, collect = None, calls = false, tools = None,
-        calls_in_thinking = "dialect", stray_close = "dialect", leading_tags = "dialect", max_tools = None))]
+        calls_in_thinking = "dialect", stray_close = "dialect", leading_tags = "dialect", max_tools = None,
+        not_whole = "tell", unknown_tool = "text", implied_end = "on", max_calls = None, repair_arguments = false))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn new(
         dialect: DialectLike<'_>,
@@ -246,6 +253,11 @@ impl Scanner {
         stray_close: &str,
         leading_tags: &str,
         max_tools: Option<usize>,
+        not_whole: &str,
+        unknown_tool: &str,
+        implied_end: &str,
+        max_calls: Option<u64>,
+        repair_arguments: bool,
     ) -> PyResult<Scanner> {
         let collect = match collect {
             None => None,
@@ -265,7 +277,14 @@ impl Scanner {
             .leading_tags(words::find("leading_tags", leading_tags, words::LEADING_TAGS)?);
         let dialect = dialect.find()?;
         let scanner = aside::Scanner::with_options(&dialect, &options).map_err(errors::scanner)?;
-        let writer = calls.then(|| Writer::new(&dialect, tools));
+        let writing = aside::call_writer::Options::new()
+            .tools(tools)
+            .not_whole(words::find("not_whole", not_whole, words::NOT_WHOLE)?)
+            .unknown_tool(words::find("unknown_tool", unknown_tool, words::UNKNOWN_TOOL)?)
+            .implied_end(words::find("implied_end", implied_end, words::IMPLIED_END)?)
+            .max_calls(max_calls)
+            .repair_arguments(repair_arguments);
+        let writer = calls.then(|| Writer::new(&dialect, writing));
         Ok(Scanner { state: Exclusive::new(State { scanner, writer, form: None }) })
     }
 

@@ -1,5 +1,6 @@
 //! Arguments that are words: the words that are allowed, and the value of the crate that each one means. The stub has the same words.
 
+use aside::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
 use aside::sse::{Body, Field, Formats, ResponsesAs};
 use aside::{CallsInThinking, EndReason, LeadingTags, Markers, StrayClose};
 use pyo3::Borrowed;
@@ -20,6 +21,13 @@ pub const STRAY_CLOSE: &Words<StrayClose> =
 
 pub const END_REASON: &Words<EndReason> =
     &[("unknown", EndReason::Unknown), ("ended", EndReason::Ended), ("cut_off", EndReason::CutOff)];
+
+pub const NOT_WHOLE: &Words<NotWhole> = &[("tell", NotWhole::Tell), ("hold", NotWhole::Hold), ("text", NotWhole::Text)];
+
+pub const UNKNOWN_TOOL: &Words<UnknownTool> =
+    &[("text", UnknownTool::Text), ("drop", UnknownTool::Drop), ("tell", UnknownTool::Tell)];
+
+pub const IMPLIED_END: &Words<ImpliedEnd> = &[("on", ImpliedEnd::On), ("off", ImpliedEnd::Off)];
 
 pub const LEADING_TAGS: &Words<LeadingTags> = &[("dialect", LeadingTags::Dialect), ("text", LeadingTags::Text)];
 

@@ -235,6 +235,59 @@ def test_a_guessed_thinking_that_was_the_answer() -> None:
         assert (out == body) is not keep
 
 
+def test_the_texts_around_a_call_make_a_grammar() -> None:
+    first, _, tags, _ = libaside.Dialect.find("qwen3").tool_triggers()
+    assert (first.trigger, first.arguments, first.preserved) == ("<tool_call>", "json", ["<tool_call>", "</tool_call>"])
+    assert (first.key_begin, first.value_end) == ("", "")
+    assert (tags.arguments, tags.key_begin, tags.key_end) == ("tags", "<parameter=", ">")
+    begin = first.begin + "f" + first.after_name
+    text = begin + '{"x": 1}' + first.end
+    [call] = Scanner("qwen3", calls=True).split(text).calls[:1]
+    assert call.name == "f"
+    # What the manual shows, where xgrammar is installed.
+    grammars = pytest.importorskip("xgrammar")
+    testing = pytest.importorskip("xgrammar.testing")
+    schema = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    tag = {"begin": begin, "content": {"type": "json_schema", "json_schema": schema}, "end": first.end}
+    form = {"type": "triggered_tags", "triggers": [first.trigger], "tags": [tag]}
+    grammar = grammars.Grammar.from_structural_tag({"type": "structural_tag", "format": form})
+    assert testing._is_grammar_accept_string(grammar, "Well. " + text)
+    assert not testing._is_grammar_accept_string(grammar, text.replace('"f"', '"g"'))
+
+
+def test_calls_as_a_host_wants_them() -> None:
+    tools = [{"name": "f", "parameters": {"properties": {"list": {"type": "array"}}}}]
+    text = '<tool_call>{"name": "f", "arguments": {"list": "[1]"}}</tool_call><tool_call>{"name": "g", "arguments": {"x": 1'
+
+    def told(options: dict[str, Any]) -> list[tuple[str, str, bool, bool]]:
+        scanner: Scanner[str] = Scanner("qwen3", tools=tools, **options)
+        calls = [call for at in range(0, len(text), 5) for call in scanner.split(text[at : at + 5]).calls]
+        scanner.end_reason("ended")
+        calls += scanner.finish_split().calls
+        ends = [call.end for call in calls if call.end]
+        joined = ["".join(call.arguments for call in calls if call.index == index) for index in range(len(ends))]
+        names = [call.name for call in calls if call.name]
+        return [(name, one, end.is_whole, end.is_repaired) for name, one, end in zip(names, joined, ends)]
+
+    first = ("f", '{"list": "[1]"}', True, False)
+    assert told({}) == [first]
+    assert told({"unknown_tool": "tell"}) == [first, ("g", '{"x": 1', False, False)]
+    assert told({"unknown_tool": "tell", "not_whole": "hold"}) == [first]
+    assert told({"unknown_tool": "tell", "max_calls": 1, "implied_end": "off"}) == [first]
+    assert told({"repair_arguments": True}) == [("f", '{"list": [1]}', True, True)]
+    with pytest.raises(ValueError, match='not_whole="keep" is unknown'):
+        Scanner("qwen3", not_whole="keep")  # type: ignore[arg-type]
+    body = b'{"id":"c","choices":[{"message":{"content":%s},"finish_reason":"stop"}]}'
+    for rewriter, content in (
+        (libaside.Rewriter("qwen3", calls=True, start_call="h"), b'"{}"'),
+        (libaside.Rewriter("qwen3", calls=True, start="calls"), rb'"[{\"name\":\"h\"}]"'),
+    ):
+        assert b'"name":"h","arguments":"{}"' in rewriter.feed(body % content) + rewriter.finish()
+    rewriter = libaside.Rewriter("qwen3", tools=[], unknown_tool="drop", max_calls=1, not_whole="text", implied_end="off")
+    out = rewriter.feed(body % rb'"<tool_call>{\"name\":\"h\"}</tool_call>"') + rewriter.finish()
+    assert out == body % b'""'
+
+
 def test_causes_are_identifiers() -> None:
     causes: list[str] = []
     for text in ("<think>a</think>b", "<think>a", '<think>a<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'):

@@ -44,6 +44,35 @@ class CallWriterTest < Minitest::Test
     assert_equal ["f", ""], [name.name, name.bytes]
   end
 
+  def test_tool_triggers
+    triggers = Aside::Dialect.find("qwen3").tool_triggers
+    assert_equal 4, triggers.size
+    assert_equal ["<tool_call>", '<tool_call>{"name": "', '", "arguments": ', "}</tool_call>", :json, "", "", "", "",
+                  ["<tool_call>", "</tool_call>"]], triggers.first.to_a
+    assert_equal [:tags, "<parameter=", ">", "\n", "\n</parameter>"], triggers[2].to_a[4..8]
+    assert Ractor.shareable?(triggers.first)
+    assert_empty Aside::Dialect.find("inline-think").tool_triggers
+  end
+
+  def test_policies
+    cut = "<tool_call><function=add><parameter=a>2</parameter>"
+    two = '<tool_call>{"name":"add","arguments":{"a":1}}</tool_call><tool_call>{"name":"rm","arguments":{"b":"C:\D"}}</tool_call>'
+    implied = [[0, 0, "call_0", "add", '{"a":2}', :implied, true, nil]]
+    unfinished = [[0, 0, "call_0", "add", '{"a":2', :end_of_stream, false, nil]]
+    add = [0, 0, "call_0", "add", '{"a":1}', :marker, true, nil]
+    [[{}, cut, :ended, implied], [{}, cut, :cut_off, unfinished], [{ implied_end: :off }, cut, :ended, unfinished],
+     [{ not_whole: :hold }, cut, :cut_off, []], [{ max_calls: 1 }, two, :ended, [add]],
+     [{ tools: TOOLS, unknown_tool: :tell }, two, :ended,
+      [add, [1, 1, "call_1", "rm", '{"b":"C:\D"}', :malformed, false, nil]]],
+     [{ repair_arguments: true }, two, :ended, [add, [1, 1, "call_1", "rm", '{"b":"C:\\\\D"}', :marker, true, nil]]]]
+      .each do |options, stream, reason, told|
+      scanner = Aside::Scanner.new(DIALECT, calls: true)
+      scanner.end_reason = reason
+      assert_equal told, written(scanner, Aside::CallWriter.new(DIALECT, **options), pieces(stream, 3)), options.inspect
+    end
+    assert_raises(ArgumentError) { Aside::CallWriter.new(DIALECT, not_whole: :keep) }
+  end
+
   def test_options
     scanner = Aside::Scanner.new(DIALECT, calls: true)
     assert_empty written(scanner, Aside::CallWriter.new(DIALECT, tools: "[]"), [TEXT])

@@ -116,6 +116,24 @@ class HostTest < Minitest::Test
     end
   end
 
+  def test_calls_as_a_host_wants_them
+    body = lambda do |content|
+      JSON.generate(id: "c1", choices: [{ message: { content: content }, finish_reason: "stop" }])
+    end
+    call = '{"name":"f","arguments":{"x":1}}'
+    tagged = "<tool_call>#{call}</tool_call>"
+    [[{}, tagged, "f"], [{ tools: "[]", unknown_tool: :drop }, tagged, nil],
+     [{ tools: "[]", unknown_tool: :tell, max_calls: 1, not_whole: :hold }, tagged, "f"],
+     [{ start: :calls, implied_end: :off, repair_arguments: true }, "[#{call}]", "f"],
+     [{ start_call: "g" }, '{"x":1}', "g"]].each do |options, text, name|
+      rewriter = Aside::Rewriter.new("qwen3", calls: true, **options)
+      choice = JSON.parse(rewriter.feed(body.call(text)) + rewriter.finish)["choices"][0]
+      assert_equal [name].compact, (choice["message"]["tool_calls"] || []).map { |told| told["function"]["name"] }, options.inspect
+      assert_equal [name ? "tool_calls" : "stop", name ? nil : ""], [choice["finish_reason"], choice["message"]["content"]]
+    end
+    assert_raises(ArgumentError) { Aside::Rewriter.new("qwen3", unknown_tool: :keep) }
+  end
+
   def test_closing_by_force
     scanner = Aside::Scanner.new("inline-think", collect: 100)
     events = scanner.feed("<think>ab</thi").to_a

@@ -74,22 +74,28 @@ impl Writer {
             id_prefix: id_prefix.map_or(Bytes::default(), Bytes::of),
             max_held: u64::from(max_held >> 5) * 8,
             max_tools: [0, 1024, 90, 1][usize::from(max_held & 31).saturating_sub(28)],
+            not_whole: input.one_of(&[NOT_WHOLE_TELL, NOT_WHOLE_HOLD, NOT_WHOLE_TEXT]),
+            unknown_tool: input.one_of(&[UNKNOWN_TOOL_TEXT, UNKNOWN_TOOL_DROP, UNKNOWN_TOOL_TELL]),
+            implied_end: input.one_of(&[IMPLIED_END_ON, IMPLIED_END_OFF]),
+            repair_arguments: input.one_of(&[0, 1]),
+            max_calls: u64::from(input.one_of(&[0, 0, 1, 2])),
         };
         let mut options = Version::given(input, options);
         let at = if way == 255 { ptr::null_mut() } else { options.at() };
         let read = if at.is_null() { CallWriterOptions::default() } else { options.get() };
         let tools = tools_read(read.tools, read.max_tools);
         let is_utf8 = read.id_prefix.at.is_null() || std::str::from_utf8(unsafe { read.id_prefix.get() }).is_ok();
+        let are_known = read.not_whole.max(read.unknown_tool) < 3 && read.implied_end.max(read.repair_arguments) < 2;
         let wanted = match &tools {
             _ if dialect.is_null() => NULL,
             _ if !is_version(read.size, size_of::<usize>()) => SIZE,
-            Ok(_) if is_utf8 && !options.has_more() => OK,
+            Ok(_) if is_utf8 && !options.has_more() && are_known => OK,
             _ if at.is_null() => OK,
             _ => OPTION,
         };
         let handle = unsafe { aside_call_writer_new(dialect, at) };
         assert_eq!(if handle.is_null() { unsafe { aside_last_status() } } else { OK }, wanted);
-        let tells_all = tools.is_ok_and(|tools| tools.is_none());
+        let tells_all = read.unknown_tool == UNKNOWN_TOOL_TELL || tools.is_ok_and(|tools| tools.is_none());
         let delta_size = size_of::<CallDelta>() + 8 * usize::from(max_held & 1);
         let writer = Writer { handle, delta_size, tells_all, told: 0, number: 0, open: None, has_keys: false };
         (wanted == OK).then_some(writer)

@@ -3,6 +3,7 @@
 use std::ptr;
 use std::sync::Arc;
 
+use aside::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
 use aside::sse::{Body, Field, Formats, Options, RequestModel, ResponsesAs, Rewriter, Stats};
 use aside::{CallsInThinking, Error, LeadingTags, Start, StrayClose};
 use support::Pair;
@@ -14,12 +15,21 @@ use super::call_writer::{TOOLS, tools_of, tools_read};
 use super::version::{Version, filled, is_version, size};
 use super::{BUILT_IN, chunk};
 
-const STARTS: [u32; 7] =
-    [START_DEFAULT, START_DEFAULT, START_CONTENT, START_THINKING, START_NARRATION, START_TOOL, START_HEADER];
+const STARTS: [u32; 8] = [
+    START_DEFAULT,
+    START_DEFAULT,
+    START_CONTENT,
+    START_THINKING,
+    START_NARRATION,
+    START_TOOL,
+    START_HEADER,
+    START_CALLS,
+];
 
 /// What a number says of a start; none where it leaves that to the dialect, or is no start.
 pub fn start_of(number: u32) -> Option<Start> {
-    let name = ["content", "thinking", "narration", "tool", "header"].get((number as usize).wrapping_sub(1))?;
+    let name =
+        ["content", "thinking", "narration", "tool", "header", "calls"].get((number as usize).wrapping_sub(1))?;
     Some(name.parse().unwrap())
 }
 
@@ -55,6 +65,16 @@ pub fn run(input: &mut Input<'_>) {
         max_tools: [0, 1024, 0, 90][bits as usize >> 6],
         keep_guessed: bits >> 2 & 1,
         leading_tags: input.one_of(&[LEADING_TAGS_DIALECT, LEADING_TAGS_TEXT]),
+        not_whole: input.one_of(&[NOT_WHOLE_TELL, NOT_WHOLE_HOLD, NOT_WHOLE_TEXT]),
+        unknown_tool: input.one_of(&[UNKNOWN_TOOL_TEXT, UNKNOWN_TOOL_DROP, UNKNOWN_TOOL_TELL]),
+        implied_end: input.one_of(&[IMPLIED_END_ON, IMPLIED_END_OFF]),
+        repair_arguments: input.one_of(&[0, 1]),
+        max_calls: u64::from(input.one_of(&[0, 0, 1, 2])),
+        start_call: match input.below(8) {
+            0 => Bytes::of(b"f"),
+            1 => Bytes::of(b"\xFF"),
+            _ => Bytes::default(),
+        },
     };
     let mut given = Version::given(input, options);
     let at = if most & 31 == 31 { ptr::null_mut() } else { given.at() };
@@ -96,9 +116,15 @@ fn mirror(options: &RewriterOptions) -> Result<Options, ()> {
     let fields = [Field::ReasoningContent, Field::Reasoning, Field::Thinking];
     let bodies = [Body::Unknown, Body::Events, Body::Json, Body::Lines];
     let stray = [StrayClose::Dialect, StrayClose::Text, StrayClose::Drop];
-    if options.start > START_HEADER {
+    let not_whole = [NotWhole::Tell, NotWhole::Hold, NotWhole::Text];
+    let unknown = [UnknownTool::Text, UnknownTool::Drop, UnknownTool::Tell];
+    if options.start > START_CALLS {
         return Err(());
     }
+    let start_call = match options.start_call.at.is_null() {
+        true => None,
+        false => Some(std::str::from_utf8(unsafe { options.start_call.get() }).map_err(|_| ())?),
+    };
     Ok(Options::new()
         .start(start_of(options.start))
         .field(*fields.get(options.field as usize).ok_or(())?)
@@ -124,7 +150,17 @@ fn mirror(options: &RewriterOptions) -> Result<Options, ()> {
         .leading_tags(match is(options.leading_tags)? {
             true => LeadingTags::Text,
             false => LeadingTags::Dialect,
-        }))
+        })
+        .keep_guessed(is(options.keep_guessed)?)
+        .not_whole(*not_whole.get(options.not_whole as usize).ok_or(())?)
+        .unknown_tool(*unknown.get(options.unknown_tool as usize).ok_or(())?)
+        .implied_end(match is(options.implied_end)? {
+            true => ImpliedEnd::Off,
+            false => ImpliedEnd::On,
+        })
+        .repair_arguments(is(options.repair_arguments)?)
+        .max_calls(options.max_calls)
+        .start_call(start_call))
 }
 
 /// The formats of these bits; none if one of them is of no format.
@@ -156,7 +192,7 @@ unsafe fn begin(input: &mut Input<'_>, pair: &Pair, sse: Handle, rust: &mut Rewr
                 let number = input.one_of(&STARTS);
                 let got = aside_rewriter_use_dialect(sse, ptr::null_mut(), number);
                 let used = |rust: &mut Rewriter| rust.use_dialect(None, start_of(number));
-                assert_eq!(got, if number > START_HEADER { OPTION } else { status_of(&used(rust)) });
+                assert_eq!(got, if number > START_CALLS { OPTION } else { status_of(&used(rust)) });
                 assert_eq!(aside_rewriter_use_dialect(ptr::null_mut(), ptr::null_mut(), number), NULL);
             }
             1 => {
@@ -164,7 +200,7 @@ unsafe fn begin(input: &mut Input<'_>, pair: &Pair, sse: Handle, rust: &mut Rewr
                 let (name, number) = (&other.reference.name, input.one_of(&STARTS));
                 let got = aside_rewriter_use_dialect(sse, aside_dialect_find(name.as_ptr(), name.len()), number);
                 let used = |rust: &mut Rewriter| rust.use_dialect(&other.library, start_of(number));
-                assert_eq!(got, if number > START_HEADER { OPTION } else { status_of(&used(rust)) });
+                assert_eq!(got, if number > START_CALLS { OPTION } else { status_of(&used(rust)) });
             }
             2 => {
                 let text = tools_of(TOOLS[input.below(TOOLS.len())]);

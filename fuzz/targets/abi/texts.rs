@@ -114,6 +114,15 @@ pub fn run(input: &mut Input<'_>) {
                     assert!(text.is_null() || std::ffi::CStr::from_ptr(text.cast()).to_str().is_ok());
                 }
                 assert_eq!(aside_dialect_max_hold(dialect), rust.max_hold());
+                let triggers = rust.tool_triggers().unwrap();
+                let index = rule as usize;
+                let mut trigger = ToolTrigger { size: size_of::<ToolTrigger>(), ..ToolTrigger::default() };
+                let status = aside_dialect_tool_trigger(dialect, index, &mut trigger);
+                assert_eq!(status, if index < triggers.len() { OK } else { NONE });
+                if let Some(one) = triggers.get(index) {
+                    assert_eq!(trigger.begin.get(), one.begin.as_bytes());
+                    assert_eq!(trigger.preserved.get(), one.preserved.join(" ").as_bytes());
+                }
             }
             _ => {
                 let none = ptr::null_mut();

@@ -5,12 +5,12 @@ use super::fields::Fields;
 use super::layout::{CallForm, Layout};
 use super::say::{look_for_calls, say_again};
 use super::{Choices, TOLD_STOP};
-use crate::Error;
 use crate::memory::{TryBox, append, append_all};
 use crate::sse::edits::{Edits, decode};
 use crate::sse::promotion::Promotion;
 use crate::sse::protocol::{Context, Scratch};
 use crate::sse::text::{Input, Setup, Target};
+use crate::{EndReason, Error};
 
 impl Choices {
     /// Notes the changes of one choice in a body.
@@ -40,6 +40,9 @@ impl Choices {
         }
         parts.begin(true);
         setup.scan(text, Input::Feed(said), parts)?;
+        if has_ended {
+            text.end_reason = EndReason::Ended;
+        }
         setup.scan(text, Input::Finish, parts)?;
         text.over = true;
         if may_answer && text.was_answer {

@@ -31,7 +31,7 @@ use super::protocol::{Context, Protocol, Scratch};
 use super::text::{Input, Parts, Setup, Target, TextStream};
 use crate::json::Span;
 use crate::memory::{self, TryBox, append, push};
-use crate::{Error, Scanner};
+use crate::{EndReason, Error, Scanner};
 use chunk::{CHOICES, Part};
 pub use chunk::{Choice, is_read};
 use extra::ExtraChunk;
@@ -262,6 +262,9 @@ impl Choices {
                 Some(Part::Other) => Some(Input::Flush),
                 None => choice.is_split.then_some(Input::Flush),
             };
+            if choice.finishes && choice.stop.is_some() {
+                text.end_reason = EndReason::Ended;
+            }
             if let Some(end) = end {
                 setup.scan(text, end, parts)?;
             }

@@ -7,12 +7,12 @@ use super::fields::Part;
 use super::message::Message;
 use super::outgoing::{call_block, text_block, thinking_block};
 use super::{END_TURN, Messages, TOOL_USE};
-use crate::Error;
 use crate::json::{Reader, Span, name};
 use crate::memory::{self, TryBox, append};
 use crate::sse::edits::{Edits, decode};
 use crate::sse::protocol::{ALONE, Context, Scratch};
 use crate::sse::text::{Input, Parts, Run, Target};
+use crate::{EndReason, Error};
 
 /// The members of a message that are rewritten, and where they stand.
 #[derive(Default)]
@@ -105,7 +105,6 @@ impl Messages {
             self.message.set_id(&raw[id.clone()])?;
         }
         let has_ended = body.stop_reason.clone().is_some_and(|stop| raw[stop] == *END_TURN);
-        let may_answer = has_ended && self.promotes.is_guess_wanted;
         let mut list = List::default();
         let mut done = Ok(());
         let mut reader = Reader::new(&raw[content.clone()]);
@@ -113,7 +112,7 @@ impl Messages {
         let _ = reader.array(|reader| {
             let block = reader.value()?;
             let block = content.start + block.start..content.start + block.end;
-            done = self.block(context, raw, &block, may_answer, &mut list);
+            done = self.block(context, raw, &block, has_ended, &mut list);
             done.is_ok().then_some(())
         });
         done?;
@@ -137,13 +136,13 @@ impl Messages {
         Ok(())
     }
 
-    /// Notes the changes of one block. `may_answer`: the thinking in which it started is its answer, if nothing has closed that.
+    /// Notes the changes of one block. `has_ended`: the message has ended by itself.
     fn block(
         &mut self,
         context: &mut Context<'_>,
         raw: &[u8],
         block: &Span,
-        may_answer: bool,
+        has_ended: bool,
         list: &mut List,
     ) -> Result<(), Error> {
         let Context { setup, scratch: Scratch { parts, edits, decoded, .. }, .. } = context;
@@ -172,8 +171,11 @@ impl Messages {
         setup.look_for_objects(&mut stream, || Message::id_prefix(&message.id_prefix), true)?;
         parts.begin(true);
         setup.scan(&mut stream, Input::Feed(said), parts)?;
+        if has_ended {
+            stream.end_reason = EndReason::Ended;
+        }
         setup.scan(&mut stream, Input::Finish, parts)?;
-        if may_answer && stream.was_answer {
+        if has_ended && self.promotes.is_guess_wanted && stream.was_answer {
             setup.answer(parts);
         }
         message.end_text(setup, &mut stream);

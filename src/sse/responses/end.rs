@@ -8,12 +8,12 @@ use super::message::OpenItem;
 use super::outgoing;
 use super::whole::{Items, Scope};
 use super::{Incoming, Responses};
-use crate::Error;
 use crate::json::Span;
 use crate::memory::{self, append};
 use crate::sse::edits::Edits;
 use crate::sse::protocol::Context;
 use crate::sse::text::Input;
+use crate::{EndReason, Error};
 
 impl Responses {
     /// Writes the event that ends the response, with all of its items.
@@ -83,6 +83,7 @@ impl Responses {
         let mut items = Items::new(context.setup, &mut outgoing, Scope::Body);
         items.promotion = self.promotes.of_body();
         let is_complete = response.status.clone().is_none_or(|at| inside(raw, &at) == b"completed");
+        items.end_reason = if is_complete { EndReason::Ended } else { EndReason::Unknown };
         items.may_answer = is_complete && self.promotes.is_guess_wanted;
         let (mut index, mut added) = (0, Ok(()));
         fields::values(raw, output.clone(), |at| {

@@ -7,7 +7,7 @@ use crate::json::Span;
 use crate::memory::{self, append, push};
 use crate::sse::text::{self, CallPart, Input, Parts, Setup};
 use crate::utf8::is_continuation;
-use crate::{Channel, Error, Kind};
+use crate::{Channel, EndReason, Error, Kind};
 
 /// A call in a text.
 pub struct WholeCall {
@@ -120,6 +120,7 @@ pub fn split_text(
     id: &[u8],
     config: TextConfig,
     is_body: bool,
+    end_reason: EndReason,
     may_answer: bool,
     said: &[u8],
 ) -> Result<SplitText, Error> {
@@ -131,6 +132,7 @@ pub fn split_text(
         setup.look_for_calls(&mut text, || prefix(id, config.number), is_body)?;
     }
     setup.scan(&mut text, Input::Feed(said), &mut parts)?;
+    text.end_reason = end_reason;
     setup.scan(&mut text, Input::Finish, &mut parts)?;
     if may_answer && text.was_answer {
         setup.answer(&mut parts);
@@ -144,7 +146,7 @@ pub fn split_text(
 
 /// Returns the content of a whole text of this part, and how that compares with what the stream has sent.
 pub fn content_of(setup: &mut Setup, id: &[u8], part: &TextPart, said: &[u8]) -> Result<(Vec<u8>, Comparison), Error> {
-    let split = split_text(setup, id, part.config, false, false, said)?;
+    let split = split_text(setup, id, part.config, false, EndReason::Unknown, false, said)?;
     let comparison = Comparison::of(part, said, &split);
     Ok((split.content, comparison))
 }

@@ -10,13 +10,13 @@ use super::message::{ItemKind, Message, TextConfig};
 use super::outgoing::{Outgoing, Target, write_call, write_promoted, write_reasoning, write_text};
 use super::split::{Comparison, SplitText, content_stretches, split_text};
 use super::stretch::{Entry, Stretch, all_in_one, place_of_all};
-use crate::Error;
 use crate::json::Span;
 use crate::memory::{self, append, append_all, push};
 use crate::sse::edits::{Edits, decode};
 use crate::sse::promotion::Promotion;
 use crate::sse::protocol::ServerDoes;
 use crate::sse::text::Setup;
+use crate::{EndReason, Error};
 
 /// What a list of items is written for.
 #[derive(Clone, Copy, PartialEq)]
@@ -40,6 +40,8 @@ pub struct Items<'a> {
     pub json: Vec<u8>,
     pub is_changed: bool,
     pub promotion: Promotion,
+    /// Why the response ends, if that is known.
+    pub end_reason: EndReason,
     /// The thinking in which a text started is its answer, if nothing has closed that.
     pub may_answer: bool,
     /// The id of the last message.
@@ -57,6 +59,7 @@ impl<'a> Items<'a> {
             json: Vec::new(),
             is_changed: false,
             promotion: Promotion::Closed,
+            end_reason: EndReason::Unknown,
             may_answer: false,
             id: Vec::new(),
         }
@@ -134,8 +137,9 @@ impl<'a> Items<'a> {
                     Some(part) => part.config,
                     None => self.begin_text(),
                 };
-                let mut split =
-                    split_text(self.setup, id, config, self.scope == Scope::Body, self.may_answer, &entry.said)?;
+                let Items { end_reason, may_answer, .. } = *self;
+                let is_body = self.scope == Scope::Body;
+                let mut split = split_text(self.setup, id, config, is_body, end_reason, may_answer, &entry.said)?;
                 entry.comparison = known.map_or(Comparison::Same, |part| Comparison::of(part, &entry.said, &split));
                 if self.scope == Scope::Item && entry.comparison == Comparison::New {
                     // The item has no other place for it.

@@ -6,7 +6,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::parts::Parts;
-use crate::call_writer::{self, CallDelta, CallState, CallWriter, Tools};
+use crate::call_writer::{self, CallDelta, CallState, CallWriter, NotWhole, Tools, UnknownTool};
 use crate::json::{Span, decimal};
 use crate::memory::{append, append_text, copy_text, push};
 use crate::sse::ids::{self, Taken};
@@ -25,25 +25,31 @@ const MOST_CALLS: u64 = 1024;
 
 /// What the host says of calls.
 pub struct Settings {
-    /// The tools of the stream's request.
-    pub tools: Option<Arc<Tools>>,
-    /// Those of other streams.
+    /// How calls are written, with the tools of the stream's request.
+    pub writing: call_writer::Options,
+    /// The tools of other streams.
     pub default_tools: Option<Arc<Tools>>,
-    /// The most bytes that wait in a choice.
-    max_held: usize,
+    /// The call whose arguments each text is.
+    pub start_call: Option<Arc<str>>,
 }
 
 impl Settings {
     pub fn new(options: &Options) -> Settings {
-        let max_held = options.max_held.unwrap_or(Options::MAX_HELD);
-        Settings { tools: options.tools.clone(), default_tools: options.tools.clone(), max_held }
+        let writing = options.writing.clone();
+        // A limit that is set is never raised.
+        let max_calls = if writing.max_calls == 0 { MOST_CALLS } else { writing.max_calls.min(MOST_CALLS) };
+        Settings {
+            default_tools: writing.tools.clone(),
+            start_call: options.start_call.clone(),
+            writing: writing.max_calls(max_calls),
+        }
     }
 }
 
 /// The form in which calls are emitted.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Form {
-    /// Piece by piece.
+    /// Piece by piece, unless the host wants them whole.
     Deltas,
     /// Each whole, in an answer that is not a stream.
     Whole,
@@ -60,8 +66,8 @@ pub struct Calls {
     may_emit: bool,
     max_held: usize,
     form: Form,
-    /// Where calls are emitted whole: the one that is being read.
-    whole: Option<WholeCall>,
+    /// A call that is longer than may wait leaves piece by piece, though it would leave whole.
+    may_stop_holding: bool,
 }
 
 /// The region that is being read: a tool span.
@@ -101,42 +107,43 @@ struct Emitter {
     id_len: Option<u8>,
     /// The ids that the model has written.
     ids: Taken,
+    form: Form,
     /// A call has ended as it should.
     has_ended: bool,
-    /// How many were emitted as objects.
-    objects: u64,
-}
-
-/// A call that is emitted if it is whole.
-#[derive(Default)]
-struct WholeCall {
-    index: u64,
-    id: String,
-    name: String,
-    arguments: String,
-    is_whole: bool,
 }
 
 impl Calls {
-    /// Returns the calls of a choice. `id_prefix` begins the ids that the model does not write.
-    pub fn new(settings: &Settings, dialect: &Dialect, id_prefix: &str, form: Form) -> Result<Calls, Error> {
-        let options = call_writer::Options::new().tools(settings.tools.clone()).max_held(settings.max_held);
-        let options = options.id_prefix(copy_text(id_prefix)?);
-        let id_len = dialect.compiled.call_ids;
+    /// Returns the calls of a choice that are written as in `dialect`. `id_prefix` begins the ids that the model does not write, or
+    /// they are `id_len` letters and digits.
+    pub fn new(
+        settings: &Settings,
+        dialect: &Dialect,
+        id_prefix: &str,
+        id_len: Option<u8>,
+        form: Form,
+    ) -> Result<Calls, Error> {
+        let options = settings.writing.clone().id_prefix(copy_text(id_prefix)?);
+        let may_stop_holding = options.not_whole == NotWhole::Text && form == Form::Deltas;
+        let may_be_told = |tools: &Arc<Tools>| !tools.is_empty() || options.unknown_tool != UnknownTool::Text;
+        let may_emit = options.tools.as_ref().is_none_or(may_be_told);
+        let max_held = options.max_held;
+        let mut writer = CallWriter::new(dialect, options);
+        // Its text waits here, and that is limited.
+        writer.hold_without_limit(form != Form::Deltas);
         Ok(Calls {
-            writer: CallWriter::new(dialect, options),
+            writer,
             region: Region::default(),
             emitter: Emitter {
                 id_prefix: copy_text(id_prefix)?,
                 id_len,
                 ids: Taken::default(),
+                form,
                 has_ended: false,
-                objects: 0,
             },
-            may_emit: settings.tools.as_ref().is_none_or(|tools| !tools.is_empty()),
-            max_held: settings.max_held,
+            may_emit,
+            max_held,
             form,
-            whole: (form != Form::Deltas).then(WholeCall::default),
+            may_stop_holding,
         })
     }
 
@@ -183,10 +190,7 @@ impl Calls {
                 Ok(parts.push_content(event.bytes)?)
             }
             Kind::Call { .. } if region.is_open => {
-                region.call = match self.writer.emitted() {
-                    MOST_CALLS.. => OpenCall::Dropped,
-                    _ => OpenCall::Waits(region.text.len()),
-                };
+                region.call = OpenCall::Waits(region.text.len());
                 self.part(event, room, parts)
             }
             _ if region.call == OpenCall::None => region.take(event.bytes, room, parts),
@@ -222,6 +226,12 @@ impl Calls {
                     break;
                 }
             }
+            if self.may_stop_holding {
+                self.write(parts, CallWriter::stop_holding)?;
+                if self.region.call == OpenCall::Emitted {
+                    break;
+                }
+            }
             self.region.is_full = true;
             match start {
                 0 => self.release(parts)?,
@@ -232,33 +242,27 @@ impl Calls {
         self.feed(&event, room, parts)
     }
 
+    /// Has the writer write, and sends its deltas.
+    fn write(
+        &mut self,
+        parts: &mut Parts,
+        write: impl FnOnce(&mut CallWriter, &mut call_writer::Sink<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Calls { writer, region, emitter, .. } = self;
+        write(writer, &mut |delta| emitter.take(&delta, region, parts))
+    }
+
     fn feed(&mut self, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
-        let Calls { writer, region, emitter, form, whole, .. } = self;
-        let mut taken = Ok(());
-        writer.event(event, |delta| {
-            if taken.is_ok() {
-                taken = match whole {
-                    Some(whole) if matches!(region.call, OpenCall::Waits(_)) => whole.take(&delta),
-                    Some(_) => Ok(()),
-                    None => emitter.take(&delta, region, parts),
-                };
-            }
-        })?;
-        taken?;
+        self.write(parts, |writer, sink| writer.take(event, sink))?;
+        let Calls { writer, region, .. } = self;
         if region.call == OpenCall::Dropped {
             // Not even its first byte may wait.
             writer.drop_call();
         }
-        let is_over = writer.state() == CallState::Idle;
-        if let Some(whole) = whole
-            && is_over
-        {
-            let call = mem::take(whole);
-            if call.is_whole && matches!(region.call, OpenCall::Waits(_)) {
-                region.begin_emitting(parts)?;
-                emitter.write(call, *form, parts)?;
-            }
+        if writer.is_removed() && matches!(region.call, OpenCall::Waits(_)) {
+            region.begin_emitting(parts)?;
         }
+        let is_over = writer.state() == CallState::Idle;
         match region.call {
             OpenCall::Waits(start) if is_over || writer.state() == CallState::Dropped => {
                 region.call = OpenCall::Dropped;
@@ -363,29 +367,19 @@ impl Region {
 }
 
 impl Emitter {
-    /// Takes a delta of a stream.
+    /// Takes a delta of a call.
     fn take(&mut self, delta: &CallDelta<'_>, region: &mut Region, parts: &mut Parts) -> Result<(), Error> {
+        self.has_ended |= delta.end.is_some_and(|end| end.is_whole);
         if let (Some(id), Some(name)) = (delta.id, delta.name) {
             region.begin_emitting(parts)?;
             let id = self.id(id, delta.index)?;
+            if let Form::Objects { .. } = self.form {
+                // It comes whole.
+                return Ok(parts.push_object(delta.index, &id, name, delta.arguments)?);
+            }
             parts.push_call(delta.index, &id, name)?;
         }
-        parts.push_arguments(delta.index, delta.arguments)?;
-        self.has_ended |= delta.end.is_some_and(|end| end.is_whole);
-        Ok(())
-    }
-
-    /// Writes a call that is whole.
-    fn write(&mut self, call: WholeCall, form: Form, parts: &mut Parts) -> Result<(), Error> {
-        let id = self.id(&call.id, call.index)?;
-        self.has_ended = true;
-        if let Form::Objects { .. } = form {
-            parts.push_object(self.objects, &id, &call.name, &call.arguments)?;
-            self.objects += 1;
-            return Ok(());
-        }
-        parts.push_call(call.index, &id, &call.name)?;
-        Ok(parts.push_arguments(call.index, &call.arguments)?)
+        Ok(parts.push_arguments(delta.index, delta.arguments)?)
     }
 
     /// Returns the id of a call, which no other call of the choice has. One that begins as those that are made here do could be
@@ -402,21 +396,5 @@ impl Emitter {
             Some(len) => Ok(copy_text(ids::short(&made, usize::from(len), &mut [0; 11]))?),
             None => Ok(made),
         }
-    }
-}
-
-impl WholeCall {
-    fn take(&mut self, delta: &CallDelta<'_>) -> Result<(), Error> {
-        self.index = delta.index;
-        append_text(&mut self.id, delta.id.unwrap_or_default())?;
-        append_text(&mut self.name, delta.name.unwrap_or_default())?;
-        append_text(&mut self.arguments, delta.arguments)?;
-        if let Some(end) = delta.end {
-            self.is_whole = end.is_whole;
-            if let Some(late) = end.late_id {
-                self.id = copy_text(late)?;
-            }
-        }
-        Ok(())
     }
 }

@@ -4,6 +4,7 @@
 use std::mem;
 use std::sync::Arc;
 
+use super::bare::{self, Bare};
 use super::calls::{Calls, Form, Settings};
 use super::parts::Parts;
 use super::stream::{Input, TextStream};
@@ -28,41 +29,41 @@ pub struct Setup {
     /// The scanner of which each text's is a copy, if a prompt has said where this stream starts.
     prompted: TryBox<Scanner>,
     /// What the host says of calls, if it wants them.
-    calls: Option<Settings>,
+    calls: TryBox<Settings>,
     /// How many bytes of calls wait in all texts.
     waiting: usize,
     pub stats: Stats,
 }
 
 impl Setup {
-    pub fn new(dialect: &Dialect, options: &Options) -> Setup {
+    pub fn new(dialect: &Dialect, options: &Options) -> Result<Setup, Error> {
         let scanner = crate::ScannerOptions::new()
             .start(options.start)
             .stray_close(options.stray_close)
             .leading_tags(options.leading_tags)
             .calls(options.calls)
             .calls_in_thinking(options.calls_in_thinking);
-        Setup {
+        Ok(Setup {
             dialect: dialect.clone(),
             options: scanner,
             defaults: TryBox::NONE,
             prompted: TryBox::NONE,
-            calls: options.calls.then(|| Settings::new(options)),
+            calls: if options.calls { TryBox::new(Settings::new(options))? } else { TryBox::NONE },
             waiting: 0,
             stats: Stats::default(),
-        }
+        })
     }
 
     /// Returns whether the host wants calls.
     pub fn has_calls(&self) -> bool {
-        self.calls.is_some()
+        self.calls.get().is_some()
     }
 
     /// Returns the scanner of a text that begins as the stream does.
     pub fn scanner(&self) -> Result<Scanner, Error> {
         match self.prompted.get() {
             Some(prompted) => prompted.try_clone(),
-            None => Scanner::with_options(&self.dialect, &self.options),
+            None => scanner(&self.dialect, &self.options),
         }
     }
 
@@ -107,10 +108,16 @@ impl Setup {
         id_prefix: impl FnOnce() -> Result<String, Error>,
         form: Form,
     ) -> Result<(), Error> {
-        if let Some(settings) = &self.calls
+        if let Some(settings) = self.calls.get()
             && text.needs_calls()
         {
-            text.calls = TryBox::new(Calls::new(settings, &self.dialect, &id_prefix()?, form)?)?;
+            let id_len = self.dialect.compiled.call_ids;
+            let mut dialect = &self.dialect;
+            if self.options.start == Some(Start::Calls) || settings.start_call.is_some() {
+                dialect = bare::dialect()?;
+                text.bare = Bare::new(settings.start_call.clone())?;
+            }
+            text.calls = TryBox::new(Calls::new(settings, dialect, &id_prefix()?, id_len, form)?)?;
         }
         Ok(())
     }
@@ -168,8 +175,8 @@ impl Setup {
     pub fn begin_stream(&mut self) -> bool {
         self.waiting = 0;
         self.prompted = TryBox::NONE;
-        if let Some(calls) = &mut self.calls {
-            calls.tools.clone_from(&calls.default_tools);
+        if let Some(calls) = self.calls.get_mut() {
+            calls.writing.tools.clone_from(&calls.default_tools);
         }
         let Some(Defaults { dialect, options }) = self.defaults.take() else { return false };
         (self.dialect, self.options) = (dialect, options);
@@ -182,7 +189,7 @@ impl Setup {
         let default = self.defaults.get().map_or(&self.dialect, |defaults| &defaults.dialect);
         let dialect = dialect.unwrap_or(default).clone();
         // It says whether the dialect has this start.
-        Scanner::with_options(&dialect, &options)?;
+        scanner(&dialect, &options)?;
         self.keep_defaults()?;
         (self.dialect, self.options, self.prompted) = (dialect, options, TryBox::NONE);
         Ok(())
@@ -190,7 +197,7 @@ impl Setup {
 
     /// Starts the next stream after this prompt.
     pub fn start_from_prompt(&mut self, tail: &[u8]) -> Result<Start, Error> {
-        let mut prompted = Scanner::with_options(&self.dialect, &self.options)?;
+        let mut prompted = scanner(&self.dialect, &self.options)?;
         let start = prompted.start_from_prompt(tail)?;
         let prompted = TryBox::new(prompted)?;
         self.keep_defaults()?;
@@ -207,8 +214,18 @@ impl Setup {
 
     /// Sets the tools of the next stream's request, if calls are wanted.
     pub fn use_tools(&mut self, tools: Option<Arc<Tools>>) {
-        if let Some(calls) = &mut self.calls {
-            calls.tools = tools;
+        if let Some(calls) = self.calls.get_mut() {
+            calls.writing.tools = tools;
         }
+    }
+}
+
+/// Returns the scanner of a text. Calls without markers begin in the content.
+fn scanner(dialect: &Dialect, options: &crate::ScannerOptions) -> Result<Scanner, Error> {
+    match options.start {
+        Some(Start::Calls) => {
+            Scanner::with_options(dialect, &options.start(Start::Channel(Channel::Content)).calls(false))
+        }
+        _ => Scanner::with_options(dialect, options),
     }
 }

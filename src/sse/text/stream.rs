@@ -1,9 +1,10 @@
 //! Reads one text: feeds its scanner, and turns what that reports into parts.
 
+use super::bare::Bare;
 use super::calls::{Calls, MOST_WAITING};
 use super::parts::Parts;
 use crate::memory::TryBox;
-use crate::{Channel, EndReason, Error, Kind, Scanner};
+use crate::{Cause, Channel, EndReason, Error, Event, Kind, Scanner};
 
 /// What a text gets next.
 #[derive(Clone, Copy)]
@@ -28,8 +29,12 @@ pub struct TextStream {
     pub has_own_calls: bool,
     /// It started in the thinking, and all of that was the answer, if this has ended by itself.
     pub was_answer: bool,
+    /// Why it ends, if that is known by then.
+    pub end_reason: EndReason,
     /// Its calls, if they are wanted and some text has come.
     pub(super) calls: TryBox<Calls>,
+    /// They have no markers: what is left of the text without its thinking is read by this.
+    pub(super) bare: TryBox<Bare>,
 }
 
 impl TextStream {
@@ -40,14 +45,17 @@ impl TextStream {
             split: TryBox::NONE,
             has_own_calls: false,
             was_answer: false,
+            end_reason: EndReason::Unknown,
             calls: TryBox::NONE,
+            bare: TryBox::NONE,
         }
     }
 
     /// Goes back to the start of a stream, its scanner apart.
     pub fn begin(&mut self) {
         (self.over, self.has_own_calls, self.was_answer) = (false, false, false);
-        (self.split, self.calls) = (TryBox::NONE, TryBox::NONE);
+        (self.split, self.calls, self.bare) = (TryBox::NONE, TryBox::NONE, TryBox::NONE);
+        self.end_reason = EndReason::Unknown;
     }
 
     /// Returns whether its calls are to be looked for, and are not yet.
@@ -61,7 +69,7 @@ impl TextStream {
             *waiting -= calls.waiting();
             calls.release(parts)?;
         }
-        (self.has_own_calls, self.calls) = (true, TryBox::NONE);
+        (self.has_own_calls, self.calls, self.bare) = (true, TryBox::NONE, TryBox::NONE);
         Ok(())
     }
 
@@ -73,7 +81,7 @@ impl TextStream {
     /// Returns how many bytes of it are held back.
     pub fn held(&self) -> usize {
         let scanner = self.split.get().unwrap_or(&self.scanner);
-        scanner.held().len() + self.calls.get().map_or(0, Calls::waiting)
+        scanner.held().len() + self.bare.get().map_or(0, Bare::held) + self.calls.get().map_or(0, Calls::waiting)
     }
 
     /// Returns whether the end of the stream may report something.
@@ -84,17 +92,32 @@ impl TextStream {
 
     /// Reads on. `waiting` counts the bytes of calls that wait in all texts.
     pub(super) fn scan(&mut self, input: Input<'_>, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
-        let TextStream { scanner, split, calls, was_answer, .. } = self;
-        let (mut calls, split) = (calls.get_mut(), split.get_mut());
+        let TextStream { scanner, split, calls, bare, was_answer, end_reason, .. } = self;
+        let (mut calls, split, mut bare) = (calls.get_mut(), split.get_mut(), bare.get_mut());
         let is_split = split.is_some();
         let scanner = split.unwrap_or(scanner);
         *waiting -= calls.as_ref().map_or(0, |calls| calls.waiting());
         let room = MOST_WAITING.saturating_sub(*waiting);
         let mut taken = Ok(());
-        let take = |event: crate::Event<'_>| {
+        let take = |mut event: crate::Event<'_>| {
+            if let Kind::CallEnd { cause: cause @ Cause::Ended, .. } = &mut event.kind
+                && *end_reason != EndReason::Ended
+            {
+                *cause = Cause::EndOfStream;
+            }
             *was_answer |= event.kind == Kind::Reclassify && event.channel == Channel::Content;
             if taken.is_ok() {
                 taken = match &mut calls {
+                    Some(calls) if let Some(bare) = &mut bare => {
+                        let is_thinking = event.channel == Channel::Thinking && !is_split;
+                        let is_text = event.kind == Kind::Text || event.channel == Channel::Tool || is_split;
+                        match is_text && !is_thinking {
+                            true => {
+                                in_turn(|take| bare.feed(event.bytes, take), |event| calls.take(event, room, parts))
+                            }
+                            false => parts.take(&event).map_err(Into::into),
+                        }
+                    }
                     _ if is_split && event.channel != Channel::Tool => {
                         parts.push_content(event.bytes).map_err(Into::into)
                     }
@@ -114,6 +137,14 @@ impl TextStream {
             }
         }?;
         taken?;
+        if let (Some(bare), Some(calls)) = (bare, &mut calls) {
+            let take = |event: &Event<'_>| calls.take(event, room, parts);
+            match input {
+                Input::Feed(_) => {}
+                Input::Flush | Input::ServerCall => in_turn(|take| bare.flush(take), take)?,
+                Input::Finish => in_turn(|take| bare.finish(take), take)?,
+            }
+        }
         let may_be_answer = !matches!(input, Input::Finish) && scanner.may_be_answer();
         parts.may_be_answer = Some(*was_answer || may_be_answer);
         if let Some(calls) = calls {
@@ -124,4 +155,18 @@ impl TextStream {
         }
         Ok(())
     }
+}
+
+/// Hands each event of a scanner on, until one cannot be taken.
+fn in_turn(
+    scan: impl FnOnce(&mut dyn FnMut(&Event<'_>)) -> Result<(), Error>,
+    mut take: impl FnMut(&Event<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut taken = Ok(());
+    scan(&mut |event| {
+        if taken.is_ok() {
+            taken = take(event);
+        }
+    })?;
+    taken
 }

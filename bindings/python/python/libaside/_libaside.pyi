@@ -28,11 +28,15 @@ _Kind: TypeAlias = Literal[
     "call_end",
 ]
 _Channel: TypeAlias = Literal["content", "thinking", "narration", "tool"]
-_Cause: TypeAlias = Literal["marker", "implied", "end_of_stream", "forced", "malformed"]
-_Start: TypeAlias = Literal["content", "thinking", "narration", "tool", "header"]
+_Cause: TypeAlias = Literal["marker", "implied", "end_of_stream", "forced", "malformed", "ended"]
+_Start: TypeAlias = Literal["content", "thinking", "narration", "tool", "header", "calls"]
 _CallsInThinking: TypeAlias = Literal["dialect", "never"]
 _StrayClose: TypeAlias = Literal["dialect", "text", "drop"]
 _EndReason: TypeAlias = Literal["unknown", "ended", "cut_off"]
+_NotWhole: TypeAlias = Literal["tell", "hold", "text"]
+_UnknownTool: TypeAlias = Literal["text", "drop", "tell"]
+_ToolArguments: TypeAlias = Literal["json", "tags", "elements", "literal"]
+_ImpliedEnd: TypeAlias = Literal["on", "off"]
 _LeadingTags: TypeAlias = Literal["dialect", "text"]
 _Markers: TypeAlias = Literal["refuse", "escape"]
 _Field: TypeAlias = Literal["reasoning_content", "reasoning", "thinking"]
@@ -84,6 +88,30 @@ class Dialect:
     def starts(self) -> list[_Start]: ...
     @property
     def max_hold(self) -> int: ...
+    def tool_triggers(self) -> list[ToolTrigger]: ...
+
+@final
+class ToolTrigger:
+    @property
+    def trigger(self) -> str: ...
+    @property
+    def begin(self) -> str: ...
+    @property
+    def after_name(self) -> str: ...
+    @property
+    def end(self) -> str: ...
+    @property
+    def arguments(self) -> _ToolArguments: ...
+    @property
+    def key_begin(self) -> str: ...
+    @property
+    def key_end(self) -> str: ...
+    @property
+    def value_begin(self) -> str: ...
+    @property
+    def value_end(self) -> str: ...
+    @property
+    def preserved(self) -> list[str]: ...
 
 @final
 class Attribute(Generic[_Text]):
@@ -197,6 +225,11 @@ class Scanner(Generic[_Text]):
         stray_close: _StrayClose = "dialect",
         leading_tags: _LeadingTags = "dialect",
         max_tools: int | None = None,
+        not_whole: _NotWhole = "tell",
+        unknown_tool: _UnknownTool = "text",
+        implied_end: _ImpliedEnd = "on",
+        max_calls: int | None = None,
+        repair_arguments: bool = False,
     ) -> Self: ...
     def feed(self, text: _Text) -> list[Event[_Text]]: ...
     def split(self, text: _Text) -> Split[_Text]: ...
@@ -296,6 +329,12 @@ class Rewriter:
         max_held: int | None = None,
         max_tools: int | None = None,
         keep_guessed: bool = False,
+        not_whole: _NotWhole = "tell",
+        unknown_tool: _UnknownTool = "text",
+        implied_end: _ImpliedEnd = "on",
+        max_calls: int | None = None,
+        repair_arguments: bool = False,
+        start_call: str | None = None,
     ) -> Self: ...
     def feed(self, data: Buffer) -> bytes: ...
     def finish(self) -> bytes: ...

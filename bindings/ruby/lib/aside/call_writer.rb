@@ -2,7 +2,7 @@
 
 module Aside
   # Makes OpenAI's +tool_calls+ of the events of one stream: a name, and arguments as JSON, which leave while the model writes
-  # them. The types of a request's +tools+ say whether <tt>42</tt> between two tags is a number or a text. Nothing is repaired or
+  # them. The types of a request's +tools+ say whether <tt>42</tt> between two tags is a number or a text. Nothing is
   # completed. Chunking does not change the arguments.
   #
   #   tools = '[{"name": "add", "parameters": {"properties": {"a": {"type": "integer"}}}}]'
@@ -36,15 +36,29 @@ module Aside
     # +max_held+:: how many bytes of a call may be held because they cannot leave yet: arguments until the name has come, a
     #              value until its type is known; 0 stands for 1 MiB
     # +max_tools+:: how many bytes of +tools+ are read; a longer list is an error. 0 stands for 4 MiB
+    # +not_whole+:: what leaves of a call before it is whole: its arguments as they come (+:tell+), or nothing. One that is not
+    #               whole or was repaired is then not emitted (+:hold+); with +:text+ too, but a call that is longer than
+    #               +max_held+ leaves from there on as it comes
+    # +unknown_tool+:: what becomes of a call of a tool that +tools+ does not have: it is not emitted (+:text+ and +:drop+, which
+    #                  differ for a Rewriter alone), or it is (+:tell+)
+    # +implied_end+:: +:on+: a call written as keys and values between markers is whole if the answer ends by itself between two of
+    #                 them (Scanner#end_reason); +:off+: it is not
+    # +max_calls+:: how many calls of a stream are emitted; 0 stands for all
+    # +repair_arguments+:: true: mend arguments that can mean only one thing; the last delta of such a call is
+    #                      CallDelta#repaired?. In JSON, a backslash that begins no escape becomes one that is escaped. Where the
+    #                      schema asks for an array or an object and not for a string, a string that holds one as JSON is
+    #                      decoded, and a Python literal between markers becomes JSON
     #
     # Raises UnknownDialectError for an unknown name, and OptionError, which says where, for tools that cannot be read.
-    def initialize(dialect, tools: nil, id_prefix: "call_", max_held: 0, max_tools: 0)
+    def initialize(dialect, tools: nil, id_prefix: "call_", max_held: 0, max_tools: 0, not_whole: :tell, unknown_tool: :text,
+                   implied_end: :on, max_calls: 0, repair_arguments: false)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
       tools = Native.utf8(tools) if tools
       id_prefix = Native.utf8(id_prefix)
       options = [Native::CALL_WRITER_OPTIONS_SIZE, tools, tools ? tools.bytesize : 0, id_prefix, id_prefix.bytesize,
-                 Native.count("max_held", max_held), Native.count("max_tools", max_tools)]
+                 Native.count("max_held", max_held), Native.count("max_tools", max_tools),
+                 *Native.policies(not_whole, unknown_tool, implied_end, repair_arguments, max_calls)]
                 .pack(Native::CALL_WRITER_OPTIONS_PACK)
       @lock = Lock.new
       @delta = [Native::CALL_DELTA_SIZE].pack("J").ljust(Native::CALL_DELTA_SIZE, "\0")

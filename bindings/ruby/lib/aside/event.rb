@@ -41,7 +41,7 @@ module Aside
     attr_reader :channel
 
     # Of +:close+ and +:call_end+, why the span or the call ended: +:marker+, +:implied+, +:end_of_stream+, +:forced+ by
-    # Scanner#force_close, or, of a call only, +:malformed+. Otherwise nil.
+    # Scanner#force_close, or, of a call only, +:malformed+ or +:ended+ (Scanner#end_reason). Otherwise nil.
     attr_reader :cause
 
     # Of +:open+ and +:call+, the index of the <tt>[[span]]</tt> in the dialect's file; the number of spans stands for a header.

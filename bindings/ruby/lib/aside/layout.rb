@@ -33,10 +33,10 @@ module Aside
     CHANNEL = %i[content thinking narration tool].freeze
 
     # Why a span or a call ended.
-    CAUSE = %i[marker implied end_of_stream forced malformed].freeze
+    CAUSE = %i[marker implied end_of_stream forced malformed ended].freeze
 
     # Where a stream starts.
-    START = { nil => 0, content: 1, thinking: 2, narration: 3, tool: 4, header: 5 }.freeze
+    START = { nil => 0, content: 1, thinking: 2, narration: 3, tool: 4, header: 5, calls: 6 }.freeze
 
     # What becomes of a tool call that begins inside the thinking.
     CALLS_IN_THINKING = { dialect: 0, never: 1 }.freeze
@@ -46,6 +46,18 @@ module Aside
 
     # Why a stream ends, as far as its host knows.
     END_REASON = { unknown: 0, ended: 1, cut_off: 2 }.freeze
+
+    # What leaves of a call before it is whole.
+    NOT_WHOLE = { tell: 0, hold: 1, text: 2 }.freeze
+
+    # What becomes of a call of a tool that the request does not list.
+    UNKNOWN_TOOL = { text: 0, drop: 1, tell: 2 }.freeze
+
+    # How the arguments of a call are written.
+    TOOL_ARGUMENTS = { json: 0, tags: 1, elements: 2, literal: 3 }.freeze
+
+    # Whether the end of a text that has ended by itself may end a call.
+    IMPLIED_END = { on: 0, off: 1 }.freeze
 
     # How a tag of another family, such as `<think>`, is read as the first thing of a stream but for blanks.
     LEADING_TAGS = { dialect: 0, text: 1 }.freeze
@@ -89,9 +101,10 @@ module Aside
     BYTES_PACK = "pJ"
     BYTES_UNPACK = "J2"
 
-    CALL_WRITER_OPTIONS_SIZE = 56
-    CALL_WRITER_OPTIONS_AT = { size: 0, tools: 8, id_prefix: 24, max_held: 40, max_tools: 48 }.freeze
-    CALL_WRITER_OPTIONS_PACK = "JpJpJQ2"
+    CALL_WRITER_OPTIONS_SIZE = 80
+    CALL_WRITER_OPTIONS_AT = { size: 0, tools: 8, id_prefix: 24, max_held: 40, max_tools: 48, not_whole: 56,
+                               unknown_tool: 60, implied_end: 64, repair_arguments: 68, max_calls: 72 }.freeze
+    CALL_WRITER_OPTIONS_PACK = "JpJpJQ2L4Q"
 
     CALL_DELTA_SIZE = 112
     CALL_DELTA_AT = { size: 0, call: 8, index: 16, id: 24, name: 40, arguments: 56, late_id: 72, is_first: 88,
@@ -107,11 +120,13 @@ module Aside
     EXCHANGE_AT = { size: 0, status: 8, formats: 12, method: 16, path: 32, content_type: 48, content_encoding: 64 }.freeze
     EXCHANGE_PACK = "JL2pJpJpJpJ"
 
-    REWRITER_OPTIONS_SIZE = 104
+    REWRITER_OPTIONS_SIZE = 144
     REWRITER_OPTIONS_AT = { size: 0, start: 8, field: 12, body: 16, off: 20, max_event: 24, stray_close: 32, calls: 36,
                             tools: 40, max_held: 56, calls_in_thinking: 64, formats: 68, responses_as: 72, repair: 76,
-                            promote_empty: 80, merge: 84, max_tools: 88, keep_guessed: 96, leading_tags: 100 }.freeze
-    REWRITER_OPTIONS_PACK = "JL4QL2pJQL6QL2"
+                            promote_empty: 80, merge: 84, max_tools: 88, keep_guessed: 96, leading_tags: 100,
+                            not_whole: 104, unknown_tool: 108, implied_end: 112, repair_arguments: 116, max_calls: 120,
+                            start_call: 128 }.freeze
+    REWRITER_OPTIONS_PACK = "JL4QL2pJQL6QL6QpJ"
 
     REWRITER_STATS_SIZE = 112
     REWRITER_STATS_AT = { size: 0, events: 8, changed: 16, added: 24, repaired: 32, too_long: 40, unread: 48,
@@ -127,6 +142,11 @@ module Aside
     JOIN_OPTIONS_AT = { size: 0, thinking: 8, content: 24, calls: 40, call_count: 48, call_size: 56, start: 64,
                         markers: 68 }.freeze
     JOIN_OPTIONS_PACK = "JpJpJpJ2L2"
+
+    TOOL_TRIGGER_SIZE = 160
+    TOOL_TRIGGER_AT = { size: 0, trigger: 8, begin: 24, after_name: 40, end: 56, arguments: 72, reserved: 76,
+                        key_begin: 80, key_end: 96, value_begin: 112, value_end: 128, preserved: 144 }.freeze
+    TOOL_TRIGGER_UNPACK = "x8J8Lx4J10"
 
     COMMAND_SIZE = 64
     COMMAND_AT = { size: 0, name: 8, subcommand: 24, words: 40, word_count: 48, prints: 56, piped: 60 }.freeze
@@ -247,6 +267,7 @@ module Aside
       aside_last_error: [[], :string],
       aside_last_status: [[], :int32],
       aside_status_text: [[:int32], :string],
+      aside_dialect_tool_trigger: [%i[address size_t buffer_inout], :int32],
       aside_version: [[], :string],
       aside_abi_version: [[], :uint32],
       aside_unstable_version: [[], :uint32],

@@ -98,6 +98,12 @@ module Aside
         raise ArgumentError, "#{name} must be a number, 0 or more, not #{value.inspect}"
       end
 
+      # Returns the fields of options that say how calls are written, in their order.
+      def policies(not_whole, unknown_tool, implied_end, repair_arguments, max_calls)
+        [number("not_whole", not_whole, NOT_WHOLE), number("unknown_tool", unknown_tool, UNKNOWN_TOOL),
+         number("implied_end", implied_end, IMPLIED_END), repair_arguments ? 1 : 0, count("max_calls", max_calls)]
+      end
+
       def last_error
         aside_last_error.force_encoding(Encoding::UTF_8)
       end

@@ -132,16 +132,25 @@ module Aside
     # +keep_guessed+:: true: leave thinking that is only guessed to be some as it is. Otherwise, if an answer ends by itself in the
     #                  thinking in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it
     #                  once more as content, and a body as content alone
+    # +not_whole+, +unknown_tool+, +implied_end+, +repair_arguments+:: with +calls+, as for CallWriter.new; a body, and Ollama's
+    #                  format, have whole calls only
+    # +max_calls+:: with +calls+, how many calls of a choice are made +tool_calls+, such as 1 for <tt>"parallel_tool_calls":
+    #               false</tt>; later ones stay text. 0 stands for 1,024, and it is never more
+    # +start_call+:: with +calls+, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it,
+    #                as a grammar makes a model write them without markers (a named tool as +tool_choice+). For a list of
+    #                calls there is the start +:calls+
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have, and for tools
     # that cannot be read.
     def initialize(dialect, start: nil, field: :reasoning_content, body: nil, off: false, max_event: 0,
                    stray_close: :dialect, calls: false, tools: nil, calls_in_thinking: :dialect, max_held: 0,
                    formats: :all, responses_as: :reasoning_text, repair: false, promote_empty: false, merge: false,
-                   leading_tags: :dialect, max_tools: 0, keep_guessed: false)
+                   leading_tags: :dialect, max_tools: 0, keep_guessed: false, not_whole: :tell, unknown_tool: :text,
+                   implied_end: :on, max_calls: 0, repair_arguments: false, start_call: nil)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
       tools = Native.utf8(tools) if tools
+      start_call = Native.utf8(start_call) if start_call
       options = [Native::REWRITER_OPTIONS_SIZE, Native.number("start", start, Native::START),
                  Native.number("field", field, Native::FIELD),
                  Native.number("body", body || :unknown, Native::BODY), off ? 1 : 0,
@@ -150,7 +159,9 @@ module Aside
                  Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING),
                  Rewriter.formats(formats), Native.number("responses_as", responses_as, Native::RESPONSES_AS), repair ? 1 : 0,
                  promote_empty ? 1 : 0, merge ? 1 : 0, Native.count("max_tools", max_tools),
-                 keep_guessed ? 1 : 0, Native.number("leading_tags", leading_tags, Native::LEADING_TAGS)]
+                 keep_guessed ? 1 : 0, Native.number("leading_tags", leading_tags, Native::LEADING_TAGS),
+                 *Native.policies(not_whole, unknown_tool, implied_end, repair_arguments, max_calls),
+                 start_call, start_call ? start_call.bytesize : 0]
                 .pack(Native::REWRITER_OPTIONS_PACK)
       @lock = Lock.new
       own(Error.check_address(Native.aside_rewriter_new(dialect.handle, options)), :aside_rewriter_free)

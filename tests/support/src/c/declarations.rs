@@ -52,6 +52,7 @@ pub const CAUSE_IMPLIED: u32 = 1;
 pub const CAUSE_END_OF_STREAM: u32 = 2;
 pub const CAUSE_FORCED: u32 = 3;
 pub const CAUSE_MALFORMED: u32 = 4;
+pub const CAUSE_ENDED: u32 = 5;
 
 pub const START_DEFAULT: u32 = 0;
 pub const START_CONTENT: u32 = 1;
@@ -59,6 +60,7 @@ pub const START_THINKING: u32 = 2;
 pub const START_NARRATION: u32 = 3;
 pub const START_TOOL: u32 = 4;
 pub const START_HEADER: u32 = 5;
+pub const START_CALLS: u32 = 6;
 
 pub const CALLS_IN_THINKING_DIALECT: u32 = 0;
 pub const CALLS_IN_THINKING_NEVER: u32 = 1;
@@ -70,6 +72,22 @@ pub const STRAY_CLOSE_DROP: u32 = 2;
 pub const END_REASON_UNKNOWN: u32 = 0;
 pub const END_REASON_ENDED: u32 = 1;
 pub const END_REASON_CUT_OFF: u32 = 2;
+
+pub const NOT_WHOLE_TELL: u32 = 0;
+pub const NOT_WHOLE_HOLD: u32 = 1;
+pub const NOT_WHOLE_TEXT: u32 = 2;
+
+pub const UNKNOWN_TOOL_TEXT: u32 = 0;
+pub const UNKNOWN_TOOL_DROP: u32 = 1;
+pub const UNKNOWN_TOOL_TELL: u32 = 2;
+
+pub const TOOL_ARGUMENTS_JSON: u32 = 0;
+pub const TOOL_ARGUMENTS_TAGS: u32 = 1;
+pub const TOOL_ARGUMENTS_ELEMENTS: u32 = 2;
+pub const TOOL_ARGUMENTS_LITERAL: u32 = 3;
+
+pub const IMPLIED_END_ON: u32 = 0;
+pub const IMPLIED_END_OFF: u32 = 1;
 
 pub const LEADING_TAGS_DIALECT: u32 = 0;
 pub const LEADING_TAGS_TEXT: u32 = 1;
@@ -148,6 +166,11 @@ pub struct CallWriterOptions {
     pub id_prefix: Bytes,
     pub max_held: u64,
     pub max_tools: u64,
+    pub not_whole: u32,
+    pub unknown_tool: u32,
+    pub implied_end: u32,
+    pub repair_arguments: u32,
+    pub max_calls: u64,
 }
 
 impl Default for CallWriterOptions {
@@ -241,6 +264,12 @@ pub struct RewriterOptions {
     pub max_tools: u64,
     pub keep_guessed: u32,
     pub leading_tags: u32,
+    pub not_whole: u32,
+    pub unknown_tool: u32,
+    pub implied_end: u32,
+    pub repair_arguments: u32,
+    pub max_calls: u64,
+    pub start_call: Bytes,
 }
 
 impl Default for RewriterOptions {
@@ -309,6 +338,30 @@ impl Default for JoinOptions {
     /// All 0, but for its size.
     fn default() -> JoinOptions {
         JoinOptions { size: size_of::<JoinOptions>(), ..unsafe { std::mem::zeroed() } }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ToolTrigger {
+    pub size: usize,
+    pub trigger: Bytes,
+    pub begin: Bytes,
+    pub after_name: Bytes,
+    pub end: Bytes,
+    pub arguments: u32,
+    pub reserved: u32,
+    pub key_begin: Bytes,
+    pub key_end: Bytes,
+    pub value_begin: Bytes,
+    pub value_end: Bytes,
+    pub preserved: Bytes,
+}
+
+impl Default for ToolTrigger {
+    /// All 0, but for its size.
+    fn default() -> ToolTrigger {
+        ToolTrigger { size: size_of::<ToolTrigger>(), ..unsafe { std::mem::zeroed() } }
     }
 }
 
@@ -656,6 +709,7 @@ unsafe extern "C" {
     pub fn aside_last_error() -> *const u8;
     pub fn aside_last_status() -> i32;
     pub fn aside_status_text(status: i32) -> *const u8;
+    pub fn aside_dialect_tool_trigger(dialect: Handle, index: usize, trigger: *mut ToolTrigger) -> i32;
     pub fn aside_version() -> *const u8;
     pub fn aside_abi_version() -> u32;
     pub fn aside_version_0_1_0();

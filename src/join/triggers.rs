@@ -1,0 +1,179 @@
+//! What a dialect writes around a tool call, for servers that make a model write calls by a grammar. The texts are those that joining
+//! writes, so that the same file which describes them to a server also reads the answer.
+
+use super::{
+    JoinCall, JoinError,
+    call::{WrittenCalls, tables, write_by},
+    text::Role,
+};
+use crate::{
+    calls::table::{BodyRule, CallTable},
+    dialect::{Dialect, compiled::CallBlock},
+    memory::{OutOfMemory, append_text, lossy, push},
+};
+
+/// How the arguments of a call are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolArguments {
+    /// As one JSON object.
+    Json,
+    /// As keys and values, each between its two texts. A value is a text as it stands, or JSON.
+    Tags,
+    /// As elements inside each other: after `value_end`, the key and `key_end` follow once more.
+    Elements,
+    /// As keys and values with `, ` between them. Values are literals of Python's, or, if there is a `value_begin`, strings stand
+    /// between that and `value_end`, and keys without quotes.
+    Literal,
+}
+
+impl ToolArguments {
+    /// Returns `json`, `tags`, `elements` or `literal`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        ["json", "tags", "elements", "literal"][self as usize]
+    }
+}
+
+/// The texts around one call of a tool: `begin`, its name, `after_name`, its arguments, `end`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolTrigger {
+    /// What a model writes only if a call follows; `begin` begins with it.
+    pub trigger: String,
+    /// What goes before the name.
+    pub begin: String,
+    /// What goes between the name and the arguments.
+    pub after_name: String,
+    /// What goes after the arguments.
+    pub end: String,
+    /// How the arguments are written.
+    pub arguments: ToolArguments,
+    /// What goes before a key; empty for JSON, as the next three are.
+    pub key_begin: String,
+    /// What goes after a key.
+    pub key_end: String,
+    /// What goes before a value.
+    pub value_begin: String,
+    /// What goes after a value.
+    pub value_end: String,
+    /// Tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be read.
+    pub preserved: Vec<String>,
+}
+
+impl Dialect {
+    /// Returns what the model writes around a tool call, once for each table of calls in the dialect's file; the first is how it
+    /// usually writes. Empty for a dialect without tables. Tables of calls that nothing opens are left out, because nothing says
+    /// that such a call begins.
+    ///
+    /// A text of these parts is read as one call by a scanner with [`calls`](crate::ScannerOptions::calls). Where a form needs an id,
+    /// it is 0.
+    ///
+    /// ```
+    /// let triggers = aside::Dialect::find("qwen3")?.tool_triggers()?;
+    /// let first = &triggers[0];
+    /// assert_eq!(first.trigger, "<tool_call>");
+    /// assert_eq!(first.begin, r#"<tool_call>{"name": ""#);
+    /// assert_eq!(first.after_name, r#"", "arguments": "#);
+    /// assert_eq!(first.end, "}</tool_call>");
+    /// assert_eq!(first.preserved, ["<tool_call>", "</tool_call>"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    #[doc(alias = "aside_dialect_tool_trigger")]
+    pub fn tool_triggers(&self) -> Result<Vec<ToolTrigger>, crate::Error> {
+        let mut triggers = Vec::new();
+        for block in &self.compiled.templates.calls {
+            for (number, table) in tables(&self.compiled, block).iter().enumerate() {
+                let is_new = |one: &ToolTrigger| triggers.iter().all(|other| other != one);
+                if let Some(one) = trigger(block, number, table)?.filter(is_new) {
+                    push(&mut triggers, one)?;
+                }
+            }
+        }
+        Ok(triggers)
+    }
+}
+
+fn trigger(block: &CallBlock, number: usize, table: &CallTable) -> Result<Option<ToolTrigger>, OutOfMemory> {
+    let written = match write_by(block, number, table, &[JoinCall::new("f", "{}")]) {
+        Ok(written) => written,
+        Err(JoinError::OutOfMemory) => return Err(OutOfMemory),
+        Err(_) => return Ok(None),
+    };
+    let WrittenCalls { text, arguments } = written;
+    let of_head = text.parts.iter().find(|part| part.role == Role::Name).map(|part| &part.range);
+    let Some(name) = text.header_names.first().or(of_head) else { return Ok(None) };
+    let begin = &text.bytes[..name.start];
+    let mut one = ToolTrigger {
+        trigger: copy(&[if block.name.is_some() { begin } else { &block.open }])?,
+        begin: copy(&[begin])?,
+        after_name: copy(&[&text.bytes[name.end..arguments.start]])?,
+        end: copy(&[&text.bytes[arguments.end..]])?,
+        arguments: ToolArguments::Json,
+        key_begin: String::new(),
+        key_end: String::new(),
+        value_begin: String::new(),
+        value_end: String::new(),
+        preserved: Vec::new(),
+    };
+    let mut mark = "";
+    match &table.body {
+        BodyRule::Object(_) | BodyRule::Json => {}
+        BodyRule::Tags(rule) => {
+            one.arguments = if rule.nested.is_some() { ToolArguments::Elements } else { ToolArguments::Tags };
+            mark = rule.nested.as_deref().map_or(Ok(""), str::from_utf8).unwrap_or_default();
+            (one.key_begin, one.key_end) = (copy(&[&rule.key[0]])?, copy(&[&rule.key[1]])?);
+            one.value_begin = copy(&[&rule.value[0], &rule.after_open])?;
+            one.value_end = copy(&[&rule.before_close, &rule.value[1]])?;
+        }
+        BodyRule::Literal(rule) => {
+            one.arguments = ToolArguments::Literal;
+            one.key_end = copy(&[&[rule.assign]])?;
+            (one.value_begin, one.value_end) = (copy(&[&rule.raw_quote])?, copy(&[&rule.raw_quote])?);
+        }
+    }
+    let head = copy(&[&table.head.id_begin])?;
+    let texts = [&one.begin, &one.after_name, &head, &one.key_begin, &one.key_end];
+    for text in texts.into_iter().chain([&one.value_begin, &one.value_end, &one.end]) {
+        add_tags(text, mark, &mut one.preserved)?;
+    }
+    Ok(Some(one))
+}
+
+/// Adds the tags of a text that are not there yet: what stands between `<` and `>` or `[` and `]` without blanks, and `mark`.
+fn add_tags(text: &str, mark: &str, tags: &mut Vec<String>) -> Result<(), OutOfMemory> {
+    let mut rest = text;
+    while let Some(at) = rest.find(['<', '[', ']']) {
+        rest = &rest[at..];
+        let tag = if !mark.is_empty() && rest.starts_with(mark) { Some(mark) } else { tag(rest) };
+        if let Some(tag) = tag
+            && !tags.iter().any(|known| known == tag)
+        {
+            push(tags, copy(&[tag.as_bytes()])?)?;
+        }
+        rest = &rest[tag.map_or(1, str::len)..];
+    }
+    Ok(())
+}
+
+/// Returns the tag that a text begins with.
+fn tag(text: &str) -> Option<&str> {
+    let close = if text.starts_with('<') { '>' } else { ']' };
+    let inside = &text[1..];
+    let end = inside.find(|character: char| character.is_whitespace() || "<>[]{}".contains(character))?;
+    let is_tag = end > 0 && !text.starts_with(']') && inside[end..].starts_with(close);
+    is_tag.then(|| &text[..end + 2])
+}
+
+/// Returns texts of a dialect file, joined.
+fn copy(texts: &[&[u8]]) -> Result<String, OutOfMemory> {
+    let mut copy = String::new();
+    for text in texts {
+        append_text(&mut copy, &lossy(text)?)?;
+    }
+    Ok(copy)
+}

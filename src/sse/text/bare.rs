@@ -1,0 +1,84 @@
+//! Calls without markers: a grammar of the server's has made the model write nothing but a list of calls, or the arguments of one
+//! call. What is left of the text without its thinking is read here, by tables that no model's dialect has.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::memory::TryBox;
+use crate::{Channel, Dialect, Error, Event, Kind, Scanner, ScannerOptions, Start};
+
+/// Objects with name and arguments; or arguments, before which we put the name ourselves. The markers are never looked for in a
+/// text: it starts inside.
+const TABLES: &str = r#"
+name = "bare-calls"
+
+[[span]]
+channel = "tool"
+open = ["\u0001"]
+close = ["\u0002"]
+[[span.call]]
+body = "object"
+[[span.call]]
+body = "json"
+begin = "\u0003"
+name_end = ["\u0004"]
+"#;
+
+/// A text of bare calls.
+pub struct Bare {
+    scanner: Scanner,
+    /// The name of the call whose arguments come, until they do.
+    name: Option<Arc<str>>,
+}
+
+/// Returns the dialect of these calls, for their writer.
+pub fn dialect() -> Result<&'static Dialect, Error> {
+    static DIALECT: OnceLock<Dialect> = OnceLock::new();
+    if let Some(dialect) = DIALECT.get() {
+        return Ok(dialect);
+    }
+    // The tables can be read, if there is memory for it.
+    let dialect = Dialect::load(TABLES).map_err(|_| Error::OutOfMemory)?;
+    Ok(DIALECT.get_or_init(|| dialect))
+}
+
+impl Bare {
+    /// Returns the state of a text that is a list of calls, or the arguments of the call `name`.
+    pub fn new(name: Option<Arc<str>>) -> Result<TryBox<Bare>, Error> {
+        let options = ScannerOptions::new().start(Start::Channel(Channel::Tool)).calls(true);
+        Ok(TryBox::new(Bare { scanner: Scanner::with_options(dialect()?, &options)?, name })?)
+    }
+
+    /// Returns how many bytes are held back.
+    pub fn held(&self) -> usize {
+        self.scanner.held().len()
+    }
+
+    /// Reads the next bytes of the text without its thinking.
+    pub fn feed(&mut self, bytes: &[u8], mut take: impl FnMut(&Event<'_>)) -> Result<(), Error> {
+        if !bytes.is_empty()
+            && let Some(name) = self.name.take()
+        {
+            for part in ["\u{3}", &name, "\u{4}"] {
+                self.scanner.feed(part, |event| take(&own(&event, &name)))?;
+            }
+        }
+        self.scanner.feed(bytes, |event| take(&event))
+    }
+
+    pub fn flush(&mut self, mut take: impl FnMut(&Event<'_>)) -> Result<(), Error> {
+        self.scanner.flush(|event| take(&event))
+    }
+
+    pub fn finish(&mut self, mut take: impl FnMut(&Event<'_>)) -> Result<(), Error> {
+        self.scanner.finish(|event| take(&event))
+    }
+}
+
+/// Returns an event of bytes that are not of the text: it has none.
+fn own<'a>(event: &Event<'a>, name: &'a str) -> Event<'a> {
+    let kind = match event.kind {
+        Kind::CallName(_) => Kind::CallName(Some(name.as_bytes())),
+        ref kind => kind.clone(),
+    };
+    Event { kind, bytes: b"", ..event.clone() }
+}
