@@ -49,7 +49,12 @@ fn calls_are_as_a_host_asks() {
     let call = r#"{"name":"f","arguments":{"x":1}}"#;
     let two = format!("<tool_call>{call}</tool_call><tool_call>{call}</tool_call>");
     let cut = "<tool_call><function=f>\\n<parameter=x>\\n1\\n</parameter>";
-    let told = r#"{"name":"f","arguments":"{\"x\":1}"}"#;
+    // Without a schema, a value between markers is text in this dialect.
+    let told = |answer: &str| {
+        let number = r#"{"name":"f","arguments":"{\"x\":1}"}"#;
+        let text = r#"{"name":"f","arguments":"{\"x\":\"1\"}"}"#;
+        answer.matches(number).count() + answer.matches(text).count()
+    };
     for (arguments, content, calls) in [
         (&[][..], &*two, 2),
         (&["--max-calls", "1"], &two, 1),
@@ -62,7 +67,7 @@ fn calls_are_as_a_host_asks() {
     ] {
         let output = resplit(&[&["--dialect=qwen3", "--calls"], arguments].concat(), body(content).as_bytes());
         assert!(output.status.success(), "{arguments:?}: {}", err(&output));
-        assert_eq!(out(&output).matches(told).count(), calls, "{arguments:?}: {}", out(&output));
+        assert_eq!(told(&out(&output)), calls, "{arguments:?}: {}", out(&output));
         assert_eq!(out(&output).contains(r#""finish_reason":"tool_calls""#), calls > 0, "{arguments:?}");
     }
 }
