@@ -1,57 +1,8 @@
 //! Tests tags that are not the dialect's own, and closers and ends of a turn that are one too many: through the library as a host
 //! uses it, whole and byte by byte.
 
-use aside::{Channel, Dialect, Kind, LeadingTags, Scanner, ScannerOptions, Start};
-
-/// The thinking and the content of a text.
-type Split = (String, String);
-
-struct Columns([Vec<u8>; 2]);
-
-impl Columns {
-    fn new() -> Columns {
-        Columns([Vec::new(), Vec::new()])
-    }
-
-    fn hear(&mut self, event: &aside::Event<'_>) {
-        let [thinking, content] = &mut self.0;
-        match (&event.kind, event.channel) {
-            (Kind::Text, Channel::Thinking) => thinking.extend_from_slice(event.bytes),
-            (Kind::Text, Channel::Content) => content.extend_from_slice(event.bytes),
-            (Kind::Reclassify, _) => thinking.append(content),
-            _ => {}
-        }
-    }
-
-    fn split(self) -> Split {
-        let [thinking, content] = self.0.map(|column| String::from_utf8(column).unwrap());
-        (thinking, content)
-    }
-}
-
-fn split_by(scanner: &mut Scanner, text: &str, size: usize) -> Split {
-    let mut columns = Columns::new();
-    for chunk in text.as_bytes().chunks(size) {
-        scanner.feed(chunk, |event| columns.hear(&event)).unwrap();
-    }
-    scanner.finish(|event| columns.hear(&event)).unwrap();
-    columns.split()
-}
-
-fn split_with(dialect: &Dialect, options: &ScannerOptions, text: &str) -> Split {
-    let scanner = || Scanner::with_options(dialect, options).unwrap();
-    let whole = split_by(&mut scanner(), text, usize::MAX);
-    assert_eq!(split_by(&mut scanner(), text, 1), whole, "{text:?} byte by byte");
-    whole
-}
-
-fn split(name: &str, text: &str) -> Split {
-    split_with(&Dialect::find(name).unwrap(), &ScannerOptions::new(), text)
-}
-
-fn pair(thinking: &str, content: &str) -> Split {
-    (thinking.into(), content.into())
-}
+use aside::{Channel, Dialect, LeadingTags, Scanner, ScannerOptions, Start};
+use support::columns::{pair, split, split_by, split_with};
 
 #[test]
 fn a_leading_tag_opens_the_thinking_in_all_dialects_of_models() {

@@ -13,6 +13,7 @@ pub mod c;
 pub mod callgrind;
 pub mod calls;
 pub mod client;
+pub mod columns;
 pub mod messages;
 pub mod program;
 #[cfg(feature = "compress")]
