@@ -284,7 +284,7 @@ impl Engine {
     pub fn undecided(&self) -> usize {
         let read = match &self.pending {
             Pending::Undecided(recogniser) => recogniser.len(),
-            Pending::Opener { seen, .. } | Pending::Marker { seen, .. } | Pending::Held(seen) => *seen,
+            Pending::Marker { seen, .. } | Pending::Held(seen) => *seen,
             Pending::Unread | Pending::Due(_) => self.state.held(),
         };
         self.body().map_or(read, |body| read.max(body.due()))

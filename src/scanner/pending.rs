@@ -12,17 +12,13 @@ pub enum Pending {
     Unread,
     /// Bytes that may be a marker, as far as they were read. Only outside of the table.
     Undecided(Recogniser),
-    /// An opener of `len` bytes, which counts if a body begins after it: of it and what follows it, `seen` bytes.
-    Opener {
-        pattern: u8,
-        len: u32,
-        seen: usize,
-    },
-    /// A marker of `len` bytes, which counts or is text by the bytes after it: of it and those, `seen` bytes.
+    /// A marker of `len` bytes, which counts or is text by the bytes after it: of it and those, `seen` bytes. If it is an opener
+    /// of calls (`opens_calls`), a body must begin after it. Otherwise the text may only mention it.
     Marker {
         pattern: u8,
         len: u32,
         seen: usize,
+        opens_calls: bool,
     },
     /// The number of bytes of a body of calls that only more bytes can decide.
     Held(usize),

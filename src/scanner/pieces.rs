@@ -82,7 +82,7 @@ impl Engine {
     /// Holds a short chunk after an opener, where only more bytes can tell whether it counts. Returns none, and changes nothing,
     /// where it is decided.
     fn hold_after_opener(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
-        let Pending::Opener { pattern, len, .. } = self.pending else { return None };
+        let Pending::Marker { pattern, len, opens_calls: true, .. } = self.pending else { return None };
         let region = compiled.grammar.region(self.spans.region());
         let Action::Open { rule, tag, .. } = region.patterns[usize::from(pattern)].action else { return None };
         let inside = compiled.inside(rule);
@@ -96,7 +96,7 @@ impl Engine {
             self.hold.take_back(chunk.len());
             return None;
         }
-        self.pending = Pending::Opener { pattern, len, seen: held + chunk.len() };
+        self.pending = Pending::Marker { pattern, len, seen: held + chunk.len(), opens_calls: true };
         Some(Part { len: 0, is_held: true, ..Part::whole(Piece::Text, self.ledger.offset(), chunk) })
     }
 

@@ -92,9 +92,9 @@ impl Pull<'_> {
         Ok(Some(self.report_text(held)?).filter(|event| !event.is_nothing()))
     }
 
-    /// Takes a whole marker for one that was held for the byte after it. Returns whether there is one.
+    /// Counts a marker that the text may only mention, and that is held for the bytes after it. Returns whether there is one.
     fn count_held(&mut self) -> bool {
-        let Pending::Marker { pattern, len, .. } = self.engine.pending else { return false };
+        let Pending::Marker { pattern, len, opens_calls: false, .. } = self.engine.pending else { return false };
         self.engine.pending = Pending::Unread;
         self.found = Some(Match::Marker { pattern, len, is_broken: false });
         true

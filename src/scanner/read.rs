@@ -49,41 +49,25 @@ impl Pull<'_> {
         // Where it was last asked whether a body of calls begins without an opener.
         let mut asked = None;
         loop {
-            if let Pending::Opener { pattern, len, .. } = self.engine.pending {
-                match self.decide_opener(pattern, len, at_end)? {
-                    Some(true) => {
-                        self.engine.pending = Pending::Unread;
-                        self.found = Some(Match::Marker { pattern, len, is_broken: false });
-                        return Ok(ReadOutcome::Found);
-                    }
-                    Some(false) => {
-                        self.engine.pending = Pending::Unread;
-                        let first = self.rest(self.engine.text)[0];
-                        self.engine.pass(compiled, first);
-                    }
-                    None => {
-                        let seen = self.unreported() - self.engine.text;
-                        self.engine.pending = Pending::Opener { pattern, len, seen };
-                        return Ok(ReadOutcome::End);
-                    }
+            if let Pending::Marker { pattern, len, opens_calls, .. } = self.engine.pending {
+                let counts = match opens_calls {
+                    true => self.decide_opener(pattern, len, at_end)?,
+                    false => self.decide_mention(pattern, len, at_end),
+                };
+                let Some(counts) = counts else {
+                    let seen = self.unreported() - self.engine.text;
+                    self.engine.pending = Pending::Marker { pattern, len, seen, opens_calls };
+                    return Ok(ReadOutcome::End);
+                };
+                self.engine.pending = Pending::Unread;
+                if counts {
+                    self.found = Some(Match::Marker { pattern, len, is_broken: false });
+                    return Ok(ReadOutcome::Found);
                 }
-            }
-            if let Pending::Marker { pattern, len, .. } = self.engine.pending {
-                match self.decide_marker(pattern, len, at_end) {
-                    Some(true) => {
-                        self.engine.pending = Pending::Unread;
-                        self.found = Some(Match::Marker { pattern, len, is_broken: false });
-                        return Ok(ReadOutcome::Found);
-                    }
-                    Some(false) => {
-                        self.engine.pending = Pending::Unread;
-                        self.pass_mention(pattern);
-                    }
-                    None => {
-                        let seen = self.unreported() - self.engine.text;
-                        self.engine.pending = Pending::Marker { pattern, len, seen };
-                        return Ok(ReadOutcome::End);
-                    }
+                let first = self.byte(0);
+                self.engine.pass(compiled, first);
+                if !opens_calls {
+                    self.note_mention(pattern);
                 }
             }
             let read = self.engine.text + self.engine.undecided();
@@ -171,14 +155,7 @@ impl Pull<'_> {
                 Some(_) => None,
             };
             match found {
-                Some(Match::Marker { pattern, len, .. }) if self.opener_of(pattern).is_some() => {
-                    self.engine.pending = Pending::Opener { pattern, len, seen: len as usize };
-                    continue;
-                }
-                Some(Match::Marker { pattern, len, .. }) if self.is_doubtful(pattern, len) => {
-                    self.engine.pending = Pending::Marker { pattern, len, seen: len as usize };
-                    continue;
-                }
+                Some(Match::Marker { pattern, len, .. }) if self.waits(pattern, len, false) => continue,
                 Some(found) => {
                     self.found = Some(found);
                     return Ok(ReadOutcome::Found);
@@ -199,7 +176,7 @@ impl Pull<'_> {
 
     /// Begins to read the bytes after the text as one marker.
     pub(super) fn begin_recogniser(&mut self) {
-        let first = self.rest(self.engine.text)[0];
+        let first = self.byte(0);
         let engine = &self.engine;
         let recogniser = match engine.framing {
             0 => Recogniser::of_marker(self.region(), engine.spans.active(), &engine.code, first),
@@ -264,24 +241,29 @@ impl Pull<'_> {
         };
         let Some((pattern, len, is_broken)) = found else {
             self.engine.code.nest_if(recogniser.nests());
-            let first = self.rest(self.engine.text)[0];
+            let first = self.byte(0);
             self.engine.pass(self.compiled, first);
             return Ok(false);
         };
         let len = len as u32;
-        if self.opener_of(pattern).is_some() {
-            self.engine.pending = Pending::Opener { pattern, len, seen: len as usize };
-            return Ok(false);
-        }
-        if !is_broken && self.is_doubtful(pattern, len) {
-            self.engine.pending = Pending::Marker { pattern, len, seen: len as usize };
+        if self.waits(pattern, len, is_broken) {
             return Ok(false);
         }
         self.found = Some(Match::Marker { pattern, len, is_broken });
         Ok(true)
     }
 
-    /// Returns a byte after the text that has been read.
+    /// Lets a marker of `len` bytes wait for the bytes after it, if they decide whether it counts. Returns whether they do.
+    fn waits(&mut self, pattern: u8, len: u32, is_broken: bool) -> bool {
+        let opens_calls = self.opener_of(pattern).is_some();
+        let waits = opens_calls || !is_broken && self.may_be_mention(pattern, len);
+        if waits {
+            self.engine.pending = Pending::Marker { pattern, len, seen: len as usize, opens_calls };
+        }
+        waits
+    }
+
+    /// Returns a byte of those after the text that has been read.
     fn byte(&self, at: usize) -> u8 {
         self.rest(self.engine.text + at)[0]
     }
@@ -302,7 +284,7 @@ impl Pull<'_> {
 
     /// Returns whether the text may only mention a marker of `len` bytes, so that the bytes after it decide.
     #[inline(never)]
-    fn is_doubtful(&self, pattern: u8, len: u32) -> bool {
+    fn may_be_mention(&self, pattern: u8, len: u32) -> bool {
         let region = self.region();
         let is_fence = region.fence_close == Some(pattern);
         let pattern = &region.patterns[usize::from(pattern)];
@@ -344,8 +326,8 @@ impl Pull<'_> {
             && (self.byte(count) == b'>' && len == count + 1 || self.byte(count) == b':')
     }
 
-    /// Decides whether such a marker counts. Returns none where only more bytes can tell.
-    fn decide_marker(&self, pattern: u8, len: u32, at_end: bool) -> Option<bool> {
+    /// Decides whether a marker that the text may only mention counts. Returns none where only more bytes can tell.
+    fn decide_mention(&self, pattern: u8, len: u32, at_end: bool) -> Option<bool> {
         let at = self.engine.text + len as usize;
         let mut next = [0; 2];
         let few = next.len().min(self.unreported() - at);
@@ -363,12 +345,10 @@ impl Pull<'_> {
         }
     }
 
-    /// Passes the first byte of a marker that the text only mentions. The closer of such an opener, on its line, is text too.
-    fn pass_mention(&mut self, pattern: u8) {
+    /// Notes a marker that the text only mentions. The closer of such an opener, on its line, is text too.
+    fn note_mention(&mut self, pattern: u8) {
         let region = self.region();
         let (channel, pattern) = (region.channel, region.patterns[usize::from(pattern)]);
-        let first = self.byte(0);
-        self.engine.pass(self.compiled, first);
         match pattern.action {
             Action::Open { rule, tag, .. } => {
                 self.engine.mentioned = (rule, tag);
