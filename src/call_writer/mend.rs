@@ -1,5 +1,5 @@
-//! Mends values if a host asks for it: those that the schema wants to be an array or an object, and that can mean only one. Escapes
-//! are mended where JSON is checked.
+//! Mends values if a host asks for it: those for which the schema asks for an array or an object, and that can be read as only one.
+//! Escapes are mended where JSON is checked.
 
 use super::{
     literal,
@@ -10,15 +10,15 @@ use super::{
 };
 use crate::{
     Error,
-    json::{Unescape, is_json},
+    json::{Seen, Syntax, Unescape, is_json},
     memory::{append_text, push},
 };
 
 /// The most bytes of a key that is looked up in a schema, with its escapes.
 const LOOKED_UP: usize = 1024;
 
-/// Returns the array or object of these types that a value between markers means: what a JSON string holds, or a Python literal as
-/// JSON. `None`: it means none, or needs no mending.
+/// Reads a value between markers as an array or an object of these types: a JSON string is decoded, a Python literal becomes JSON.
+/// `None`: the value is neither, or needs no mending.
 pub fn tagged(text: &str, types: Types) -> Result<Option<String>, Error> {
     let value = text.trim_matches(BLANKS);
     if !asks(types) || value::as_json(text, types).is_some() {
@@ -32,7 +32,7 @@ pub fn tagged(text: &str, types: Types) -> Result<Option<String>, Error> {
     Ok(Some(mended).filter(|mended| is_read && is_wanted(mended, types)))
 }
 
-/// Returns the array or object of these types that a string holds. The string is written as in Python, or stands between two `raw`.
+/// Returns the array or object of these types that a string holds. The string is written as in Python, or between two `raw`.
 pub fn literal(text: &str, raw: &str, types: Types) -> Result<Option<String>, Error> {
     let mut written = String::new();
     if !asks(types) || !literal::write(text, raw, None, &mut written)? {
@@ -70,39 +70,34 @@ fn is_wanted(value: &str, types: Types) -> bool {
 }
 
 /// Decodes strings in JSON arguments that come in pieces, where the schema asks for an array or an object. It reads the members of
-/// the arguments, not what is inside them.
-#[derive(Debug, Default)]
+/// the arguments, not what is inside them. What is no JSON stays as it is.
+#[derive(Debug)]
 pub struct DoublyEncoded {
-    place: Place,
+    syntax: Syntax,
+    is_broken: bool,
     /// The key of the last member, with its escapes.
     key: Vec<u8>,
-    /// What has come of a string that may hold an array or an object, without its first quote.
+    /// In a string that may hold an array or an object.
+    is_held: bool,
+    /// The part of that string that has come, without its first quote.
     value: String,
     types: Types,
     /// A string was decoded.
     pub is_mended: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-enum Place {
-    /// Before a key.
-    #[default]
-    Key,
-    InKey {
-        is_escaped: bool,
-    },
-    /// Before a value.
-    Value,
-    /// In a value that stays as it is, inside `depth` brackets.
-    Other {
-        depth: u32,
-        is_text: bool,
-        is_escaped: bool,
-    },
-    /// In a string that may hold an array or an object.
-    Held {
-        is_escaped: bool,
-    },
+impl Default for DoublyEncoded {
+    fn default() -> DoublyEncoded {
+        DoublyEncoded {
+            syntax: Syntax::START,
+            is_broken: false,
+            key: Vec::new(),
+            is_held: false,
+            value: String::new(),
+            types: Types::UNKNOWN,
+            is_mended: false,
+        }
+    }
 }
 
 impl DoublyEncoded {
@@ -116,73 +111,44 @@ impl DoublyEncoded {
     ) -> Result<(), Error> {
         let mut from = 0;
         for (at, byte) in text.bytes().enumerate() {
-            self.place = match (self.place, byte) {
-                (Place::Key, b'"') => {
-                    self.key.clear();
-                    Place::InKey { is_escaped: false }
+            if self.is_broken || self.syntax.is_over() {
+                break;
+            }
+            let ends_string = byte == b'"' && self.syntax.is_in_text();
+            if self.syntax.is_in_key_of_root() {
+                if !ends_string && self.key.len() <= LOOKED_UP {
+                    push(&mut self.key, byte)?;
                 }
-                (Place::InKey { is_escaped: false }, b'"') => Place::Value,
-                (Place::InKey { is_escaped }, byte) => {
-                    if self.key.len() <= LOOKED_UP {
-                        push(&mut self.key, byte)?;
-                    }
-                    Place::InKey { is_escaped: !is_escaped && byte == b'\\' }
-                }
-                (Place::Value, b':' | b' ' | b'\t' | b'\n' | b'\r') => Place::Value,
-                (Place::Value, b'"') => {
+            } else if self.syntax.is_before_value_of_root() {
+                if byte == b'"' {
                     self.types = self.types_of_key(schema)?;
-                    if asks(self.types) {
+                    self.is_held = asks(self.types);
+                    if self.is_held {
                         out.put(&text[from..at])?;
                         from = at + 1;
-                        Place::Held { is_escaped: false }
-                    } else {
-                        Place::Other { depth: 0, is_text: true, is_escaped: false }
                     }
                 }
-                (Place::Value, byte) => {
-                    let depth = u32::from(matches!(byte, b'[' | b'{'));
-                    Place::Other { depth, is_text: false, is_escaped: false }
-                }
-                (Place::Other { depth, is_text, is_escaped: false }, b'"') => {
-                    if is_text && depth == 0 {
-                        Place::Key
-                    } else {
-                        Place::Other { depth, is_text: !is_text, is_escaped: false }
-                    }
-                }
-                (Place::Other { depth, is_text: true, is_escaped }, byte) => {
-                    Place::Other { depth, is_text: true, is_escaped: !is_escaped && byte == b'\\' }
-                }
-                (Place::Other { depth: 0, .. }, b',' | b'}' | b']') => Place::Key,
-                (Place::Other { depth: 1, .. }, b'}' | b']') => Place::Key,
-                (Place::Other { depth, .. }, b'}' | b']') => {
-                    Place::Other { depth: depth - 1, is_text: false, is_escaped: false }
-                }
-                (Place::Other { depth, .. }, b'{' | b'[') => {
-                    Place::Other { depth: depth.saturating_add(1), is_text: false, is_escaped: false }
-                }
-                (Place::Held { is_escaped: false }, b'"') => {
-                    append_text(&mut self.value, &text[from..at])?;
-                    from = at + 1;
-                    self.end_value(most, out)?;
-                    Place::Key
-                }
-                (Place::Held { is_escaped }, byte) => Place::Held { is_escaped: !is_escaped && byte == b'\\' },
-                (place, _) => place,
-            };
+            } else if self.is_held && ends_string {
+                append_text(&mut self.value, &text[from..at])?;
+                from = at + 1;
+                self.end_value(most, out)?;
+            } else if !self.syntax.is_text() && byte == b'"' {
+                // A key may begin.
+                self.key.clear();
+            }
+            self.is_broken = self.syntax.step(byte) == Seen::Fault;
         }
-        let Place::Held { is_escaped } = self.place else { return out.put(&text[from..]) };
+        if !self.is_held {
+            return out.put(&text[from..]);
+        }
         append_text(&mut self.value, &text[from..])?;
-        if self.value.len() > most {
-            self.end(out)?;
-            self.place = Place::Other { depth: 0, is_text: true, is_escaped };
-        }
-        Ok(())
+        if self.value.len() > most { self.end(out) } else { Ok(()) }
     }
 
     /// Writes what is held, as it came.
     pub fn end(&mut self, out: &mut impl Put) -> Result<(), Error> {
-        if let Place::Held { .. } = self.place {
+        if self.is_held {
+            self.is_held = false;
             out.put("\"")?;
             out.put(&self.value)?;
             self.value = String::new();
@@ -193,7 +159,7 @@ impl DoublyEncoded {
     fn end_value(&mut self, most: usize, out: &mut impl Put) -> Result<(), Error> {
         let decoded = if self.value.len() > most { None } else { decoded(&self.value, self.types)? };
         if let Some(decoded) = decoded {
-            self.is_mended = true;
+            (self.is_mended, self.is_held) = (true, false);
             self.value = String::new();
             return out.put(&decoded);
         }

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::document::{Document, Value, ValueId};
+use crate::memory::push;
 
 /// References that lead to each other, at most.
 const REFERENCES: u32 = 8;
@@ -232,7 +233,7 @@ fn unescaped(fragment: &str) -> Option<Cow<'_, str>> {
             (b'%', _) => return None,
             _ => (*first, after),
         };
-        bytes.push(byte);
+        push(&mut bytes, byte).ok()?;
         rest = after;
     }
     String::from_utf8(bytes).ok().map(Into::into)

@@ -85,6 +85,16 @@ impl Syntax {
         matches!(self.place, Place::Text { is_escaped: false, .. })
     }
 
+    /// Returns whether the next byte stands in a key of the outermost object.
+    pub fn is_in_key_of_root(&self) -> bool {
+        self.depth == 1 && matches!(self.place, Place::Text { is_key: true, .. })
+    }
+
+    /// Returns whether the value of a member of the outermost object comes next.
+    pub fn is_before_value_of_root(&self) -> bool {
+        self.depth == 1 && self.is_object() && self.place == Place::Value
+    }
+
     /// Returns whether the whole value has come. A number may go on all the same.
     pub fn is_over(&self) -> bool {
         self.place == Place::Over
