@@ -564,7 +564,7 @@ const char *aside_dialect_name_at(size_t index, size_t *len);
  * Threads: one at a time for one scanner, in this section and those about scanners after it.
  * ========================================================================== */
 
-/** What becomes of a tool call that begins inside the thinking: the values of `aside_calls_in_thinking`. */
+/** How a tool call that begins inside the thinking is treated: the values of `aside_calls_in_thinking`. */
 enum {
     /** As the dialect says: the call ends the thinking, interrupts it, or is text of it. */
     ASIDE_CALLS_IN_THINKING_DIALECT = 0,
@@ -575,9 +575,7 @@ enum {
 /** An `ASIDE_CALLS_IN_THINKING_` value. */
 typedef uint32_t aside_calls_in_thinking;
 
-/**
- * What becomes of a closer of the thinking that has no opener and comes after content: the values of `aside_stray_close`.
- */
+/** How a closer of the thinking without an opener, after content, is treated: the values of `aside_stray_close`. */
 enum {
     /** As the dialect says. */
     ASIDE_STRAY_CLOSE_DIALECT = 0,
@@ -638,7 +636,7 @@ typedef struct aside_scanner_options {
     size_t size;
     /** What is open at the first byte. */
     aside_start start;
-    /** What becomes of a closer of the thinking without an opener, after content. */
+    /** How a closer of the thinking without an opener, after content, is treated. */
     aside_stray_close stray_close;
     /**
      * Non-zero: collect whole thoughts for `aside_scanner_take_thought()`, and hold at most this many bytes of them at
@@ -659,7 +657,7 @@ typedef struct aside_scanner_options {
      * they are written. 0: their bytes are text of the tool channel.
      */
     uint32_t calls;
-    /** What becomes of a tool call that begins inside the thinking. */
+    /** How a tool call that begins inside the thinking is treated. */
     aside_calls_in_thinking calls_in_thinking;
     /** How the scanner reads a tag that is not the dialect's own as the first thing of a stream. */
     aside_leading_tags leading_tags;
@@ -1145,18 +1143,17 @@ aside_status aside_scanner_thought_attribute(const struct aside_scanner *scanner
  * Threads: one at a time for one call writer.
  * ========================================================================== */
 
-/** What leaves of a call before it is whole: the values of `aside_not_whole`. */
+/** The part of a call that is sent before the call is whole: the values of `aside_not_whole`. */
 enum {
     /** Its arguments, as they come. A call that breaks off stays as far as it was sent. */
     ASIDE_NOT_WHOLE_TELL = 0,
     /**
-     * Nothing: the call leaves at once when it is whole. One that is not whole, was repaired, or is longer than may be held is
-     * text.
+     * Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is text.
      */
     ASIDE_NOT_WHOLE_HOLD = 1,
     /**
-     * Nothing, but a call that is longer than may be held leaves from there on as it comes. One that is not whole or was
-     * repaired, and is held, is text.
+     * Nothing until the call is whole, or longer than may be held; from then on, its arguments as they come. A call that is held,
+     * and is not whole or was repaired, is text.
      */
     ASIDE_NOT_WHOLE_TEXT = 2,
 };
@@ -1164,13 +1161,13 @@ enum {
 /** An `ASIDE_NOT_WHOLE_` value. */
 typedef uint32_t aside_not_whole;
 
-/** What becomes of a call of a tool that the request does not list: the values of `aside_unknown_tool`. */
+/** How a call of a tool that the request does not list is treated: the values of `aside_unknown_tool`. */
 enum {
     /** It is text. */
     ASIDE_UNKNOWN_TOOL_TEXT = 0,
     /** It is removed. */
     ASIDE_UNKNOWN_TOOL_DROP = 1,
-    /** It is emitted like others. */
+    /** It is emitted like any other call. */
     ASIDE_UNKNOWN_TOOL_TELL = 2,
 };
 
@@ -1211,10 +1208,10 @@ typedef struct aside_call_writer_options {
      * 4 MiB.
      */
     uint64_t max_tools;
-    /** What leaves of a call before it is whole. What is held for it is at most `max_held` bytes. */
+    /** The part of a call that is sent before the call is whole. What is held for it is at most `max_held` bytes. */
     aside_not_whole not_whole;
     /**
-     * What becomes of a call of a tool that is not in `tools`. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the same
+     * How a call of a tool that is not in `tools` is treated. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the same
      * for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
      */
     aside_unknown_tool unknown_tool;
@@ -1414,7 +1411,7 @@ typedef struct aside_rewriter_options {
     uint32_t off;
     /** The largest number of bytes of an event, or of a JSON body, that is read: longer ones pass unchanged. 0: 16 MiB. */
     uint64_t max_event;
-    /** What becomes of a closer of the thinking without an opener, after content. */
+    /** How a closer of the thinking without an opener, after content, is treated. */
     aside_stray_close stray_close;
     /**
      * 1: make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written, and
@@ -1433,7 +1430,7 @@ typedef struct aside_rewriter_options {
      * are held.
      */
     uint64_t max_held;
-    /** What becomes of a tool call that begins inside the thinking. */
+    /** How a tool call that begins inside the thinking is treated. */
     aside_calls_in_thinking calls_in_thinking;
     /** The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: all. */
     aside_formats formats;
@@ -1467,9 +1464,12 @@ typedef struct aside_rewriter_options {
     uint32_t keep_guessed;
     /** How the rewriter reads a tag that is not the dialect's own as the first thing of a text. */
     aside_leading_tags leading_tags;
-    /** With `calls`, what leaves of a call before it is whole. A body, and Ollama's format, have whole calls only. */
+    /**
+     * With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
+     * only.
+     */
     aside_not_whole not_whole;
-    /** With `calls`, what becomes of a call of a tool that is not in `tools`. */
+    /** With `calls`, how a call of a tool that is not in `tools` is treated. */
     aside_unknown_tool unknown_tool;
     /** With `calls`, whether the end of a text that has ended by itself may end a call. */
     aside_implied_end implied_end;
@@ -1481,8 +1481,8 @@ typedef struct aside_rewriter_options {
      */
     uint64_t max_calls;
     /**
-     * With `calls`, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it, as a grammar makes
-     * a model write them without markers (a named tool as `tool_choice`). UTF-8; not used after the call. NULL: none.
+     * With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of this tool,
+     * as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL: none.
      */
     struct aside_bytes start_call;
 } aside_rewriter_options;

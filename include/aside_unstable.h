@@ -38,7 +38,7 @@ uint32_t aside_unstable_version(void);
 enum {
     /** As one JSON object. */
     ASIDE_TOOL_ARGUMENTS_JSON = 0,
-    /** As keys and values, each between its two texts. A value is a text as it stands, or JSON. */
+    /** As keys and values, each between its two texts. A value is plain text, or JSON. */
     ASIDE_TOOL_ARGUMENTS_TAGS = 1,
     /**
      * As elements inside each other: after the text that ends a value, the key and the text that ends a key follow once
@@ -46,8 +46,8 @@ enum {
      */
     ASIDE_TOOL_ARGUMENTS_ELEMENTS = 2,
     /**
-     * As keys and values with `, ` between them. Values are literals of Python's; but if there are texts around values, a string
-     * stands between these.
+     * As keys and values with `, ` between them. Values are Python literals. If there are texts around values, a string is
+     * written between these texts.
      */
     ASIDE_TOOL_ARGUMENTS_LITERAL = 3,
 };
@@ -63,25 +63,25 @@ typedef uint32_t aside_tool_arguments;
 typedef struct aside_tool_trigger {
     /** `sizeof(aside_tool_trigger)` of the caller's header. */
     size_t size;
-    /** What a model writes only if a call follows; `begin` begins with it. */
+    /** The text that a model writes only if a call follows; `begin` starts with it. */
     struct aside_bytes trigger;
-    /** What goes before the name. */
+    /** The text before the name. */
     struct aside_bytes begin;
-    /** What goes between the name and the arguments. */
+    /** The text between the name and the arguments. */
     struct aside_bytes after_name;
-    /** What goes after the arguments. */
+    /** The text after the arguments. */
     struct aside_bytes end;
     /** How the arguments are written. */
     aside_tool_arguments arguments;
     /** 0. */
     uint32_t reserved;
-    /** What goes before a key; empty for `ASIDE_TOOL_ARGUMENTS_JSON`, as the next three are. */
+    /** The text before a key; empty for `ASIDE_TOOL_ARGUMENTS_JSON`, as are the next three. */
     struct aside_bytes key_begin;
-    /** What goes after a key. */
+    /** The text after a key. */
     struct aside_bytes key_end;
-    /** What goes before a value. */
+    /** The text before a value. */
     struct aside_bytes value_begin;
-    /** What goes after a value. */
+    /** The text after a value. */
     struct aside_bytes value_end;
     /**
      * Tags in these texts, with a blank between each two. Those that are special tokens of the model's must be left in its text, or

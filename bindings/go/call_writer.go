@@ -20,9 +20,9 @@ type CallWriterOptions struct {
 	// MaxTools is how many bytes of Tools are read; a longer list is an error. Reading it may take some 40 times as much. 0: 4 MiB.
 	MaxTools uint64
 
-	// NotWhole says what leaves of a call before it is whole. At most MaxHeld bytes are held for it.
+	// NotWhole says which part of a call is sent before the call is whole. At most MaxHeld bytes are held for it.
 	NotWhole NotWhole
-	// UnknownTool says what becomes of a call of a tool that is not in Tools. [UnknownToolText] and [UnknownToolDrop] are the same for
+	// UnknownTool says how a call of a tool that is not in Tools is treated. [UnknownToolText] and [UnknownToolDrop] are the same for
 	// a writer, which has no text: the call has no delta.
 	UnknownTool UnknownTool
 	// ImpliedEnd says whether the end of a text that has ended by itself ([CauseEnded]) may end a call.

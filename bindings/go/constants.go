@@ -121,7 +121,7 @@ func (s Start) String() string {
 	return name(uint32(s), "default", "content", "thinking", "narration", "tool", "header", "calls")
 }
 
-// CallsInThinking is what becomes of a tool call that begins inside the thinking.
+// CallsInThinking is how a tool call that begins inside the thinking is treated.
 type CallsInThinking uint32
 
 const (
@@ -136,7 +136,7 @@ func (c CallsInThinking) String() string {
 	return name(uint32(c), "dialect", "never")
 }
 
-// StrayClose is what becomes of a closer of the thinking that has no opener and comes after content.
+// StrayClose is how a closer of the thinking without an opener, after content, is treated.
 type StrayClose uint32
 
 const (
@@ -172,17 +172,17 @@ func (e EndReason) String() string {
 	return name(uint32(e), "unknown", "ended", "cut_off")
 }
 
-// NotWhole is what leaves of a call before it is whole.
+// NotWhole is the part of a call that is sent before the call is whole.
 type NotWhole uint32
 
 const (
 	// NotWholeTell: Its arguments, as they come. A call that breaks off stays as far as it was sent.
 	NotWholeTell NotWhole = 0
-	// NotWholeHold: Nothing: the call leaves at once when it is whole. One that is not whole, was repaired, or is longer
-	// than may be held is text.
+	// NotWholeHold: Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may
+	// be held is text.
 	NotWholeHold NotWhole = 1
-	// NotWholeText: Nothing, but a call that is longer than may be held leaves from there on as it comes. One that is
-	// not whole or was repaired, and is held, is text.
+	// NotWholeText: Nothing until the call is whole, or longer than may be held; from then on, its arguments as they
+	// come. A call that is held, and is not whole or was repaired, is text.
 	NotWholeText NotWhole = 2
 )
 
@@ -191,7 +191,7 @@ func (n NotWhole) String() string {
 	return name(uint32(n), "tell", "hold", "text")
 }
 
-// UnknownTool is what becomes of a call of a tool that the request does not list.
+// UnknownTool is how a call of a tool that the request does not list is treated.
 type UnknownTool uint32
 
 const (
@@ -199,7 +199,7 @@ const (
 	UnknownToolText UnknownTool = 0
 	// UnknownToolDrop: It is removed.
 	UnknownToolDrop UnknownTool = 1
-	// UnknownToolTell: It is emitted like others.
+	// UnknownToolTell: It is emitted like any other call.
 	UnknownToolTell UnknownTool = 2
 )
 
@@ -214,13 +214,13 @@ type ToolArguments uint32
 const (
 	// ToolArgumentsJSON: As one JSON object.
 	ToolArgumentsJSON ToolArguments = 0
-	// ToolArgumentsTags: As keys and values, each between its two texts. A value is a text as it stands, or JSON.
+	// ToolArgumentsTags: As keys and values, each between its two texts. A value is plain text, or JSON.
 	ToolArgumentsTags ToolArguments = 1
 	// ToolArgumentsElements: As elements inside each other: after the text that ends a value, the key and the text that
 	// ends a key follow once more.
 	ToolArgumentsElements ToolArguments = 2
-	// ToolArgumentsLiteral: As keys and values with , between them. Values are literals of Python's; but if there are
-	// texts around values, a string stands between these.
+	// ToolArgumentsLiteral: As keys and values with , between them. Values are Python literals. If there are texts
+	// around values, a string is written between these texts.
 	ToolArgumentsLiteral ToolArguments = 3
 )
 

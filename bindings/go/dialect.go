@@ -195,15 +195,15 @@ func (d *Dialect) Opener(rule, tag uint32) string {
 // ToolTrigger has the texts around one call of a tool, for a server that makes a model write its calls by a grammar: Begin, the
 // tool's name, AfterName, the arguments, End.
 type ToolTrigger struct {
-	Trigger    string        // what a model writes only if a call follows; Begin begins with it
-	Begin      string        // what goes before the name
-	AfterName  string        // what goes between the name and the arguments
-	End        string        // what goes after the arguments
+	Trigger    string        // the text that a model writes only if a call follows; Begin starts with it
+	Begin      string        // the text before the name
+	AfterName  string        // the text between the name and the arguments
+	End        string        // the text after the arguments
 	Arguments  ToolArguments // how the arguments are written
-	KeyBegin   string        // what goes before a key; empty for JSON, as the next three are
-	KeyEnd     string        // what goes after a key
-	ValueBegin string        // what goes before a value
-	ValueEnd   string        // what goes after a value
+	KeyBegin   string        // the text before a key; empty for JSON, as are the next three
+	KeyEnd     string        // the text after a key
+	ValueBegin string        // the text before a value
+	ValueEnd   string        // the text after a value
 
 	// Preserved are tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be
 	// read.

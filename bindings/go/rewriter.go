@@ -16,7 +16,7 @@ type RewriterOptions struct {
 	Off      bool   // nothing is split: what comes in goes out
 	MaxEvent uint64 // longer events, and longer JSON bodies, pass unread. In bytes; 0: 16 MiB
 
-	// StrayClose says what becomes of a closer of the thinking that has no opener and comes after content, in the text of
+	// StrayClose says how a closer of the thinking without an opener, after content, is treated, in the text of
 	// each choice. It applies to every stream, whatever its start and dialect.
 	StrayClose StrayClose
 	// LeadingTags says how to read a tag think, thinking or thought as the first thing of each choice's text, where it is
@@ -29,7 +29,7 @@ type RewriterOptions struct {
 	// Tools is the request's tools as JSON, as for a [CallWriter]: calls of others stay in the text. nil: every call is emitted.
 	// A gateway that serves requests without tools passes `[]`.
 	Tools []byte
-	// CallsInThinking says what becomes of a tool call that begins inside the thinking.
+	// CallsInThinking says how a tool call that begins inside the thinking is treated.
 	CallsInThinking CallsInThinking
 	// MaxHeld is how many bytes of a choice's text may be held in a stream until it is clear whether a call is for the client.
 	// 0: 1 MiB.
@@ -56,9 +56,9 @@ type RewriterOptions struct {
 	// MaxTools is how many bytes of Tools are read, and of what UseTools is given; a longer list is an error. 0: 4 MiB.
 	MaxTools uint64
 
-	// NotWhole says, with Calls, what leaves of a call before it is whole. A body, and Ollama's format, have whole calls only.
+	// NotWhole says, with Calls, which part of a call is sent before the call is whole. A body, and Ollama's format, have whole calls only.
 	NotWhole NotWhole
-	// UnknownTool says, with Calls, what becomes of a call of a tool that is not in Tools.
+	// UnknownTool says, with Calls, how a call of a tool that is not in Tools is treated.
 	UnknownTool UnknownTool
 	// ImpliedEnd says, with Calls, whether the end of a text that has ended by itself may end a call.
 	ImpliedEnd ImpliedEnd
@@ -67,8 +67,8 @@ type RewriterOptions struct {
 	MaxCalls uint64
 	// RepairArguments mends, with Calls, arguments as CallWriterOptions.RepairArguments does.
 	RepairArguments bool
-	// StartCall is, with Calls, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it, as a
-	// grammar makes a model write them without markers (a named tool as tool_choice). Empty: none. For a list of calls there is
+	// StartCall is, with Calls, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call
+	// of this tool, as a grammar for a named tool (tool_choice) makes a model write them. Empty: none. For a list of calls there is
 	// [StartCalls].
 	StartCall string
 }

@@ -21,7 +21,7 @@ type ScannerOptions struct {
 	Collect uint64
 	// Budget limits the thinking: a KindBudget event stands where the thinking exceeds it. nil: no limit.
 	Budget *Budget
-	// StrayClose says what becomes of a closer of the thinking that has no opener and comes after content.
+	// StrayClose says how a closer of the thinking without an opener, after content, is treated.
 	StrayClose StrayClose
 	// LeadingTags says how to read a tag think, thinking or thought as the first thing of a stream, where it is not the
 	// dialect's own.
@@ -29,7 +29,7 @@ type ScannerOptions struct {
 	// Calls reports tool calls with their names and arguments, as the kinds from KindCall on, if the dialect says how they are
 	// written. Otherwise their bytes are text of the channel tool. A [CallWriter] makes JSON of them.
 	Calls bool
-	// CallsInThinking says what becomes of a tool call that begins inside the thinking.
+	// CallsInThinking says how a tool call that begins inside the thinking is treated.
 	CallsInThinking CallsInThinking
 }
 

@@ -37,7 +37,7 @@ pub struct Source {
     #[arg(long, value_name = "WHAT", value_parser = start)]
     start: Option<Start>,
 
-    /// What becomes of a closer of the thinking without an opener, after content
+    /// How a closer of the thinking without an opener, after content, is treated
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Stray::Dialect)]
     stray_close: Stray,
 

@@ -57,11 +57,11 @@ pub struct Arguments {
     #[arg(long)]
     keep_guessed: bool,
 
-    /// What leaves of a call before it is whole: its arguments as they come, or nothing; with text, what is longer than may be held
+    /// The part of a call that is sent before the call is whole: its arguments as they come, or nothing; with text, what is longer than may be held
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Before::Tell, requires = "calls")]
     not_whole: Before,
 
-    /// What becomes of calls of tools that are not in --tools
+    /// How calls of tools that are not in --tools are treated
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unknown::Text, requires = "calls")]
     unknown_tool: Unknown,
 

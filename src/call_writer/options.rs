@@ -1,11 +1,11 @@
-//! What a host decides about calls: of which tools they may be, how many, and what leaves of a call that may break off. The
-//! rewriter has the same options.
+//! The options of a host for calls: of which tools they may be, how many, and which part of a call is sent that may break off.
+//! The rewriter has the same options.
 
 use std::{borrow::Cow, sync::Arc};
 
 use super::tools::Tools;
 
-/// What leaves of a call before it is whole.
+/// The part of a call that is sent before the call is whole.
 ///
 /// A call that was [repaired](super::End::is_repaired) counts as not whole, except with `Tell`.
 ///
@@ -25,18 +25,18 @@ use super::tools::Tools;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotWhole {
-    /// The arguments leave as they come. A call that breaks off stays as far as it was sent, and its end says so.
+    /// The arguments are sent as they come. A call that breaks off stays as far as it was sent, and its end says so.
     #[default]
     Tell,
-    /// Nothing leaves before the call is whole, and then all of it at once. A call that is not whole, or longer than may be
+    /// Nothing is sent before the call is whole, and then all of it at once. A call that is not whole, or is longer than may be
     /// held ([`Options::max_held`]), is not emitted: it is text.
     Hold,
-    /// As `Hold`, except that a call that is longer than may be held leaves from there on as it comes: only a call that is held
-    /// can still become text.
+    /// As `Hold`, except that a call that grows longer than may be held is sent as it comes from then on: only a call that is
+    /// held can still become text.
     Text,
 }
 
-/// What becomes of a call of a tool that the request does not list.
+/// How a call of a tool that the request does not list is treated.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -59,7 +59,7 @@ pub enum UnknownTool {
     Text,
     /// It is not emitted, and its text is removed.
     Drop,
-    /// It is emitted like others, as if nothing were known of its parameters.
+    /// It is emitted like any other call, as if its tool had no schema.
     Tell,
 }
 
@@ -146,12 +146,12 @@ impl Options {
         Options { max_held: bytes.into().unwrap_or(Options::MAX_HELD), ..self }
     }
 
-    /// Sets what leaves of a call before it is whole.
+    /// Sets which part of a call is sent before the call is whole.
     pub fn not_whole(self, not_whole: NotWhole) -> Options {
         Options { not_whole, ..self }
     }
 
-    /// Sets what becomes of a call of a tool that is not among the [`tools`](Options::tools).
+    /// Sets how a call of a tool that is not among the [`tools`](Options::tools) is treated.
     pub fn unknown_tool(self, unknown_tool: UnknownTool) -> Options {
         Options { unknown_tool, ..self }
     }

@@ -255,7 +255,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What becomes of a tool call that begins inside the thinking.
+    /// How a tool call that begins inside the thinking is treated.
     aside_calls_in_thinking: CallsInThinking {
         /// As the dialect says: the call ends the thinking, interrupts it, or is text of it.
         ASIDE_CALLS_IN_THINKING_DIALECT = 0 => CallsInThinking::Dialect,
@@ -265,7 +265,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What becomes of a closer of the thinking that has no opener and comes after content.
+    /// How a closer of the thinking without an opener, after content, is treated.
     aside_stray_close: StrayClose {
         /// As the dialect says.
         ASIDE_STRAY_CLOSE_DIALECT = 0 => StrayClose::Dialect,
@@ -291,27 +291,26 @@ enumeration! {
 }
 
 enumeration! {
-    /// What leaves of a call before it is whole.
+    /// The part of a call that is sent before the call is whole.
     aside_not_whole: NotWhole {
         /// Its arguments, as they come. A call that breaks off stays as far as it was sent.
         ASIDE_NOT_WHOLE_TELL = 0 => NotWhole::Tell,
-        /// Nothing: the call leaves at once when it is whole. One that is not whole, was repaired, or is longer than may be held is
-        /// text.
+        /// Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is text.
         ASIDE_NOT_WHOLE_HOLD = 1 => NotWhole::Hold,
-        /// Nothing, but a call that is longer than may be held leaves from there on as it comes. One that is not whole or was
-        /// repaired, and is held, is text.
+        /// Nothing until the call is whole, or longer than may be held; from then on, its arguments as they come. A call that is held,
+        /// and is not whole or was repaired, is text.
         ASIDE_NOT_WHOLE_TEXT = 2 => NotWhole::Text,
     }
 }
 
 enumeration! {
-    /// What becomes of a call of a tool that the request does not list.
+    /// How a call of a tool that the request does not list is treated.
     aside_unknown_tool: UnknownTool {
         /// It is text.
         ASIDE_UNKNOWN_TOOL_TEXT = 0 => UnknownTool::Text,
         /// It is removed.
         ASIDE_UNKNOWN_TOOL_DROP = 1 => UnknownTool::Drop,
-        /// It is emitted like others.
+        /// It is emitted like any other call.
         ASIDE_UNKNOWN_TOOL_TELL = 2 => UnknownTool::Tell,
     }
 }
@@ -321,12 +320,12 @@ enumeration! {
     aside_tool_arguments: number of ToolArguments {
         /// As one JSON object.
         ASIDE_TOOL_ARGUMENTS_JSON = 0 => ToolArguments::Json,
-        /// As keys and values, each between its two texts. A value is a text as it stands, or JSON.
+        /// As keys and values, each between its two texts. A value is plain text, or JSON.
         ASIDE_TOOL_ARGUMENTS_TAGS = 1 => ToolArguments::Tags,
         /// As elements inside each other: after the text that ends a value, the key and the text that ends a key follow once more.
         ASIDE_TOOL_ARGUMENTS_ELEMENTS = 2 => ToolArguments::Elements,
-        /// As keys and values with `, ` between them. Values are literals of Python's; but if there are texts around values, a string
-        /// stands between these.
+        /// As keys and values with `, ` between them. Values are Python literals. If there are texts around values, a string is
+        /// written between these texts.
         ASIDE_TOOL_ARGUMENTS_LITERAL = 3 => ToolArguments::Literal,
     }
 }

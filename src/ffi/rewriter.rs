@@ -45,7 +45,7 @@ pub struct aside_rewriter_options {
     pub off: u32,
     /// The largest number of bytes of an event, or of a JSON body, that is read: longer ones pass unchanged. 0: 16 MiB.
     pub max_event: u64,
-    /// What becomes of a closer of the thinking without an opener, after content.
+    /// How a closer of the thinking without an opener, after content, is treated.
     pub stray_close: aside_stray_close,
     /// 1: make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written, and
     /// `finish_reason` `tool_calls` of `stop`. A choice in which the server does so itself is left alone from then on. 0:
@@ -58,7 +58,7 @@ pub struct aside_rewriter_options {
     /// the most of a value that are held until its type is clear. 0: 1 MiB. In all choices together, at most 4 MiB of text
     /// are held.
     pub max_held: u64,
-    /// What becomes of a tool call that begins inside the thinking.
+    /// How a tool call that begins inside the thinking is treated.
     pub calls_in_thinking: aside_calls_in_thinking,
     /// The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: all.
     pub formats: aside_formats,
@@ -82,9 +82,9 @@ pub struct aside_rewriter_options {
     pub keep_guessed: u32,
     /// How the rewriter reads a tag that is not the dialect's own as the first thing of a text.
     pub leading_tags: aside_leading_tags,
-    /// With `calls`, what leaves of a call before it is whole. A body, and Ollama's format, have whole calls only.
+    /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls only.
     pub not_whole: aside_not_whole,
-    /// With `calls`, what becomes of a call of a tool that is not in `tools`.
+    /// With `calls`, how a call of a tool that is not in `tools` is treated.
     pub unknown_tool: aside_unknown_tool,
     /// With `calls`, whether the end of a text that has ended by itself may end a call.
     pub implied_end: aside_implied_end,
@@ -93,8 +93,8 @@ pub struct aside_rewriter_options {
     /// With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later ones
     /// stay text. 0: 1,024, and never more.
     pub max_calls: u64,
-    /// With `calls`, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it, as a grammar makes
-    /// a model write them without markers (a named tool as `tool_choice`). UTF-8; not used after the call. NULL: none.
+    /// With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of this tool,
+    /// as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL: none.
     pub start_call: aside_bytes,
 }
 

@@ -20,25 +20,25 @@ use crate::{Error, ToolTrigger};
 pub struct aside_tool_trigger {
     /// `sizeof(aside_tool_trigger)` of the caller's header.
     pub size: size_t,
-    /// What a model writes only if a call follows; `begin` begins with it.
+    /// The text that a model writes only if a call follows; `begin` starts with it.
     pub trigger: aside_bytes,
-    /// What goes before the name.
+    /// The text before the name.
     pub begin: aside_bytes,
-    /// What goes between the name and the arguments.
+    /// The text between the name and the arguments.
     pub after_name: aside_bytes,
-    /// What goes after the arguments.
+    /// The text after the arguments.
     pub end: aside_bytes,
     /// How the arguments are written.
     pub arguments: aside_tool_arguments,
     /// 0.
     pub reserved: u32,
-    /// What goes before a key; empty for `ASIDE_TOOL_ARGUMENTS_JSON`, as the next three are.
+    /// The text before a key; empty for `ASIDE_TOOL_ARGUMENTS_JSON`, as are the next three.
     pub key_begin: aside_bytes,
-    /// What goes after a key.
+    /// The text after a key.
     pub key_end: aside_bytes,
-    /// What goes before a value.
+    /// The text before a value.
     pub value_begin: aside_bytes,
-    /// What goes after a value.
+    /// The text after a value.
     pub value_end: aside_bytes,
     /// Tags in these texts, with a blank between each two. Those that are special tokens of the model's must be left in its text, or
     /// the call cannot be read.

@@ -1,5 +1,5 @@
 //! What a dialect writes around a tool call, for servers that make a model write calls by a grammar. The texts are those that joining
-//! writes, so that the same file which describes them to a server also reads the answer.
+//! writes, so that one file describes them to a server and reads the answer.
 
 use super::{
     JoinCall, JoinError,
@@ -18,12 +18,12 @@ use crate::{
 pub enum ToolArguments {
     /// As one JSON object.
     Json,
-    /// As keys and values, each between its two texts. A value is a text as it stands, or JSON.
+    /// As keys and values, each between its two texts. A value is plain text, or JSON.
     Tags,
     /// As elements inside each other: after `value_end`, the key and `key_end` follow once more.
     Elements,
-    /// As keys and values with `, ` between them. Values are literals of Python's, or, if there is a `value_begin`, strings stand
-    /// between that and `value_end`, and keys without quotes.
+    /// As keys and values with `, ` between them. Values are Python literals. If there is a `value_begin`, a string is written
+    /// between it and `value_end`, and a key without quotes.
     Literal,
 }
 
@@ -39,23 +39,23 @@ impl ToolArguments {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolTrigger {
-    /// What a model writes only if a call follows; `begin` begins with it.
+    /// The text that a model writes only if a call follows; `begin` starts with it.
     pub trigger: String,
-    /// What goes before the name.
+    /// The text before the name.
     pub begin: String,
-    /// What goes between the name and the arguments.
+    /// The text between the name and the arguments.
     pub after_name: String,
-    /// What goes after the arguments.
+    /// The text after the arguments.
     pub end: String,
     /// How the arguments are written.
     pub arguments: ToolArguments,
-    /// What goes before a key; empty for JSON, as the next three are.
+    /// The text before a key; empty for JSON, as are the next three.
     pub key_begin: String,
-    /// What goes after a key.
+    /// The text after a key.
     pub key_end: String,
-    /// What goes before a value.
+    /// The text before a value.
     pub value_begin: String,
-    /// What goes after a value.
+    /// The text after a value.
     pub value_end: String,
     /// Tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be read.
     pub preserved: Vec<String>,
@@ -144,7 +144,7 @@ fn trigger(block: &CallBlock, number: usize, table: &CallTable) -> Result<Option
     Ok(Some(one))
 }
 
-/// Adds the tags of a text that are not there yet: what stands between `<` and `>` or `[` and `]` without blanks, and `mark`.
+/// Adds the tags of a text that are not there yet: the text between `<` and `>` or `[` and `]` without blanks, and `mark`.
 fn add_tags(text: &str, mark: &str, tags: &mut Vec<String>) -> Result<(), OutOfMemory> {
     let mut rest = text;
     while let Some(at) = rest.find(['<', '[', ']']) {

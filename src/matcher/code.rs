@@ -38,7 +38,7 @@ pub struct CodeTracker {
     code: u32,
     /// Of a fence span: this line opens a nested block.
     nests: bool,
-    /// The line has mentioned an opener, and not yet its closer.
+    /// The line has mentioned an opener, but not yet its closer.
     mentions_tag: bool,
 }
 
@@ -162,7 +162,7 @@ impl CodeTracker {
         self.nests |= nests;
     }
 
-    /// Says whether the line has mentioned an opener, and not yet its closer.
+    /// Says whether the line has mentioned an opener, but not yet its closer.
     pub fn set_mentions_tag(&mut self, mentions_tag: bool) {
         self.mentions_tag = mentions_tag;
     }

@@ -3,7 +3,7 @@
 
 use super::bytes::is_blank;
 
-/// The last byte of the text since the last marker, or a line break where there is none. An opening quote or bracket of more than
+/// The last byte of the text since the last marker, or a line break if there is no such text. An opening quote or bracket of more than
 /// a byte counts as `(`.
 pub type Before = u8;
 
@@ -58,7 +58,7 @@ fn after_character(text: &[u8], last: u8) -> Before {
     }
 }
 
-/// Returns whether the text may only mention an opener after `before`. The byte after it decides.
+/// Returns whether the text may only mention an opener after `before`. The byte after the opener decides.
 pub fn may_be_prose(before: Before) -> bool {
     is_space(before) || is_opening(before)
 }

@@ -59,12 +59,12 @@ impl ScannerOptions {
         ScannerOptions { calls, ..self }
     }
 
-    /// Sets what becomes of a tool call inside the thinking.
+    /// Sets how a tool call inside the thinking is treated.
     pub fn calls_in_thinking(self, calls_in_thinking: CallsInThinking) -> ScannerOptions {
         ScannerOptions { calls_in_thinking, ..self }
     }
 
-    /// Sets what becomes of a closer of the thinking that stands in the content after other text.
+    /// Sets how a closer of the thinking in the content, after other text, is treated.
     pub fn stray_close(self, stray_close: StrayClose) -> ScannerOptions {
         ScannerOptions { stray_close, ..self }
     }

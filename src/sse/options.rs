@@ -239,7 +239,7 @@ impl Options {
         Options { off, ..self }
     }
 
-    /// Sets what becomes of a closer of the thinking that stands in the content after other text.
+    /// Sets how a closer of the thinking in the content, after other text, is treated.
     pub fn stray_close(self, stray_close: StrayClose) -> Options {
         Options { stray_close, ..self }
     }
@@ -293,7 +293,7 @@ impl Options {
         Options { writing: self.writing.tools(tools), ..self }
     }
 
-    /// Sets what becomes of a tool call inside the thinking.
+    /// Sets how a tool call inside the thinking is treated.
     pub fn calls_in_thinking(self, calls_in_thinking: CallsInThinking) -> Options {
         Options { calls_in_thinking, ..self }
     }
@@ -305,7 +305,7 @@ impl Options {
         Options { writing: self.writing.max_held(bytes), ..self }
     }
 
-    /// Sets what leaves of a call before it is whole. A body, and a stream of Ollama's, have whole calls only.
+    /// Sets which part of a call is sent before the call is whole. A body, and a stream of Ollama's, have whole calls only.
     ///
     /// ```
     /// use aside::{Dialect, call_writer::NotWhole, sse::{Options, Rewriter}};
@@ -322,7 +322,7 @@ impl Options {
         Options { writing: self.writing.not_whole(not_whole), ..self }
     }
 
-    /// Sets what becomes of a call of a tool that is not among the [`tools`](Options::tools).
+    /// Sets how a call of a tool that is not among the [`tools`](Options::tools) is treated.
     pub fn unknown_tool(self, unknown_tool: UnknownTool) -> Options {
         Options { writing: self.writing.unknown_tool(unknown_tool), ..self }
     }

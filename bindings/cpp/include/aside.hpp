@@ -218,7 +218,7 @@ enum class Start : std::uint32_t {
     calls = ASIDE_START_CALLS,
 };
 
-/// What becomes of a tool call that begins inside the thinking.
+/// How a tool call that begins inside the thinking is treated.
 enum class CallsInThinking : std::uint32_t {
     /// As the dialect says: the call ends the thinking, interrupts it, or is text of it.
     dialect = ASIDE_CALLS_IN_THINKING_DIALECT,
@@ -226,7 +226,7 @@ enum class CallsInThinking : std::uint32_t {
     never = ASIDE_CALLS_IN_THINKING_NEVER,
 };
 
-/// What becomes of a closer of the thinking that has no opener and comes after content.
+/// How a closer of the thinking without an opener, after content, is treated.
 enum class StrayClose : std::uint32_t {
     /// As the dialect says.
     dialect = ASIDE_STRAY_CLOSE_DIALECT,
@@ -248,25 +248,25 @@ enum class EndReason : std::uint32_t {
     cut_off = ASIDE_END_REASON_CUT_OFF,
 };
 
-/// What leaves of a call before it is whole.
+/// The part of a call that is sent before the call is whole.
 enum class NotWhole : std::uint32_t {
     /// Its arguments, as they come. A call that breaks off stays as far as it was sent.
     tell = ASIDE_NOT_WHOLE_TELL,
-    /// Nothing: the call leaves at once when it is whole. One that is not whole, was repaired, or is longer than may be
-    /// held is text.
+    /// Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is
+    /// text.
     hold = ASIDE_NOT_WHOLE_HOLD,
-    /// Nothing, but a call that is longer than may be held leaves from there on as it comes. One that is not whole or was
-    /// repaired, and is held, is text.
+    /// Nothing until the call is whole, or longer than may be held; from then on, its arguments as they come. A call that
+    /// is held, and is not whole or was repaired, is text.
     text = ASIDE_NOT_WHOLE_TEXT,
 };
 
-/// What becomes of a call of a tool that the request does not list.
+/// How a call of a tool that the request does not list is treated.
 enum class UnknownTool : std::uint32_t {
     /// It is text.
     text = ASIDE_UNKNOWN_TOOL_TEXT,
     /// It is removed.
     drop = ASIDE_UNKNOWN_TOOL_DROP,
-    /// It is emitted like others.
+    /// It is emitted like any other call.
     tell = ASIDE_UNKNOWN_TOOL_TELL,
 };
 
@@ -274,13 +274,13 @@ enum class UnknownTool : std::uint32_t {
 enum class ToolArguments : std::uint32_t {
     /// As one JSON object.
     json = ASIDE_TOOL_ARGUMENTS_JSON,
-    /// As keys and values, each between its two texts. A value is a text as it stands, or JSON.
+    /// As keys and values, each between its two texts. A value is plain text, or JSON.
     tags = ASIDE_TOOL_ARGUMENTS_TAGS,
     /// As elements inside each other: after the text that ends a value, the key and the text that ends a key follow once
     /// more.
     elements = ASIDE_TOOL_ARGUMENTS_ELEMENTS,
-    /// As keys and values with `, ` between them. Values are literals of Python's; but if there are texts around values, a
-    /// string stands between these.
+    /// As keys and values with `, ` between them. Values are Python literals. If there are texts around values, a string is
+    /// written between these texts.
     literal = ASIDE_TOOL_ARGUMENTS_LITERAL,
 };
 
@@ -740,15 +740,15 @@ struct TemplateMatch {
 /// The texts around one call of a tool, for a server that makes a model write its calls by a grammar: `begin`, the tool's name,
 /// `after_name`, the arguments, `end`. Valid as long as the dialect.
 struct ToolTrigger {
-    std::string_view trigger;     ///< what a model writes only if a call follows; `begin` begins with it
-    std::string_view begin;       ///< what goes before the name
-    std::string_view after_name;  ///< what goes between the name and the arguments
-    std::string_view end;         ///< what goes after the arguments
+    std::string_view trigger;     ///< the text that a model writes only if a call follows; `begin` starts with it
+    std::string_view begin;       ///< the text before the name
+    std::string_view after_name;  ///< the text between the name and the arguments
+    std::string_view end;         ///< the text after the arguments
     ToolArguments arguments{};    ///< how the arguments are written
-    std::string_view key_begin;   ///< what goes before a key; empty for JSON, as the next three are
-    std::string_view key_end;     ///< what goes after a key
-    std::string_view value_begin; ///< what goes before a value
-    std::string_view value_end;   ///< what goes after a value
+    std::string_view key_begin;   ///< the text before a key; empty for JSON, as are the next three
+    std::string_view key_end;     ///< the text after a key
+    std::string_view value_begin; ///< the text before a value
+    std::string_view value_end;   ///< the text after a value
     /// Tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be read.
     std::vector<std::string_view> preserved;
 };
@@ -838,7 +838,7 @@ struct ScannerOptions {
     std::uint64_t budget = unlimited;
     BudgetUnit budget_unit = BudgetUnit::bytes;
     BudgetScope budget_scope = BudgetScope::span;
-    /// What becomes of a closer of the thinking that has no opener and comes after content.
+    /// How a closer of the thinking without an opener, after content, is treated.
     StrayClose stray_close = StrayClose::dialect;
     /// How to read a tag think, thinking or thought as the first thing of a stream, where it is not the dialect's own.
     LeadingTags leading_tags = LeadingTags::dialect;
@@ -1405,9 +1405,9 @@ struct CallWriterOptions {
     std::uint64_t max_held = 0;
     /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0: 4 MiB.
     std::uint64_t max_tools = 0;
-    /// What leaves of a call before it is whole. At most `max_held` bytes are held for it.
+    /// The part of a call that is sent before the call is whole. At most `max_held` bytes are held for it.
     NotWhole not_whole = NotWhole::tell;
-    /// What becomes of a call of a tool that is not in `tools`. `text` and `drop` are the same for a writer, which has no text: the
+    /// How a call of a tool that is not in `tools` is treated. `text` and `drop` are the same for a writer, which has no text: the
     /// call has no delta.
     UnknownTool unknown_tool = UnknownTool::text;
     /// Whether the end of a text that has ended by itself (Cause::ended) may end a call.
@@ -1600,9 +1600,9 @@ struct RewriterOptions {
     /// dialect guessed it to start, and nothing has shown that it is one, a stream gets it once more as content, and a body as
     /// content alone.
     bool keep_guessed = false;
-    /// With `calls`, what leaves of a call before it is whole. A body, and Ollama's format, have whole calls only.
+    /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls only.
     NotWhole not_whole = NotWhole::tell;
-    /// With `calls`, what becomes of a call of a tool that is not in `tools`.
+    /// With `calls`, how a call of a tool that is not in `tools` is treated.
     UnknownTool unknown_tool = UnknownTool::text;
     /// With `calls`, whether the end of a text that has ended by itself may end a call.
     ImpliedEnd implied_end = ImpliedEnd::on;
@@ -1611,8 +1611,8 @@ struct RewriterOptions {
     std::uint64_t max_calls = 0;
     /// With `calls`, mend arguments as CallWriterOptions::repair_arguments does.
     bool repair_arguments = false;
-    /// With `calls`, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it, as a grammar makes
-    /// a model write them without markers (a named tool as `tool_choice`). For a list of calls there is Start::calls.
+    /// With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of this
+    /// tool, as a grammar for a named tool (`tool_choice`) makes a model write them. For a list of calls there is Start::calls.
     std::optional<std::string_view> start_call{};
 };
 

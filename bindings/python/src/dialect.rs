@@ -23,23 +23,23 @@ pub struct Dialect {
 /// The texts around one call of a tool: `begin`, the tool's name, `after_name`, the arguments, `end`.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct ToolTrigger {
-    /// What a model writes only if a call follows; `begin` begins with it.
+    /// The text that a model writes only if a call follows; `begin` starts with it.
     trigger: String,
-    /// What goes before the name.
+    /// The text before the name.
     begin: String,
-    /// What goes between the name and the arguments.
+    /// The text between the name and the arguments.
     after_name: String,
-    /// What goes after the arguments.
+    /// The text after the arguments.
     end: String,
     /// How the arguments are written: `json`, `tags`, `elements` or `literal`.
     arguments: &'static str,
-    /// What goes before a key; empty for JSON, as the next three are.
+    /// The text before a key; empty for JSON, as are the next three.
     key_begin: String,
-    /// What goes after a key.
+    /// The text after a key.
     key_end: String,
-    /// What goes before a value.
+    /// The text before a value.
     value_begin: String,
-    /// What goes after a value.
+    /// The text after a value.
     value_end: String,
     /// Tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be read.
     preserved: Vec<String>,

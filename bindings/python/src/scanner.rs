@@ -87,7 +87,7 @@ struct State {
 /// removes it alone. With `leading_tags="text"`, a tag of another family as the first thing of a stream is text. They are
 /// `"dialect"` by default: the dialect says.
 ///
-/// The rest is about the `calls` that `split` returns. `not_whole` says what leaves of a call before it is whole: its arguments as they
+/// The rest is about the `calls` that `split` returns. `not_whole` says which part of a call is sent before the call is whole: its arguments as they
 /// come (`"tell"`), or nothing (`"hold"`, and `"text"`, with which a very long call leaves as it comes all the same); one that is not
 /// whole is then not among the calls. With `unknown_tool="tell"`, calls of tools that are not in `tools` are told too. `max_calls` is the
 /// most calls that are. With `implied_end="off"`, a call that lacks its last markers is not whole, even if the answer ended by itself

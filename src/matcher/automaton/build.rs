@@ -118,7 +118,7 @@ struct Builder<'a> {
     states: Vec<u32>,
     /// Rows of cells, in no order.
     rows: Vec<Cell>,
-    /// The classes that a recogniser of a region does not fail at: most places share theirs with others.
+    /// The byte classes with which a recogniser of a region can continue: most places share theirs with others.
     survivors: FxHashMap<(u8, Option<Recogniser>), Rc<[usize]>>,
     exits: Vec<Exit>,
     numbers_of_exits: FxHashMap<Exit, u16>,
@@ -236,7 +236,7 @@ impl<'a> Builder<'a> {
         Some(self.replay(&item, item.held(), None))
     }
 
-    /// Returns the classes that the recogniser of a place does not fail at.
+    /// Returns the byte classes with which the recogniser of a place can continue.
     fn survivors(&mut self, number: u32) -> Rc<[usize]> {
         let Place { item, recogniser, .. } = self.places[number as usize];
         let region = self.rooms[usize::from(item.config)].config.region;

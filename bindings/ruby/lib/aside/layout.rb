@@ -38,19 +38,19 @@ module Aside
     # Where a stream starts.
     START = { nil => 0, content: 1, thinking: 2, narration: 3, tool: 4, header: 5, calls: 6 }.freeze
 
-    # What becomes of a tool call that begins inside the thinking.
+    # How a tool call that begins inside the thinking is treated.
     CALLS_IN_THINKING = { dialect: 0, never: 1 }.freeze
 
-    # What becomes of a closer of the thinking that has no opener and comes after content.
+    # How a closer of the thinking without an opener, after content, is treated.
     STRAY_CLOSE = { dialect: 0, text: 1, drop: 2 }.freeze
 
     # Why a stream ends, as far as its host knows.
     END_REASON = { unknown: 0, ended: 1, cut_off: 2 }.freeze
 
-    # What leaves of a call before it is whole.
+    # The part of a call that is sent before the call is whole.
     NOT_WHOLE = { tell: 0, hold: 1, text: 2 }.freeze
 
-    # What becomes of a call of a tool that the request does not list.
+    # How a call of a tool that the request does not list is treated.
     UNKNOWN_TOOL = { text: 0, drop: 1, tell: 2 }.freeze
 
     # How the arguments of a call are written.

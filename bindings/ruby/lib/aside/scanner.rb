@@ -67,7 +67,7 @@ module Aside
     # +budget+:: how much thinking there may be before a +:budget+ event; nil: no limit
     # +budget_unit+:: what the budget counts: +:bytes+ or +:characters+
     # +budget_scope+:: what the budget applies to: each +:span+, or all thinking of the +:stream+ together
-    # +stray_close+:: what becomes of a closer of the thinking that has no opener and comes after content: +:dialect+ (the
+    # +stray_close+:: how a closer of the thinking without an opener, after content, is treated: +:dialect+ (the
     #                 dialect decides), +:text+, for a host that is sure that its model does not think, or +:drop+ (it is
     #                 removed alone), for a host whose prompt has ended the thinking
     # +leading_tags+:: how to read a tag think, thinking or thought as the first thing of a stream, where it is not the
@@ -75,7 +75,7 @@ module Aside
     #                  asks for such a tag and looks for it itself
     # +calls+:: true: report tool calls with their names and arguments, as the kinds from +:call+ on, if the dialect says how
     #           they are written. Otherwise their bytes are text of the channel +:tool+
-    # +calls_in_thinking+:: what becomes of a tool call that begins inside the thinking: +:dialect+ (the dialect decides
+    # +calls_in_thinking+:: how a tool call that begins inside the thinking is treated: +:dialect+ (the dialect decides
     #                       whether it ends the thinking, interrupts it, or is text of it), or +:never+ (it is text)
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have.
