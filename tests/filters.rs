@@ -220,14 +220,15 @@ fn used(registry: Registry, input: &Input, text: &str) -> Vec<String> {
     result.report.filters
 }
 
-/// A fallback is for commands that no other filter file is for, and only if they run something.
+/// A fallback is for lines that no rule of another filter file decided on, of commands that run something.
 #[test]
-fn a_fallback_is_for_what_no_other_filter_is_for() {
+fn a_fallback_is_for_lines_that_no_other_filter_decided_on() {
     let ticks: String = (0..100).map(|line| format!("✓ the part number {line} of {}\n", line * 7)).collect();
     let filters = |command: &str| used(Registry::new(), &Input::of_command(command), &ticks);
-    for command in ["./check", "cd app && ./check", "make", "sudo tools/check 2>&1", "./check; echo done"] {
-        let expected: &[&str] = if command == "make" { &[] } else { &["passed"] };
-        assert_eq!(filters(command), expected, "{command}");
+    for command in
+        ["./check", "cd app && ./check", "make", "sudo tools/check 2>&1", "./check; echo done", "make | tee log"]
+    {
+        assert_eq!(filters(command), ["passed"], "{command}");
     }
     for command in [
         "cat ticks.txt",
@@ -238,6 +239,9 @@ fn a_fallback_is_for_what_no_other_filter_is_for() {
         "rg ✓",
         "git log",
         "git show HEAD:ticks.txt",
+        "git show",
+        "git diff --no-index a b",
+        "ls ✓*",
         "docker compose logs web",
         "journalctl -u shop",
         "./check | head -200",
@@ -250,10 +254,16 @@ fn a_fallback_is_for_what_no_other_filter_is_for() {
         assert_eq!(filters(command), [""; 0], "{command}");
     }
     assert_eq!(used(Registry::new(), &Input::from_json("{}").unwrap(), &ticks), [""; 0]);
-    // A host's own file takes the command, though it does nothing.
-    let mut registry = Registry::new();
-    registry.add_toml("id = 'mine'\n[[run]]\ncommand = ['check']\n[[rule]]\ndrop = ['^no']").unwrap();
-    assert_eq!(used(registry, &Input::of_command("./check"), &ticks), [""; 0]);
+    // A rule of a host's own file takes the lines that it keeps, and no others.
+    for (rule, expected) in [("keep = ['✓']", &[][..]), ("drop = ['^no']", &["passed"])] {
+        let mut registry = Registry::new();
+        registry.add_toml(&format!("id = 'mine'\n[[run]]\ncommand = ['check']\n[[rule]]\n{rule}")).unwrap();
+        assert_eq!(used(registry, &Input::of_command("./check"), &ticks), expected, "{rule}");
+    }
+    // What a program printed under `cargo run` is its own.
+    let ran = format!("     Running `target/debug/shop`\n{ticks}");
+    assert_eq!(filters("cargo run"), ["passed"]);
+    assert_eq!(used(Registry::new(), &Input::of_command("cargo run"), &ran), [""; 0]);
     // Neither hunks nor error regions lose a line.
     let hunk: String = (0..100).map(|line| format!("+✓ the part number {line}\n")).collect();
     let hunk = format!("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,100 @@\n{hunk}");

@@ -65,6 +65,14 @@ impl Layout {
         layout
     }
 
+    /// Marks lines that a filter decided to leave as they are.
+    pub fn take(&mut self, lines: &[usize]) {
+        for &line in lines {
+            self.found[line].class.add(Class::TAKEN);
+            self.classes[line].add(Class::TAKEN);
+        }
+    }
+
     /// Adds the lines up to this offset, which is a line's beginning or the text's end.
     fn read(&mut self, bytes: &[u8], upto: usize, failures: &Failures) {
         let from = self.ends.last().copied().unwrap_or(0);

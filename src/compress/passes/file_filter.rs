@@ -309,21 +309,27 @@ impl Pass for FileFilter {
         is_for(&self.file.tools, tool_id) && self.is_for(input)
     }
 
-    fn is_for_some(&self) -> bool {
-        !self.file.fallback
-    }
-
     fn accepts(&self, format: Format) -> bool {
         self.file.accepts.contains(&format)
     }
 
-    fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
+    fn edits(&self, text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit> {
+        self.decisions(text, input, limit).0
+    }
+
+    fn decisions(&self, text: Text<'_>, input: &Input, _: usize) -> (Vec<Edit>, Vec<usize>) {
         let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
         // The rule that drops each line; the number of rules if none does.
         let mut by: Vec<usize> = Vec::with_capacity(text.len());
-        self.judge(text, input, |judged| by.push(judged.unwrap_or(rules.len())));
+        let mut taken = Vec::new();
+        self.judge(text, input, |judged| {
+            if matches!(judged, Ok(_) | Err(KeepReason::Kept(_))) {
+                taken.push(by.len());
+            }
+            by.push(judged.unwrap_or(rules.len()));
+        });
         keep_ends(&rules, &mut by);
-        left_out(text, rules.len(), &by)
+        (left_out(text, rules.len(), &by), taken)
     }
 }
 
@@ -332,6 +338,8 @@ impl Pass for FileFilter {
 pub enum KeepReason {
     /// No pattern matches it.
     Unmatched,
+    /// Another filter decided on it, and this one is a fallback.
+    Taken,
     /// The rule keeps it.
     Kept(usize),
     /// The rule would drop it, but holds only between lines, and this one is not between them.
@@ -376,6 +384,11 @@ impl FileFilter {
                     }
                 }
             };
+            let class = text.class(line);
+            if self.file.fallback && class.has(Class::TAKEN) {
+                tell(Err(KeepReason::Taken));
+                continue;
+            }
             see(text.line(line));
             // A rule may also be for what a machine puts before lines.
             let said = if is_stamped { text.unstamped(line, failures) } else { text.line(line) };
@@ -383,7 +396,6 @@ impl FileFilter {
                 see(said);
             }
             open.iter_mut().zip(&starts).for_each(|(open, start)| *open |= start);
-            let class = text.class(line);
             let holds = |index: usize| match rules[index] {
                 rule if rule.from.is_some() && !open[index] => Err(KeepReason::Closed(index)),
                 rule if !rule.hunks && class.has(Class::HUNK) => Err(KeepReason::InHunk(index)),

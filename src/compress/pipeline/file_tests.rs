@@ -225,6 +225,7 @@ fn stayed(filter: &FileFilter, file: &str, why: KeepReason, region: Option<usize
     let rule = |number| rule_at(filter, file, number);
     match why {
         KeepReason::Unmatched => "no pattern of a rule matches it".to_owned(),
+        KeepReason::Taken => "another filter decided on it".to_owned(),
         KeepReason::Kept(number) => format!("{} keeps it", rule(number)),
         KeepReason::Closed(number) => format!("{} does not hold here: see its `from` and `until`", rule(number)),
         KeepReason::InHunk(number) => format!("it is in a diff's hunk, and {} has no `hunks = true`", rule(number)),

@@ -158,8 +158,9 @@ impl<'a> FilterRun<'a> {
             }
             let layout = layout.get_or_insert_with(|| Layout::new(bytes, failures::built_in()));
             let text = Text::new(bytes, layout);
-            let mut edits = pass.edits(text, input, target);
+            let (mut edits, taken) = pass.decisions(text, input, target);
             if edits.is_empty() {
+                layout.take(&taken);
                 return Ok(None);
             }
             if pass.promise() == Promise::Select {
@@ -174,6 +175,7 @@ impl<'a> FilterRun<'a> {
             if pass.promise() == Promise::Refold && !pass.is_undone(bytes, &next.bytes) {
                 return Err("undoing it did not give its input".to_owned());
             }
+            layout.take(&taken);
             Ok(Some(next))
         };
         caught(work)

@@ -1,8 +1,6 @@
 //! The filters in their order, and what they make of one text: as much of a compression as a stream needs too. Whatever a
 //! filter does, the result is no longer than what came in.
 
-use std::cell::LazyCell;
-
 use super::{
     filter_run::FilterRun,
     parts::Original,
@@ -11,7 +9,7 @@ use super::{
 };
 use crate::compress::{
     invocation::Invocation,
-    passes::{pass::Stage, terminal::TERMINAL},
+    passes::terminal::TERMINAL,
     text::{
         banner::{SWITCH_OFF, banner, has_banner},
         edited::EditedText,
@@ -90,13 +88,8 @@ impl Pipeline {
             let head = banner(&[], raw.bytes.len(), raw.bytes.len(), self.switch_off_within(Some(limit)));
             limit.saturating_sub(head.len() + 1)
         });
-        let entries = &self.registry.entries;
-        // Looked for when the first fallback has its turn.
-        let is_taken = LazyCell::new(|| entries.iter().any(|entry| entry.is_for_some(invocation)));
-        for entry in entries.iter().filter(|entry| wanted(entry.id())) {
-            if entry.stage() != Stage::Fallback || !*is_taken {
-                run.turn(entry, free);
-            }
+        for entry in self.registry.entries.iter().filter(|entry| wanted(entry.id())) {
+            run.turn(entry, free);
         }
         run.end()
     }

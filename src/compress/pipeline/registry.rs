@@ -4,7 +4,6 @@
 use std::{fmt, sync::Arc};
 
 use super::host::{Cache, Filter};
-use crate::compress::invocation::Invocation;
 use crate::compress::passes::{
     built_in,
     file_filter::FileFilter,
@@ -52,14 +51,6 @@ impl Entry {
         match self {
             Entry::Pass(pass) => pass.stage(),
             Entry::Host(_) => Stage::Tool,
-        }
-    }
-
-    /// Whether it was written for certain programs or tools, and this invocation is of one of them.
-    pub fn is_for_some(&self, invocation: &Invocation<'_>) -> bool {
-        match self {
-            Entry::Pass(pass) => pass.is_for_some() && pass.matches(invocation.tool_id, invocation.input),
-            Entry::Host(_) => false,
         }
     }
 }
