@@ -347,3 +347,27 @@ fn a_test_that_fails_says_what_is_different_and_why() {
     let said = told("drop = ['^ok ']", "mine", &many, "x\n");
     assert!(said.len() < 8 << 10 && said.contains("… 4992 lines more"), "{said}");
 }
+
+/// Rules see through the names that a program puts before the lines of others, and through times before these.
+#[test]
+fn labels_and_times_before_lines_hide_no_output() {
+    let line = |at: usize| format!("✓ renders item {at} of {}", at * 7);
+    for labels in [&["packages/ui test: ", "apps/web test: "][..], &["@shop/ui:test: "], &["web  | ", "db   | "]] {
+        for time in ["", "2024-11-02T10:00:00.1234567Z ", "10:00:01 "] {
+            let text: String =
+                (0..100).map(|at| format!("{time}{}{}\n", labels[at % labels.len()], line(at))).collect();
+            let text = text + time + labels[0] + "Failed\n";
+            for command in ["pnpm -r test", "./ci", "docker compose up"] {
+                let input = Input::of_command(command);
+                let invocation = Invocation::new("bash", &input);
+                let parts = [Part::Text(text.as_bytes())];
+                let result = Compressor::new(&Registry::new()).compress(&invocation, &parts);
+                let Outcome::Text(left) = &result.parts[0] else { panic!("{command}: {text}") };
+                assert!(left.len() < text.len() / 3, "{command}: {}", String::from_utf8_lossy(left));
+                assert!(left.ends_with(b"Failed\n"));
+            }
+        }
+    }
+    let text: String = (0..100).map(|at| format!("error: {}\n", line(at))).collect();
+    assert_eq!(used(Registry::new(), &Input::of_command("./ci"), &text), [""; 0]);
+}

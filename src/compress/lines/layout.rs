@@ -1,12 +1,14 @@
 //! A text cut into lines, and what each of its lines is. That is worked out once for each version of a text, and lines
 //! that did not change are not looked at again: reading lines is most of the time that a compression takes.
 
-use std::ops::Range;
+use std::{cell::OnceCell, ops::Range, sync::Arc};
 
 use super::{
     class::Class,
     failures::{Failures, LineMatch},
-    hunks, regions,
+    hunks,
+    labels::Labels,
+    regions,
 };
 use crate::compress::text::{bytes, edited::EditedText, marker::Marker};
 
@@ -20,6 +22,8 @@ pub struct Layout {
     classes: Vec<Class>,
     /// There may be hunks of a diff.
     has_hunks: bool,
+    /// Found when they are first asked for. What filters leave out does not change them.
+    labels: OnceCell<Arc<Labels>>,
 }
 
 impl Layout {
@@ -38,6 +42,7 @@ impl Layout {
             found: Vec::with_capacity(self.ends.len() + text.taken.len()),
             classes: Vec::new(),
             has_hunks: self.has_hunks,
+            labels: self.labels.clone(),
         };
         let old_start = |line: usize| if line == 0 { 0 } else { self.ends[line - 1] };
         let mut line = 0;
@@ -144,6 +149,11 @@ impl<'a> Text<'a> {
     /// Returns a line without its line end, and without what a machine put before it, such as a time.
     pub fn unstamped(self, line: usize, failures: &Failures) -> &'a [u8] {
         failures.without_prefix(self.line(line))
+    }
+
+    /// Returns the labels that programs put before the lines.
+    pub fn labels(self, failures: &Failures) -> &'a Labels {
+        self.layout.labels.get_or_init(|| Labels::of(self.len(), |line| self.line(line), failures).into())
     }
 
     /// Whether one of the first lines has something that a machine put before it.

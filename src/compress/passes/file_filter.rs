@@ -372,6 +372,7 @@ impl FileFilter {
         let mut starts = vec![false; rules.len()];
         let failures = failures::built_in();
         let is_stamped = text.is_stamped(failures);
+        let labels = text.labels(failures);
         for line in 0..text.len() {
             hits.fill(false);
             starts.fill(false);
@@ -390,9 +391,13 @@ impl FileFilter {
                 continue;
             }
             see(text.line(line));
-            // A rule may also be for what a machine puts before lines.
-            let said = if is_stamped { text.unstamped(line, failures) } else { text.line(line) };
-            if said.len() < text.line(line).len() {
+            // A rule may also be for what a machine or a program puts before lines.
+            let unstamped = if is_stamped { text.unstamped(line, failures) } else { text.line(line) };
+            if unstamped.len() < text.line(line).len() {
+                see(unstamped);
+            }
+            let said = labels.without(unstamped);
+            if said.len() < unstamped.len() {
                 see(said);
             }
             open.iter_mut().zip(&starts).for_each(|(open, start)| *open |= start);
