@@ -78,6 +78,11 @@ impl Layout {
         }
     }
 
+    /// Sets the number of the tool that printed each line.
+    pub fn set_tools(&mut self, tools: &[u16]) {
+        self.found.iter_mut().zip(tools).for_each(|(found, &tool)| found.tool = tool);
+    }
+
     /// Adds the lines up to this offset, which is a line's beginning or the text's end.
     fn read(&mut self, bytes: &[u8], upto: usize, failures: &Failures) {
         let from = self.ends.last().copied().unwrap_or(0);
@@ -112,11 +117,34 @@ pub struct Text<'a> {
     layout: &'a Layout,
     /// The text is a later part of a longer one.
     pub goes_on: bool,
+    /// Which lines a filter for a tool is for.
+    pub scope: Scope,
+}
+
+/// Some lines of a text.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub enum Scope {
+    #[default]
+    All,
+    /// What the tool with this number printed.
+    Tool(u16),
+    /// What any tool printed that is known by its signature.
+    AnyTool,
 }
 
 impl<'a> Text<'a> {
     pub fn new(bytes: &'a [u8], layout: &'a Layout) -> Text<'a> {
-        Text { bytes, layout, goes_on: false }
+        Text { bytes, layout, goes_on: false, scope: Scope::All }
+    }
+
+    /// Whether a filter for a tool is for this line.
+    pub fn is_in_scope(self, line: usize) -> bool {
+        let tool = self.layout.found[line].tool;
+        match self.scope {
+            Scope::All => true,
+            Scope::Tool(number) => tool == number,
+            Scope::AnyTool => tool != 0,
+        }
     }
 
     /// Returns the number of lines.
@@ -151,15 +179,17 @@ impl<'a> Text<'a> {
         failures.without_prefix(self.line(line))
     }
 
-    /// Returns the labels that programs put before the lines.
-    pub fn labels(self, failures: &Failures) -> &'a Labels {
-        self.layout.labels.get_or_init(|| Labels::of(self.len(), |line| self.line(line), failures).into())
-    }
-
     /// Whether one of the first lines has something that a machine put before it.
     pub fn is_stamped(self, failures: &Failures) -> bool {
         const FIRST: usize = 64;
         (0..self.len().min(FIRST)).any(|line| self.unstamped(line, failures).len() < self.line(line).len())
+    }
+
+    /// Returns the lines as they are, and as their tools printed them.
+    pub fn said(self, failures: &'a Failures) -> Said<'a> {
+        let is_stamped = self.is_stamped(failures);
+        let find = || Labels::of(self.len(), |line| self.line(line), failures).into();
+        Said { text: self, failures, is_stamped, labels: self.layout.labels.get_or_init(find) }
     }
 
     pub fn class(self, line: usize) -> Class {
@@ -226,10 +256,49 @@ impl<'a> Text<'a> {
     }
 }
 
+/// The lines of a text, with and without what machines and programs put before what a tool printed.
+pub struct Said<'a> {
+    text: Text<'a>,
+    failures: &'a Failures,
+    /// One of the first lines has something that a machine put before it.
+    is_stamped: bool,
+    labels: &'a Labels,
+}
+
+impl<'a> Said<'a> {
+    /// Returns the line, and if it is another, the line without a time and the like, and without a label too.
+    pub fn views(&self, line: usize) -> Views<'a> {
+        let whole = self.text.line(line);
+        let unstamped = if self.is_stamped { self.text.unstamped(line, self.failures) } else { whole };
+        let unlabelled = self.labels.without(unstamped);
+        let mut views = Views { lines: [whole; 3], count: 1 };
+        for view in [unstamped, unlabelled] {
+            if view.len() < views.lines[views.count - 1].len() {
+                views.lines[views.count] = view;
+                views.count += 1;
+            }
+        }
+        views
+    }
+}
+
+/// What a tool may have printed: a line, and what is left of it behind what others put before it.
+pub struct Views<'a> {
+    lines: [&'a [u8]; 3],
+    count: usize,
+}
+
+impl<'a> Views<'a> {
+    pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.lines.into_iter().take(self.count)
+    }
+}
+
 /// Follows the parts of a line that was cut, for as many markers as the library writes into one line.
 fn parts(line: usize, step: impl Fn(usize) -> usize) -> usize {
     const MOST: usize = 6;
-    (0..MOST).fold(line, |line, _| step(line))
+    let next = |&line: &usize| Some(step(line)).filter(|&next| next != line);
+    std::iter::successors(Some(line), next).take(MOST + 1).last().unwrap_or(line)
 }
 
 #[cfg(test)]

@@ -3,7 +3,10 @@
 
 use crate::compress::{
     invocation::input::Input,
-    lines::{layout::Text, protect::Format},
+    lines::{
+        layout::{Text, Views},
+        protect::Format,
+    },
     text::edit::Edit,
 };
 
@@ -45,6 +48,25 @@ pub trait Pass: Send + Sync {
 
     fn matches(&self, _tool_id: &str, _input: &Input) -> bool {
         true
+    }
+
+    /// Whether the filter is for this tool, whatever it ran.
+    fn is_for_tool(&self, _tool_id: &str) -> bool {
+        true
+    }
+
+    /// Returns patterns of the lines that open a section of the filter's tool, and of those that close it.
+    fn opens(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    fn closes(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    /// Whether a rule of the filter leaves out a line that looks like any of these.
+    fn knows_any(&self, _views: &Views<'_>) -> bool {
+        false
     }
 
     /// Whether the filter takes texts of a machine format.

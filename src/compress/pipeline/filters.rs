@@ -4,16 +4,16 @@
 use super::{
     filter_run::FilterRun,
     parts::Original,
-    registry::Registry,
+    registry::{Entry, Registry},
     report::{PartReport, Report},
 };
 use crate::compress::{
     invocation::Invocation,
-    passes::terminal::TERMINAL,
+    passes::{pass::Stage, terminal::TERMINAL},
     text::{
         banner::{SWITCH_OFF, banner, has_banner},
         edited::EditedText,
-        length::Length,
+        length::{Length, MIN_COMPRESSIBLE_LENGTH},
     },
 };
 
@@ -88,9 +88,17 @@ impl Pipeline {
             let head = banner(&[], raw.bytes.len(), raw.bytes.len(), self.switch_off_within(Some(limit)));
             limit.saturating_sub(head.len() + 1)
         });
-        for entry in self.registry.entries.iter().filter(|entry| wanted(entry.id())) {
-            run.turn(entry, free);
+        let entries = &self.registry.entries;
+        let (first, others) = entries.split_at(entries.partition_point(|entry| entry.stage() <= Stage::Tool));
+        let turns = |run: &mut FilterRun, entries: &[Entry]| {
+            entries.iter().filter(|entry| wanted(entry.id())).for_each(|entry| run.turn(entry, free));
+        };
+        turns(&mut run, first);
+        // In less, no filter has much to leave out.
+        if run.len() >= MIN_COMPRESSIBLE_LENGTH {
+            run.sections(self.registry.signatures(), wanted);
         }
+        turns(&mut run, others);
         run.end()
     }
 }
