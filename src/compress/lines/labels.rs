@@ -18,14 +18,14 @@ const LEAST: usize = 4;
 pub struct Labels(Vec<Box<[u8]>>);
 
 impl Labels {
-    /// Finds the labels of a text of so many lines, in stretches of it that lie evenly apart.
+    /// Finds the labels of a text of so many lines, in stretches of it that lie evenly apart. The lines have no times before them.
     pub fn of<'a>(count: usize, line: impl Fn(usize) -> &'a [u8], failures: &Failures) -> Labels {
         let mut counts: FxHashMap<&[u8], usize> = FxHashMap::default();
         let stretches = STRETCHES.min(count.div_ceil(LINES));
         for stretch in 0..stretches {
             let first = count.saturating_sub(LINES) * stretch / stretches.saturating_sub(1).max(1);
             let lines = (first..count).take(LINES);
-            let labels: Vec<&[u8]> = lines.filter_map(|at| label(failures.without_prefix(line(at)))).collect();
+            let labels: Vec<&[u8]> = lines.filter_map(|at| label(line(at))).collect();
             let is_shared = |label: &&[u8]| labels.iter().filter(|other| other == &label).count() > 1;
             if labels.iter().filter(|label| is_shared(label)).count() * 2 > LINES.min(count) {
                 labels.iter().for_each(|label| *counts.entry(label).or_default() += 1);
@@ -35,6 +35,10 @@ impl Labels {
         let is_name = |label: &[u8]| !failures.is_weak(label) && failures.label(label).is_empty();
         let shared = counts.into_iter().filter(|&(label, count)| count >= LEAST && is_name(label));
         Labels(shared.map(|(label, _)| label.into()).collect())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Returns the line without its label.

@@ -139,11 +139,10 @@ impl<'a> Text<'a> {
 
     /// Whether a filter for a tool is for this line.
     pub fn is_in_scope(self, line: usize) -> bool {
-        let tool = self.layout.found[line].tool;
         match self.scope {
             Scope::All => true,
-            Scope::Tool(number) => tool == number,
-            Scope::AnyTool => tool != 0,
+            Scope::Tool(number) => self.layout.found[line].tool == number,
+            Scope::AnyTool => self.layout.found[line].tool != 0,
         }
     }
 
@@ -188,7 +187,8 @@ impl<'a> Text<'a> {
     /// Returns the lines as they are, and as their tools printed them.
     pub fn said(self, failures: &'a Failures) -> Said<'a> {
         let is_stamped = self.is_stamped(failures);
-        let find = || Labels::of(self.len(), |line| self.line(line), failures).into();
+        let unstamped = |line| if is_stamped { self.unstamped(line, failures) } else { self.line(line) };
+        let find = || Labels::of(self.len(), unstamped, failures).into();
         Said { text: self, failures, is_stamped, labels: self.layout.labels.get_or_init(find) }
     }
 
@@ -269,6 +269,9 @@ impl<'a> Said<'a> {
     /// Returns the line, and if it is another, the line without a time and the like, and without a label too.
     pub fn views(&self, line: usize) -> Views<'a> {
         let whole = self.text.line(line);
+        if !self.is_stamped && self.labels.is_empty() {
+            return Views { lines: [whole; 3], count: 1 };
+        }
         let unstamped = if self.is_stamped { self.text.unstamped(line, self.failures) } else { whole };
         let unlabelled = self.labels.without(unstamped);
         let mut views = Views { lines: [whole; 3], count: 1 };

@@ -387,12 +387,12 @@ impl Pass for FileFilter {
         let mut by: Vec<usize> = Vec::with_capacity(text.len());
         let mut taken = Vec::new();
         self.judge(text, input, |judged| {
-            if matches!(judged, Ok(_) | Err(KeepReason::Kept(_))) {
+            if let Err(KeepReason::Kept(_)) = judged {
                 taken.push(by.len());
             }
             by.push(judged.unwrap_or(rules.len()));
         });
-        keep_ends(&rules, &mut by);
+        keep_ends(&rules, &mut by, |lines| taken.extend(lines));
         (left_out(text, rules.len(), &by), taken)
     }
 }
@@ -492,7 +492,7 @@ impl FileFilter {
         let mut judged = Vec::with_capacity(text.len());
         self.judge(text, input, |line| judged.push(line));
         let mut by: Vec<usize> = judged.iter().map(|line| line.unwrap_or(rules.len())).collect();
-        keep_ends(&rules, &mut by);
+        keep_ends(&rules, &mut by, |_| {});
         let mut start = 0;
         for run in judged.chunk_by_mut(|line, next| line == next) {
             let by = &by[start..start + run.len()];
@@ -512,19 +512,22 @@ impl FileFilter {
     }
 }
 
-/// Lets the first and last lines of each run stay, and all of a run that has too few.
-fn keep_ends(rules: &[&Rule], by: &mut [usize]) {
+/// Lets the first and last lines of each run stay, and all of a run that has too few. Calls `stay` with these lines.
+fn keep_ends(rules: &[&Rule], by: &mut [usize], mut stay: impl FnMut(Range<usize>)) {
     let none = rules.len();
     let mut line = 0;
     while line < by.len() {
         let rule = by[line];
         let end = (line..by.len()).find(|&next| by[next] != rule).unwrap_or(by.len());
-        if rule != none && end - line < rules[rule].least {
-            by[line..end].fill(none);
-        } else if rule != none {
-            let (first, last) = (rules[rule].first.min(end - line), rules[rule].last.min(end - line));
-            by[line..line + first].fill(none);
-            by[end - last..end].fill(none);
+        if rule != none {
+            let length = end - line;
+            let few = length < rules[rule].least;
+            let first = if few { length } else { rules[rule].first.min(length) };
+            let last = rules[rule].last.min(length);
+            for kept in [line..line + first, end - last..end] {
+                by[kept.clone()].fill(none);
+                stay(kept);
+            }
         }
         line = end;
     }
