@@ -117,13 +117,20 @@ fn embed_filters() {
     let mut files = toml_files("filters");
     files.retain(|file| !file.file_stem().unwrap().to_string_lossy().starts_with('_'));
     let mut table = String::from("&[\n");
+    let mut programs = std::collections::BTreeSet::new();
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
-        writeln!(table, "{:?},", text.split("\n[[test]]").next().unwrap()).unwrap();
+        let text = text.split("\n[[test]]").next().unwrap();
+        writeln!(table, "{text:?},").unwrap();
+        let keys: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let runs = keys.get("run").and_then(toml::Value::as_array).into_iter().flatten();
+        let commands = runs.flat_map(|run| run["command"].as_array().unwrap());
+        programs.extend(commands.map(|command| command.as_str().unwrap().to_owned()));
     }
     table.push_str("]\n");
     let folder = env::var("OUT_DIR").unwrap();
     fs::write(Path::new(&folder).join("filters.rs"), table).unwrap();
+    fs::write(Path::new(&folder).join("programs.rs"), format!("{:?}", programs.iter().collect::<Vec<_>>())).unwrap();
     let mut failures: toml::Table = fs::read_to_string("filters/_failures.toml").unwrap().parse().unwrap();
     for (_, value) in failures.iter_mut() {
         let tables = match value {

@@ -73,6 +73,18 @@ const TRAPS: [&str; 58] = [
     "x 1\nx 2\nx 3\n",
 ];
 
+/// Lines by which tools are known, and which their rules leave out.
+const TOOL_TRAPS: [&str; 8] = [
+    "=== test session starts ===\n",
+    "=== test session starts ===\nrunning 3 tests\n    ✔ a\n[INFO] Scanning for projects...\n",
+    "=== test session starts ===\na.py::b PASSED [ 1%]\n",
+    "=== test session starts ===\na.py::b PASSED [ 1%]\na.py::c PASSED [ 1%]\n=== 2 passed in 0.1s ===\n",
+    "    ✔ a\n",
+    "test a ... ok\nrunning 3 tests\n",
+    "web: > Task :a UP-TO-DATE\nweb: b\n",
+    "#1 1.0 Collecting a\n",
+];
+
 /// Returns a trap of this size. Under a budget each line has a number, so that the lines are not folded before `budget`
 /// sees them.
 fn trap(unit: &str, size: usize, numbered: bool) -> Vec<u8> {
@@ -146,6 +158,18 @@ fn work() {
         }
         return;
     }
+    if job == "tools" {
+        let (compressor, input) = (Compressor::new(&Registry::new()), Input::of_command("make"));
+        let compress = |text: &[u8]| {
+            drop(black_box(compressor.compress(&Invocation::new("bash", &input), &[Part::Text(text)])));
+        };
+        compress("error: expected `;`\n".repeat(5000).as_bytes());
+        for unit in TOOL_TRAPS {
+            compress(&trap(unit, SIZES[0], false));
+            SIZES.iter().for_each(|&size| counted(&|| compress(&trap(unit, size, false))));
+        }
+        return;
+    }
     let budget: usize = job.parse().unwrap();
     let mut registry = Registry::new();
     registry.minify_json();
@@ -173,6 +197,11 @@ fn work_is_linear() {
 #[test]
 fn work_under_a_budget_is_linear() {
     callgrind::linear("compress_linear", "4000", &TRAPS);
+}
+
+#[test]
+fn looking_for_tools_is_linear() {
+    callgrind::linear("compress_linear", "tools", &TOOL_TRAPS);
 }
 
 #[test]

@@ -153,7 +153,7 @@ fn wrong_files_are_refused_with_line_and_key() {
     refused(7, "drop = ['''\n[ok]\na = 1\n''']\nform = 'x'", 11, "rule.form", "the nearest is `from`");
     let many = format!("id = 'a'\ntools = ['t']\n[[rule]]\ndrop = [{}]", "'[a-c]{100000}', ".repeat(9));
     assert!(Registry::empty().add_toml(&many).unwrap_err().message().starts_with("the patterns together: "));
-    for key in ["run", "rule", "test"] {
+    for key in ["run", "rule", "signature", "test"] {
         let error = Registry::empty().add_toml(&format!("id = 'a'\n{key} = [[['mine']]]")).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -164,6 +164,14 @@ fn wrong_files_are_refused_with_line_and_key() {
         let error = Registry::empty().add_toml(&format!("id = 'a'\n{wrong}\n[[rule]]\ndrop = ['a']")).unwrap_err();
         assert!(error.message().contains("`fallback` is for commands that no [[run]] names"), "{error}");
     }
+    refused(4, "command = ['mine']\n[[signature]]\nopens = ['==']", 6, "signature.opens", "begins with `^`");
+    refused(4, "command = ['mine']\n[[signature]]\nopens = ['^(']", 6, "signature.opens", "unclosed group");
+    refused(4, "command = ['mine']\n[[signature]]\nopens = ['^a', '']", 6, "signature.opens", "an empty pattern");
+    let closes = "command = ['mine']\n[[signature]]\nopens = ['^a']\ncloses = ['^[a-c]{20000}']";
+    refused(4, closes, 7, "signature.closes", "262144 bytes");
+    refused(4, "command = ['mine']\n[[signature]]\ncloses = ['^a']", 5, "signature", "has no `opens`");
+    refused(2, "budget = true\n[[signature]]\nopens = ['^a']", 3, "signature", "always runs");
+    Registry::empty().add_toml("id = 'a'\n[[signature]]\nopens = ['^a']\n[[rule]]\ndrop = ['a']").unwrap();
     for (file, words) in [("id = 'a'", "what the filter is for"), ("id = 'a'\ntools = ['t']", "no `[[rule]]`")] {
         let error = Registry::empty().add_toml(file).unwrap_err();
         assert!(error.message().contains(words), "{error}");
@@ -220,14 +228,15 @@ fn used(registry: Registry, input: &Input, text: &str) -> Vec<String> {
     result.report.filters
 }
 
-/// A fallback is for commands that no other filter file is for, and only if they run something.
+/// A fallback is for lines that no rule of another filter file decided on, of commands that run something.
 #[test]
-fn a_fallback_is_for_what_no_other_filter_is_for() {
+fn a_fallback_is_for_lines_that_no_other_filter_decided_on() {
     let ticks: String = (0..100).map(|line| format!("✓ the part number {line} of {}\n", line * 7)).collect();
     let filters = |command: &str| used(Registry::new(), &Input::of_command(command), &ticks);
-    for command in ["./check", "cd app && ./check", "make", "sudo tools/check 2>&1", "./check; echo done"] {
-        let expected: &[&str] = if command == "make" { &[] } else { &["passed"] };
-        assert_eq!(filters(command), expected, "{command}");
+    for command in
+        ["./check", "cd app && ./check", "make", "sudo tools/check 2>&1", "./check; echo done", "make | tee log"]
+    {
+        assert_eq!(filters(command), ["passed"], "{command}");
     }
     for command in [
         "cat ticks.txt",
@@ -238,6 +247,9 @@ fn a_fallback_is_for_what_no_other_filter_is_for() {
         "rg ✓",
         "git log",
         "git show HEAD:ticks.txt",
+        "git show",
+        "git diff --no-index a b",
+        "ls ✓*",
         "docker compose logs web",
         "journalctl -u shop",
         "./check | head -200",
@@ -250,10 +262,16 @@ fn a_fallback_is_for_what_no_other_filter_is_for() {
         assert_eq!(filters(command), [""; 0], "{command}");
     }
     assert_eq!(used(Registry::new(), &Input::from_json("{}").unwrap(), &ticks), [""; 0]);
-    // A host's own file takes the command, though it does nothing.
-    let mut registry = Registry::new();
-    registry.add_toml("id = 'mine'\n[[run]]\ncommand = ['check']\n[[rule]]\ndrop = ['^no']").unwrap();
-    assert_eq!(used(registry, &Input::of_command("./check"), &ticks), [""; 0]);
+    // A rule of a host's own file takes the lines that it keeps, and no others.
+    for (rule, expected) in [("keep = ['✓']", &[][..]), ("drop = ['^no']", &["passed"])] {
+        let mut registry = Registry::new();
+        registry.add_toml(&format!("id = 'mine'\n[[run]]\ncommand = ['check']\n[[rule]]\n{rule}")).unwrap();
+        assert_eq!(used(registry, &Input::of_command("./check"), &ticks), expected, "{rule}");
+    }
+    // What a program printed under `cargo run` is its own.
+    let ran = format!("     Running `target/debug/shop`\n{ticks}");
+    assert_eq!(filters("cargo run"), ["passed"]);
+    assert_eq!(used(Registry::new(), &Input::of_command("cargo run"), &ran), [""; 0]);
     // Neither hunks nor error regions lose a line.
     let hunk: String = (0..100).map(|line| format!("+✓ the part number {line}\n")).collect();
     let hunk = format!("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,100 @@\n{hunk}");
@@ -336,4 +354,166 @@ fn a_test_that_fails_says_what_is_different_and_why() {
     let many: String = (0..5000).map(|line| format!("{line} {}\n", "é".repeat(500))).collect();
     let said = told("drop = ['^ok ']", "mine", &many, "x\n");
     assert!(said.len() < 8 << 10 && said.contains("… 4992 lines more"), "{said}");
+}
+
+/// Rules see through the names that a program puts before the lines of others, and through times before these.
+#[test]
+fn labels_and_times_before_lines_hide_no_output() {
+    let line = |at: usize| format!("✓ renders item {at} of {}", at * 7);
+    for labels in [&["packages/ui test: ", "apps/web test: "][..], &["@shop/ui:test: "], &["web  | ", "db   | "]] {
+        for time in ["", "2024-11-02T10:00:00.1234567Z ", "10:00:01 "] {
+            let text: String =
+                (0..100).map(|at| format!("{time}{}{}\n", labels[at % labels.len()], line(at))).collect();
+            let text = text + time + labels[0] + "Failed\n";
+            for command in ["pnpm -r test", "./ci", "docker compose up"] {
+                let input = Input::of_command(command);
+                let invocation = Invocation::new("bash", &input);
+                let parts = [Part::Text(text.as_bytes())];
+                let result = Compressor::new(&Registry::new()).compress(&invocation, &parts);
+                let Outcome::Text(left) = &result.parts[0] else { panic!("{command}: {text}") };
+                assert!(left.len() < text.len() / 3, "{command}: {}", String::from_utf8_lossy(left));
+                assert!(left.ends_with(b"Failed\n"));
+            }
+        }
+    }
+    let text: String = (0..100).map(|at| format!("error: {}\n", line(at))).collect();
+    assert_eq!(used(Registry::new(), &Input::of_command("./ci"), &text), [""; 0]);
+}
+
+/// Returns what the built-in files say: the id, whether it has a signature, and its tests.
+fn built_in_tests() -> Vec<(String, bool, Vec<toml::Value>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("filters");
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<_> =
+        paths.filter(|path| !path.file_name().unwrap().to_string_lossy().starts_with('_')).collect();
+    paths.sort();
+    let read = |path| {
+        let file: toml::Table = fs::read_to_string(path).unwrap().parse().unwrap();
+        let tests = file["test"].as_array().unwrap().clone();
+        (file["id"].as_str().unwrap().to_owned(), file.contains_key("signature"), tests)
+    };
+    paths.iter().map(read).collect()
+}
+
+/// Lines that say nothing.
+fn plain(first: usize, count: usize) -> String {
+    (first..first + count).map(|line| format!("the worker took the job number {} from the queue\n", line * 7)).collect()
+}
+
+/// Every tool with a signature is known by what it prints, among other lines and after other commands.
+#[test]
+fn a_tool_is_known_by_what_it_prints() {
+    let mut wrong = Vec::new();
+    for (id, _, tests) in built_in_tests().into_iter().filter(|(_, has_signature, _)| *has_signature) {
+        let mut inputs = tests.iter().filter(|test| test["kind"].as_str() != Some("look-alike"));
+        let is_known = |test: &toml::Value| {
+            // Several runs, so that what goes is longer than a banner.
+            let text = (plain(0, 9) + test["input"].as_str().unwrap()).repeat(9);
+            let commands = ["./ci", "./prepare && ./run", ""];
+            commands.iter().all(|command| used(Registry::new(), &Input::of_command(command), &text).contains(&id))
+                && used(Registry::new(), &Input::from_json("{}").unwrap(), &text).contains(&id)
+        };
+        if !inputs.any(is_known) {
+            wrong.push(id);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// What only looks like the lines of a tool opens no section of it.
+#[test]
+fn what_looks_like_a_tool_opens_no_section() {
+    let mut wrong = Vec::new();
+    for (id, _, tests) in built_in_tests() {
+        for test in tests.iter().filter(|test| test["kind"].as_str() == Some("look-alike")) {
+            let text = plain(0, 30) + test["input"].as_str().unwrap() + &plain(30, 30);
+            let filters = used(Registry::new(), &Input::of_command(""), &text);
+            if !filters.is_empty() {
+                wrong.push(format!("{id}, {}: {filters:?}", test["name"]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A run of a tool that is known by its signature.
+fn pytest(first: usize, count: usize) -> String {
+    let test = |test: usize| format!("tests/test_m{}.py::test_item_{test} PASSED       [ {}%]\n", test % 9, test % 100);
+    let tests: String = (first..first + count).map(test).collect();
+    format!("=== test session starts ===\ncollected {count} items\n\n{tests}\n=== {count} passed in 3.20s ===\n")
+}
+
+/// Returns what is left of this text, as the output of this command.
+fn left(input: &Input, text: &str) -> String {
+    let compressor = Compressor::new(&Registry::new());
+    match &compressor.compress(&Invocation::new("bash", input), &[Part::Text(text.as_bytes())]).parts[0] {
+        Outcome::Text(left) => String::from_utf8_lossy(left).into_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+#[test]
+fn a_compound_command_has_several_sections() {
+    let cargo: String = (0..60).map(|test| format!("test cart::item_{test} ... ok\n")).collect();
+    let cargo = format!(
+        "   Compiling shop v1.2.0 (/srv/shop)\nrunning 60 tests\n{cargo}\ntest result: ok. 60 passed; 0 failed\n"
+    );
+    // Between a verdict and the next opener there is no section, so a line may look like anything.
+    let between = "tests/test_z.py::test_z PASSED [ 50%]\ntests/test_y.py::test_y PASSED [ 51%]\n";
+    let text = pytest(0, 60) + &plain(0, 5) + between + &cargo + &pytest(60, 60);
+    for command in ["npm ci && pytest -v && cargo test && pytest", "make check", "./ci.sh", ""] {
+        let left = left(&Input::of_command(command), &text);
+        assert!(left.len() < text.len() / 4, "{command}: {left}");
+        let verdicts = ["test result: ok. 60 passed; 0 failed", "=== 60 passed in 3.20s ==="];
+        for line in ["collected 60 items", "running 60 tests"].into_iter().chain(verdicts) {
+            assert!(left.lines().any(|other| other == line), "{line}: {left}");
+        }
+        assert!(left.contains(&(plain(0, 5) + between)), "{left}");
+    }
+}
+
+#[test]
+fn what_was_read_has_no_sections() {
+    let text = pytest(0, 100);
+    for command in [
+        "cat log.txt",
+        "grep -n '' log.txt",
+        "git diff",
+        "git show HEAD",
+        "tail -n 300 log.txt",
+        "pytest; cat log.txt",
+        "ls",
+    ] {
+        assert_eq!(left(&Input::of_command(command), &text), text, "{command}");
+    }
+    for input in [r#"{"file_path": "log.txt"}"#, r#"{"pattern": "test", "path": "."}"#, r#"{"url": "x"}"#] {
+        assert_eq!(left(&Input::from_json(input).unwrap(), &text), text, "{input}");
+    }
+    let hunk: String = text.lines().map(|line| format!("+{line}\n")).collect();
+    let hunk = format!("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,{} @@\n{hunk}", text.lines().count());
+    assert_eq!(left(&Input::of_command("./show"), &hunk), hunk);
+    // An opener alone is none, nor is one whose tool has nothing to say in the next fifty lines.
+    let far = "=== test session starts ===\n".to_owned()
+        + &plain(0, 60)
+        + "tests/a.py::b PASSED [ 1%]\ntests/a.py::c PASSED [ 2%]\n";
+    assert_eq!(used(Registry::new(), &Input::of_command("make all"), &far), [""; 0]);
+}
+
+/// A test without a command is for the signature.
+#[test]
+fn tests_of_a_file_may_be_for_its_signature() {
+    let check = |opener: &str| {
+        let line = |name: &str| format!("fine {name}{}\n", "x".repeat(40));
+        let input = format!("== mine\n{}{}bad\n", line("a"), line("b"));
+        let test = |kind: &str| {
+            let output = "== mine\n[… 2 lines, 94 bytes left out]\nbad\n";
+            format!("[[test]]\nname = 't'\nkind = '{kind}'\ninput = '''\n{input}'''\noutput = '''\n{output}'''\n")
+        };
+        let look_alike = format!("[[test]]\nname = 'l'\nkind = 'look-alike'\ninput = '''\n{}'''\n", line("a"));
+        let file = format!("id = 'mine'\n[[signature]]\nopens = ['{opener}']\n[[rule]]\ndrop = ['^fine ']\n");
+        check_filter(&(file + &test("pass") + &test("fail") + &look_alike))
+    };
+    check("^== mine$").unwrap();
+    let error = check("^== yours$").unwrap_err();
+    assert!(error.message().contains("no [[signature]] opens a section"), "{error}");
 }

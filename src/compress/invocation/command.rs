@@ -1,10 +1,13 @@
 //! Which programs a command line runs, and which of them printed the output that is seen. Filters for one tool depend
 //! on it, so a line that is not understood must name no program rather than a wrong one. Nothing is ever executed.
 //!
-//! `shell` cuts the line into simple commands. Wrappers such as `sudo` are taken off, and text inside `bash -c` is
-//! parsed in turn, to a fixed depth.
+//! `shell` cuts the line into simple commands. Wrappers such as `sudo` (`wrappers`) are taken off, and text inside `bash -c`
+//! is parsed in turn, to a fixed depth.
 
-use super::shell::{Operator, split};
+use super::{
+    shell::{Operator, split},
+    wrappers::{Wrapped, name, skip_options, wrapped},
+};
 
 /// How deep `bash -c "bash -c …"` is followed.
 const DEEPEST: usize = 8;
@@ -82,7 +85,7 @@ impl Command {
         self.prints
     }
 
-    /// Returns whether the output went through `head`, `tail`, `tee`, `cat` or `grep`, so it may be only a part.
+    /// Returns whether the output went through `head`, `tail` or `grep`, so it may be only a part.
     #[must_use]
     pub fn is_piped(&self) -> bool {
         self.piped
@@ -112,7 +115,7 @@ pub(super) fn only_printing(runs: &[Command]) -> Option<usize> {
 /// A simple command without its wrappers.
 struct InnerCommand {
     words: Vec<String>,
-    /// What `bash -c` or `script -c` runs.
+    /// What `bash -c` or `ssh host '…'` runs.
     script: Option<String>,
 }
 
@@ -129,8 +132,9 @@ const SILENT: [&str; 12] =
 /// Words of the shell before a command.
 const KEYWORDS: [&str; 13] =
     ["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "esac"];
-/// Programs that pass lines on as they were.
-const PASSING: [&str; 8] = ["head", "tail", "tee", "cat", "grep", "egrep", "fgrep", "less"];
+/// Programs that pass lines on as they were: all of them, or some.
+const PASSING: [&str; 3] = ["tee", "cat", "less"];
+const CUTTING: [&str; 5] = ["head", "tail", "grep", "egrep", "fgrep"];
 
 /// Adds the programs of a line. `output` says where the line's output goes.
 fn collect(line: &str, output: CommandOutput, depth: usize, all: &mut Vec<Command>) -> Option<()> {
@@ -143,13 +147,16 @@ fn collect(line: &str, output: CommandOutput, depth: usize, all: &mut Vec<Comman
         rest = after;
         let seen = output.prints && !pipeline[last].redirected;
         let runs: Vec<(InnerCommand, bool)> = pipeline.iter().map(|command| without_wrappers(&command.words)).collect();
-        let passes = |(run, takes): &(InnerCommand, bool)| {
-            !takes && run.words.first().is_some_and(|head| PASSING.contains(&name(head)))
+        let is_one_of = |at: usize, names: &[&str]| {
+            let (run, takes) = &runs[at];
+            !takes && run.words.first().is_some_and(|head| names.contains(&name(head)))
         };
-        let writer = (1..=last).rev().find(|&at| !passes(&runs[at])).unwrap_or(0);
+        let cuts = |at: usize| is_one_of(at, &CUTTING);
+        let writer = (1..=last).rev().find(|&at| !is_one_of(at, &PASSING) && !cuts(at)).unwrap_or(0);
+        let is_cut = (writer + 1..=last).any(cuts);
         for (at, (run, _)) in runs.into_iter().enumerate() {
             let prints = seen && at == writer;
-            let output = CommandOutput { prints, piped: prints && (output.piped || writer < last) };
+            let output = CommandOutput { prints, piped: prints && (output.piped || is_cut) };
             match (run.script, run.words.first()) {
                 (Some(script), _) => collect(&script, output, depth, all)?,
                 (None, Some(head)) if SILENT.contains(&head.as_str()) => {
@@ -163,125 +170,40 @@ fn collect(line: &str, output: CommandOutput, depth: usize, all: &mut Vec<Comman
     Some(())
 }
 
-/// A program that runs the command in its arguments.
-struct Wrapper {
-    name: &'static str,
-    /// If there are any, it is a wrapper only with one of these.
-    subcommands: &'static [&'static str],
-    /// The options that take a value.
-    valued: &'static [&'static str],
-    /// How many words of its own come before the command.
-    own: usize,
-}
-
-const fn wrapper(
-    name: &'static str,
-    subcommands: &'static [&'static str],
-    valued: &'static [&'static str],
-    own: usize,
-) -> Wrapper {
-    Wrapper { name, subcommands, valued, own }
-}
-
-const WRAPPERS: [Wrapper; 29] = [
-    wrapper(
-        "sudo",
-        &[],
-        &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-U", "-D", "-R", "-T", "--user", "--group", "--chdir"],
-        0,
-    ),
-    wrapper("doas", &[], &["-u", "-C"], 0),
-    wrapper("time", &[], &["-f", "-o", "--format", "--output"], 0),
-    wrapper("env", &[], &["-u", "-C", "--unset", "--chdir"], 0),
-    wrapper("nice", &[], &["-n", "--adjustment"], 0),
-    wrapper("ionice", &[], &["-c", "-n", "-p", "--class", "--classdata"], 0),
-    wrapper("nohup", &[], &[], 0),
-    wrapper(
-        "xargs",
-        &[],
-        &["-I", "-n", "-P", "-L", "-d", "-a", "-E", "-s", "--max-args", "--max-procs", "--delimiter"],
-        0,
-    ),
-    wrapper("stdbuf", &[], &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
-    wrapper("unbuffer", &[], &[], 0),
-    wrapper("script", &[], &["-c", "--command", "-t", "-I", "-O", "-B", "-o"], 1),
-    wrapper("timeout", &[], &["-s", "-k", "--signal", "--kill-after"], 1),
-    wrapper("command", &[], &[], 0),
-    wrapper("builtin", &[], &[], 0),
-    wrapper("exec", &[], &["-a"], 0),
-    wrapper("npx", &[], &["-p", "--package", "-c", "--call", "-w", "--workspace"], 0),
-    wrapper("npm", &["exec", "x"], &["-p", "--package", "-c", "--call", "-C", "--prefix", "-w", "--workspace"], 0),
-    wrapper("pnpm", &["exec", "dlx"], &["-C", "--dir", "--filter", "-F", "--package"], 0),
-    wrapper("pnpx", &[], &["--package"], 0),
-    wrapper("yarn", &["exec", "dlx"], &["--cwd", "-p", "--package"], 0),
-    wrapper("bunx", &[], &["-p", "--package"], 0),
-    wrapper("bun", &["x"], &["--cwd", "-p", "--package"], 0),
-    wrapper(
-        "uv",
-        &["run"],
-        &["--with", "--python", "-p", "--project", "--directory", "--package", "--extra", "--group", "--env-file"],
-        0,
-    ),
-    wrapper("uvx", &[], &["--from", "--with", "--python", "-p"], 0),
-    wrapper("poetry", &["run"], &["-C", "-P", "--directory", "--project"], 0),
-    wrapper("pipenv", &["run"], &["--python", "--pypi-mirror"], 0),
-    wrapper("pipx", &["run"], &["--spec", "--python", "--pip-args", "--index-url"], 0),
-    wrapper("pdm", &["run"], &["-p", "--project"], 0),
-    wrapper("bundle", &["exec"], &[], 0),
-];
 const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "ksh"];
 
 /// Takes assignments, keywords and wrappers off. Also returns whether the command gets its input as arguments.
 fn without_wrappers(words: &[String]) -> (InnerCommand, bool) {
     let mut rest = words;
     let mut takes = false;
-    let done = |words: &[String], takes: bool| (InnerCommand { words: words.to_vec(), script: None }, takes);
-    let script = |script: &String| (InnerCommand { words: Vec::new(), script: Some(script.clone()) }, false);
+    let script = |script: &str| (InnerCommand { words: Vec::new(), script: Some(script.to_owned()) }, false);
     loop {
         while rest.first().is_some_and(|word| is_assignment(word) || KEYWORDS.contains(&word.as_str())) {
             rest = &rest[1..];
         }
-        let Some(head) = rest.first() else { return done(rest, takes) };
-        let head = name(head);
-        if SHELLS.contains(&head) {
-            return match text_for_shell(&rest[1..]) {
-                Some(text) => script(text),
-                None => done(rest, takes),
-            };
-        }
-        let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == head) else {
-            return done(rest, takes);
-        };
-        let &Wrapper { subcommands, valued, own, .. } = wrapper;
-        let mut inner = &rest[1..];
-        if !subcommands.is_empty() {
-            let at = skip_options(inner, valued, false);
-            if inner.get(at).is_none_or(|word| !subcommands.contains(&word.as_str())) {
-                return done(rest, takes);
-            }
-            inner = &inner[at + 1..];
-        }
-        let options = skip_options(inner, valued, head == "env" || head == "sudo");
-        let option =
-            inner[..options].iter().position(|word| matches!(word.as_str(), "-c" | "--command" | "--call" | "-qc"));
-        if let Some(text) = option.filter(|_| matches!(head, "script" | "npx" | "npm")).and_then(|at| inner.get(at + 1))
+        let head = rest.first().map_or("", |head| name(head));
+        if SHELLS.contains(&head)
+            && let Some(text) = text_for_shell(&rest[1..])
         {
             return script(text);
         }
-        if head == "uv" && inner[..options].iter().any(|word| word == "-m" || word == "--module") {
+        if plain(head) == "python"
+            && let Some(module) = rest.iter().skip(1).position(|word| word == "-m" || !word.starts_with('-'))
+            && rest[module + 1] == "-m"
+            && module + 2 < rest.len()
+        {
             // The module is the command.
-            rest = &inner[options..];
+            rest = &rest[module + 2..];
             continue;
         }
-        // `command -v x` and the like only look it up.
-        if head == "command" && inner.first().is_some_and(|word| word == "-v" || word == "-V") {
-            return done(rest, takes);
+        match wrapped(rest) {
+            Some(Wrapped::Script(text)) => return script(text),
+            Some(Wrapped::Words(inner)) => {
+                takes |= head == "xargs";
+                rest = inner;
+            }
+            None => return (InnerCommand { words: rest.to_vec(), script: None }, takes),
         }
-        if inner.len() <= options + own {
-            return done(rest, takes);
-        }
-        takes |= head == "xargs";
-        rest = &inner[options + own..];
     }
 }
 
@@ -311,31 +233,6 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// Returns how many words from the start are options and their values.
-fn skip_options(words: &[String], valued: &[&str], assignments: bool) -> usize {
-    let mut at = 0;
-    while let Some(word) = words.get(at) {
-        if word == "--" {
-            return at + 1;
-        }
-        if valued.contains(&word.as_str()) {
-            at += 2;
-        } else if word.starts_with('-') && word.len() > 1 || assignments && is_assignment(word) {
-            at += 1;
-        } else {
-            break;
-        }
-    }
-    at.min(words.len())
-}
-
-/// Returns a program's name without its folder, its `.exe` and the version that it is fetched in (`jest@29`).
-fn name(word: &str) -> &str {
-    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
-    let name = name.find('@').filter(|&at| at > 0).map_or(name, |at| &name[..at]);
-    name.strip_suffix(".exe").unwrap_or(name)
-}
-
 /// Returns the command's options before the subcommand that take a value.
 fn valued_options(command: &str) -> &'static [&'static str] {
     match command {
@@ -358,18 +255,10 @@ fn valued_options(command: &str) -> &'static [&'static str] {
 /// Finds the usual names of a command's program and subcommand.
 fn resolve(words: Vec<String>, output: CommandOutput) -> Command {
     let mut words = words.into_iter();
-    let mut command = plain(name(&words.next().unwrap_or_default()));
-    let mut words: Vec<String> = words.collect();
-    if command == "python"
-        && let Some(module) = words.iter().position(|word| word == "-m" || !word.starts_with('-'))
-        && words[module] == "-m"
-        && module + 1 < words.len()
-    {
-        command = plain(&words[module + 1]);
-        words.drain(..module + 2);
-    }
+    let command = plain(name(&words.next().unwrap_or_default()));
+    let words: Vec<String> = words.collect();
     let from = usize::from(command == "cargo" && words.first().is_some_and(|word| word.starts_with('+')));
-    let at = from + skip_options(&words[from..], valued_options(&command), false);
+    let at = from + skip_options(&words[from..], valued_options(&command));
     let mut subcommand = words.get(at);
     if matches!(command.as_str(), "npm" | "pnpm" | "yarn" | "bun") {
         let valued = valued_options(&command);
@@ -382,7 +271,7 @@ fn resolve(words: Vec<String>, output: CommandOutput) -> Command {
                 "workspace" => 2,
                 _ => break,
             };
-            at += skip_options(words.get(at..).unwrap_or_default(), valued, false);
+            at += skip_options(words.get(at..).unwrap_or_default(), valued);
         }
         subcommand = words.get(at).or(subcommand);
     }

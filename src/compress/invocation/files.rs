@@ -10,6 +10,11 @@ const READERS: [&str; 13] =
 /// Programs that search texts, or pick lines out of them.
 const SEARCHERS: [&str; 15] =
     ["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "awk", "gawk", "find", "fd", "jq", "sort", "uniq", "diff"];
+/// Programs that list what is there, and subcommands of git that show what is in the repository.
+const LISTERS: [&str; 7] = ["ls", "tree", "env", "printenv", "export", "declare", "ps"];
+const OF_GIT: [&str; 6] = ["diff", "show", "blame", "annotate", "cat-file", "format-patch"];
+/// Keys in the input of a tool that reads or searches.
+const READS: [&str; 8] = ["path", "file_path", "file", "filename", "pattern", "query", "url", "uri"];
 /// Programs that show logs, and words with which others show logs or search.
 const LOGS: [&str; 2] = ["journalctl", "dmesg"];
 const WORDS: [&str; 3] = ["log", "logs", "grep"];
@@ -19,10 +24,18 @@ pub fn shows_files(input: &Input) -> bool {
     input.commands().iter().any(|run| run.prints() && reads_files(run))
 }
 
-/// Whether the programs whose output is seen are known, and none of them shows what is in files or logs, or searches.
+/// Whether the programs whose output is seen are known, and none of them shows what is in files or logs, searches or lists.
 pub fn only_runs(input: &Input) -> bool {
     let mut printing = input.commands().iter().filter(|run| run.prints()).peekable();
-    printing.peek().is_some() && !printing.any(|run| reads_files(run) || searches(run))
+    printing.peek().is_some() && !printing.any(|run| reads_files(run) || searches(run) || lists(run))
+}
+
+/// Whether tools may be known by what they printed. If no command line says what was run, a tool's input may say that it reads.
+pub fn may_have_sections(input: &Input) -> bool {
+    match input.command() {
+        Some(line) if !line.trim().is_empty() => only_runs(input),
+        _ => !READS.iter().any(|key| input.has(key)),
+    }
 }
 
 /// Whether any program whose output is seen shows what is in files or logs, or searches.
@@ -39,6 +52,11 @@ fn searches(run: &Command) -> bool {
     SEARCHERS.contains(&run.name())
         || LOGS.contains(&run.name())
         || run.words().iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+fn lists(run: &Command) -> bool {
+    let shows = |subcommand: &str| OF_GIT.contains(&subcommand);
+    LISTERS.contains(&run.name()) || run.name() == "git" && run.subcommand().is_some_and(shows)
 }
 
 fn reads_files(run: &Command) -> bool {

@@ -76,6 +76,11 @@ impl Input {
         self.value.get("command")?.as_str()
     }
 
+    /// Whether the input has this key.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.value.get(key).is_some()
+    }
+
     /// Returns the folder that the command ran in.
     pub fn cwd(&self) -> Option<&str> {
         self.value.get("cwd")?.as_str()

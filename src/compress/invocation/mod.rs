@@ -5,6 +5,7 @@ pub mod command;
 pub mod files;
 pub mod input;
 pub mod shell;
+mod wrappers;
 
 use input::Input;
 

@@ -20,6 +20,8 @@ impl Class {
     pub const HUNK: Class = Class(32);
     /// The line is help text of an error region: how the program is to be called.
     pub const HELP: Class = Class(64);
+    /// A rule of a tool's filter decided that the line stays.
+    pub const TAKEN: Class = Class(128);
 
     pub fn has(self, other: Class) -> bool {
         self.0 & other.0 != 0

@@ -122,6 +122,8 @@ pub struct LineMatch {
     pub message: bool,
     /// The section that begins with the line.
     pub begin: Option<u8>,
+    /// The number of the tool that printed the line; 0 if none is known.
+    pub tool: u16,
 }
 
 /// The definitions that come with the library.

@@ -1,12 +1,14 @@
 //! A text cut into lines, and what each of its lines is. That is worked out once for each version of a text, and lines
 //! that did not change are not looked at again: reading lines is most of the time that a compression takes.
 
-use std::ops::Range;
+use std::{cell::OnceCell, ops::Range, sync::Arc};
 
 use super::{
     class::Class,
     failures::{Failures, LineMatch},
-    hunks, regions,
+    hunks,
+    labels::Labels,
+    regions,
 };
 use crate::compress::text::{bytes, edited::EditedText, marker::Marker};
 
@@ -20,6 +22,8 @@ pub struct Layout {
     classes: Vec<Class>,
     /// There may be hunks of a diff.
     has_hunks: bool,
+    /// Found when they are first asked for. What filters leave out does not change them.
+    labels: OnceCell<Arc<Labels>>,
 }
 
 impl Layout {
@@ -38,6 +42,7 @@ impl Layout {
             found: Vec::with_capacity(self.ends.len() + text.taken.len()),
             classes: Vec::new(),
             has_hunks: self.has_hunks,
+            labels: self.labels.clone(),
         };
         let old_start = |line: usize| if line == 0 { 0 } else { self.ends[line - 1] };
         let mut line = 0;
@@ -63,6 +68,19 @@ impl Layout {
         layout.read(bytes, bytes.len(), failures);
         layout.classify(bytes, failures);
         layout
+    }
+
+    /// Marks lines that a filter decided to leave as they are.
+    pub fn take(&mut self, lines: &[usize]) {
+        for &line in lines {
+            self.found[line].class.add(Class::TAKEN);
+            self.classes[line].add(Class::TAKEN);
+        }
+    }
+
+    /// Sets the number of the tool that printed each line.
+    pub fn set_tools(&mut self, tools: &[u16]) {
+        self.found.iter_mut().zip(tools).for_each(|(found, &tool)| found.tool = tool);
     }
 
     /// Adds the lines up to this offset, which is a line's beginning or the text's end.
@@ -99,11 +117,33 @@ pub struct Text<'a> {
     layout: &'a Layout,
     /// The text is a later part of a longer one.
     pub goes_on: bool,
+    /// Which lines a filter for a tool is for.
+    pub scope: Scope,
+}
+
+/// Some lines of a text.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub enum Scope {
+    #[default]
+    All,
+    /// What the tool with this number printed.
+    Tool(u16),
+    /// What any tool printed that is known by its signature.
+    AnyTool,
 }
 
 impl<'a> Text<'a> {
     pub fn new(bytes: &'a [u8], layout: &'a Layout) -> Text<'a> {
-        Text { bytes, layout, goes_on: false }
+        Text { bytes, layout, goes_on: false, scope: Scope::All }
+    }
+
+    /// Whether a filter for a tool is for this line.
+    pub fn is_in_scope(self, line: usize) -> bool {
+        match self.scope {
+            Scope::All => true,
+            Scope::Tool(number) => self.layout.found[line].tool == number,
+            Scope::AnyTool => self.layout.found[line].tool != 0,
+        }
     }
 
     /// Returns the number of lines.
@@ -142,6 +182,14 @@ impl<'a> Text<'a> {
     pub fn is_stamped(self, failures: &Failures) -> bool {
         const FIRST: usize = 64;
         (0..self.len().min(FIRST)).any(|line| self.unstamped(line, failures).len() < self.line(line).len())
+    }
+
+    /// Returns the lines as they are, and as their tools printed them.
+    pub fn said(self, failures: &'a Failures) -> Said<'a> {
+        let is_stamped = self.is_stamped(failures);
+        let unstamped = |line| if is_stamped { self.unstamped(line, failures) } else { self.line(line) };
+        let find = || Labels::of(self.len(), unstamped, failures).into();
+        Said { text: self, failures, is_stamped, labels: self.layout.labels.get_or_init(find) }
     }
 
     pub fn class(self, line: usize) -> Class {
@@ -208,10 +256,52 @@ impl<'a> Text<'a> {
     }
 }
 
+/// The lines of a text, with and without what machines and programs put before what a tool printed.
+pub struct Said<'a> {
+    text: Text<'a>,
+    failures: &'a Failures,
+    /// One of the first lines has something that a machine put before it.
+    is_stamped: bool,
+    labels: &'a Labels,
+}
+
+impl<'a> Said<'a> {
+    /// Returns the line, and if it is another, the line without a time and the like, and without a label too.
+    pub fn views(&self, line: usize) -> Views<'a> {
+        let whole = self.text.line(line);
+        if !self.is_stamped && self.labels.is_empty() {
+            return Views { lines: [whole; 3], count: 1 };
+        }
+        let unstamped = if self.is_stamped { self.text.unstamped(line, self.failures) } else { whole };
+        let unlabelled = self.labels.without(unstamped);
+        let mut views = Views { lines: [whole; 3], count: 1 };
+        for view in [unstamped, unlabelled] {
+            if view.len() < views.lines[views.count - 1].len() {
+                views.lines[views.count] = view;
+                views.count += 1;
+            }
+        }
+        views
+    }
+}
+
+/// What a tool may have printed: a line, and what is left of it behind what others put before it.
+pub struct Views<'a> {
+    lines: [&'a [u8]; 3],
+    count: usize,
+}
+
+impl<'a> Views<'a> {
+    pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.lines.into_iter().take(self.count)
+    }
+}
+
 /// Follows the parts of a line that was cut, for as many markers as the library writes into one line.
 fn parts(line: usize, step: impl Fn(usize) -> usize) -> usize {
     const MOST: usize = 6;
-    (0..MOST).fold(line, |line, _| step(line))
+    let next = |&line: &usize| Some(step(line)).filter(|&next| next != line);
+    std::iter::successors(Some(line), next).take(MOST + 1).last().unwrap_or(line)
 }
 
 #[cfg(test)]

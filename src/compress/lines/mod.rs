@@ -5,6 +5,7 @@ pub mod class;
 pub mod failures;
 pub mod headings;
 pub mod hunks;
+pub mod labels;
 pub mod layout;
 pub mod patterns;
 pub mod protect;

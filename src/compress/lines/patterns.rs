@@ -106,6 +106,29 @@ impl Prefixes {
     }
 }
 
+/// Patterns that a line begins with, all of which are right. They compile when they first see a line.
+pub struct Starts(LazyAutomaton);
+
+impl Starts {
+    pub fn new(patterns: &[impl AsRef<str>]) -> Starts {
+        Starts(LazyAutomaton::new(patterns))
+    }
+
+    /// Whether the line begins with any of them.
+    pub fn is_match(&self, line: &[u8]) -> bool {
+        self.0.automaton().end(&Starts::input(line).earliest(true)).is_some()
+    }
+
+    /// Returns those that the line begins with.
+    pub fn matches(&self, line: &[u8]) -> Vec<usize> {
+        self.0.automaton().which(&Starts::input(line)).iter().map(|pattern| pattern.as_usize()).collect()
+    }
+
+    fn input(line: &[u8]) -> Input<'_> {
+        Input::new(line).anchored(Anchored::Yes)
+    }
+}
+
 /// Patterns of the library's own, which compile when they first see a line.
 struct LazyAutomaton {
     patterns: Vec<String>,

@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
     /// Returns what a line is by itself.
     fn look(&mut self, line: usize) -> LineMatch {
         if self.found[line].is_candidate {
-            self.found[line] = self.failures.match_line(self.line(line));
+            self.found[line] = LineMatch { tool: self.found[line].tool, ..self.failures.match_line(self.line(line)) };
         }
         self.found[line]
     }

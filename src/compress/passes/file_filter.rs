@@ -17,7 +17,7 @@ use crate::compress::{
     lines::{
         class::Class,
         failures,
-        layout::Text,
+        layout::{Scope, Text, Views},
         patterns::{PatternError, Patterns},
         protect::Format,
     },
@@ -28,7 +28,7 @@ use crate::{
     tables_only::tables_only,
 };
 
-tables_only!(Program, Rule, Test);
+tables_only!(Program, Rule, Signature, Test);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,6 +44,8 @@ pub struct File {
     fallback: bool,
     #[serde(default)]
     run: Vec<Program>,
+    #[serde(default)]
+    signature: Vec<Spanned<Signature>>,
     #[serde(default)]
     rule: Vec<Spanned<Rule>>,
     #[serde(default)]
@@ -61,6 +63,14 @@ struct Program {
     flags: Vec<String>,
     #[serde(default)]
     without: Vec<String>,
+}
+
+/// The lines by which a tool is known.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+struct Signature {
+    opens: Spanned<Vec<String>>,
+    closes: Option<Spanned<Vec<String>>>,
 }
 
 #[derive(Deserialize)]
@@ -85,7 +95,8 @@ struct Rule {
 pub struct Test {
     pub name: String,
     pub kind: TestKind,
-    pub command: String,
+    /// Without one, the signature opens a section.
+    pub command: Option<String>,
     pub exit_code: Option<i64>,
     pub input: String,
     pub output: Option<String>,
@@ -101,6 +112,8 @@ pub enum TestKind {
 
 /// The most bytes of a compiled set of patterns.
 const MOST_MEMORY: usize = 10 << 20;
+/// The same of a pattern of a signature: those of all files are looked for together.
+const MOST_MEMORY_OF_START: usize = 256 << 10;
 /// The most rules and patterns. Each line of a text is work for each of them.
 const MOST_RULES: usize = 1024;
 const MOST_PATTERNS: usize = 4096;
@@ -122,8 +135,10 @@ fn check_cost(text: &str, file: &File) -> Result<(), FileError> {
         return fault(None, format!("more than {MOST_WORDS} names in `tools` and the [[run]]s"));
     }
     let mut patterns = 0;
-    for rule in &file.rule {
-        for (pattern, _, span) in patterns_of(rule.get_ref()) {
+    let of_rules = file.rule.iter().flat_map(|rule| patterns_of(rule.get_ref()));
+    let of_rules = of_rules.map(|(pattern, _, span)| (pattern, span));
+    for (pattern, span) in of_rules.chain(file.signature.iter().flat_map(|signature| signature.get_ref().patterns())) {
+        {
             patterns += 1;
             if patterns > MOST_PATTERNS {
                 return fault(Some(span), format!("more than {MOST_PATTERNS} patterns in the file"));
@@ -137,7 +152,8 @@ fn check_cost(text: &str, file: &File) -> Result<(), FileError> {
             }
         }
     }
-    match file.test.iter().find(|test| test.get_ref().command.len() > LONGEST_COMMAND) {
+    match file.test.iter().find(|test| test.get_ref().command.as_ref().is_some_and(|line| line.len() > LONGEST_COMMAND))
+    {
         Some(test) => fault(Some(test.span()), format!("a command of more than {LONGEST_COMMAND} bytes")),
         None => Ok(()),
     }
@@ -153,13 +169,23 @@ fn read(text: &str) -> Result<File, FileError> {
         let message = "`fallback` is for commands that no [[run]] names, without a budget";
         return Err(FileError::at(text, None, message));
     }
-    if file.run.is_empty() && file.tools.is_empty() && !file.fallback {
-        return Err(FileError::at(text, None, "neither `tools` nor a `[[run]]` says what the filter is for"));
+    if let Some(signature) = file.signature.first().filter(|_| file.fallback || file.budget) {
+        let message = "a [[signature]] is for a filter that always runs: take `fallback` or `budget` away";
+        return Err(FileError::at(text, Some(signature.span()), message));
+    }
+    if file.run.is_empty() && file.tools.is_empty() && file.signature.is_empty() && !file.fallback {
+        let message = "neither `tools`, a `[[run]]` nor a `[[signature]]` says what the filter is for";
+        return Err(FileError::at(text, None, message));
     }
     if file.rule.is_empty() {
         return Err(FileError::at(text, None, "there is no `[[rule]]`"));
     }
     check_cost(text, &file)?;
+    for (pattern, span) in file.signature.iter().flat_map(|signature| signature.get_ref().patterns()) {
+        if !pattern.starts_with('^') {
+            return Err(FileError::at(text, Some(span), "a pattern of a signature begins with `^`"));
+        }
+    }
     for rule in &file.rule {
         let (span, rule) = (rule.span(), rule.get_ref());
         let wrong = match (&rule.drop, &rule.keep) {
@@ -202,6 +228,13 @@ impl FileFilter {
     pub fn from_toml(text: &str) -> Result<FileFilter, FileError> {
         let file = read(text)?;
         let compiled = Compiled::new(&file.rule).map_err(|error| wrong_pattern(text, &file.rule, error))?;
+        for (pattern, span) in file.signature.iter().flat_map(|signature| signature.get_ref().patterns()) {
+            let fault = |message: String| FileError::at(text, Some(span.clone()), message);
+            let memory = Patterns::new(&[pattern]).map_err(|error| fault(error.message))?.memory();
+            if memory > MOST_MEMORY_OF_START {
+                return Err(fault(format!("more than {MOST_MEMORY_OF_START} bytes when compiled")));
+            }
+        }
         Ok(FileFilter { file, compiled: compiled.into() })
     }
 
@@ -214,7 +247,7 @@ impl FileFilter {
             return only_runs(input);
         }
         if self.file.run.is_empty() {
-            return true;
+            return self.file.signature.is_empty();
         }
         let Some(run) = input.printing_command() else { return false };
         self.file.run.iter().any(|wanted| {
@@ -266,6 +299,14 @@ fn is_named(given: &str, name: &str) -> bool {
     name.strip_suffix('*').map_or(given == name, |start| given.starts_with(start))
 }
 
+impl Signature {
+    /// Returns every pattern, with its place.
+    fn patterns(&self) -> impl Iterator<Item = (&String, Range<usize>)> {
+        let all = std::iter::once(&self.opens).chain(&self.closes);
+        all.flat_map(|patterns| patterns.get_ref().iter().map(|pattern| (pattern, patterns.span())))
+    }
+}
+
 impl Rule {
     /// Returns the patterns for lines.
     fn lines(&self) -> &[String] {
@@ -309,21 +350,50 @@ impl Pass for FileFilter {
         is_for(&self.file.tools, tool_id) && self.is_for(input)
     }
 
-    fn is_for_some(&self) -> bool {
-        !self.file.fallback
+    fn is_for_tool(&self, tool_id: &str) -> bool {
+        is_for(&self.file.tools, tool_id)
+    }
+
+    fn opens(&self) -> Vec<&str> {
+        let patterns = self.file.signature.iter().flat_map(|signature| signature.get_ref().opens.get_ref());
+        patterns.map(String::as_str).collect()
+    }
+
+    fn closes(&self) -> Vec<&str> {
+        let patterns = self.file.signature.iter().filter_map(|signature| signature.get_ref().closes.as_ref());
+        patterns.flat_map(Spanned::get_ref).map(String::as_str).collect()
+    }
+
+    fn knows_any(&self, views: &Views<'_>) -> bool {
+        let compiled = self.compiled();
+        let drops = |pattern: usize| {
+            let (rule, role) = compiled.roles[pattern];
+            role == PatternRole::Line && self.file.rule[rule].get_ref().drop.is_some()
+        };
+        views.iter().any(|view| compiled.patterns.matches(view).into_iter().any(drops))
     }
 
     fn accepts(&self, format: Format) -> bool {
         self.file.accepts.contains(&format)
     }
 
-    fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
+    fn edits(&self, text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit> {
+        self.decisions(text, input, limit).0
+    }
+
+    fn decisions(&self, text: Text<'_>, input: &Input, _: usize) -> (Vec<Edit>, Vec<usize>) {
         let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
         // The rule that drops each line; the number of rules if none does.
         let mut by: Vec<usize> = Vec::with_capacity(text.len());
-        self.judge(text, input, |judged| by.push(judged.unwrap_or(rules.len())));
-        keep_ends(&rules, &mut by);
-        left_out(text, rules.len(), &by)
+        let mut taken = Vec::new();
+        self.judge(text, input, |judged| {
+            if let Err(KeepReason::Kept(_)) = judged {
+                taken.push(by.len());
+            }
+            by.push(judged.unwrap_or(rules.len()));
+        });
+        keep_ends(&rules, &mut by, |lines| taken.extend(lines));
+        (left_out(text, rules.len(), &by), taken)
     }
 }
 
@@ -332,6 +402,10 @@ impl Pass for FileFilter {
 pub enum KeepReason {
     /// No pattern matches it.
     Unmatched,
+    /// Another filter decided on it, and comes first.
+    Taken,
+    /// It is not in a section of the filter's tool.
+    OfAnother,
     /// The rule keeps it.
     Kept(usize),
     /// The rule would drop it, but holds only between lines, and this one is not between them.
@@ -363,7 +437,7 @@ impl FileFilter {
         let mut hits = vec![false; rules.len()];
         let mut starts = vec![false; rules.len()];
         let failures = failures::built_in();
-        let is_stamped = text.is_stamped(failures);
+        let said = text.said(failures);
         for line in 0..text.len() {
             hits.fill(false);
             starts.fill(false);
@@ -376,14 +450,19 @@ impl FileFilter {
                     }
                 }
             };
-            see(text.line(line));
-            // A rule may also be for what a machine puts before lines.
-            let said = if is_stamped { text.unstamped(line, failures) } else { text.line(line) };
-            if said.len() < text.line(line).len() {
-                see(said);
-            }
-            open.iter_mut().zip(&starts).for_each(|(open, start)| *open |= start);
             let class = text.class(line);
+            if !text.is_in_scope(line) {
+                open.fill(false);
+                tell(Err(KeepReason::OfAnother));
+                continue;
+            }
+            if class.has(Class::TAKEN) && (self.file.fallback || text.scope != Scope::All) {
+                tell(Err(KeepReason::Taken));
+                continue;
+            }
+            // A rule may also be for what a machine or a program puts before lines.
+            said.views(line).iter().for_each(&mut see);
+            open.iter_mut().zip(&starts).for_each(|(open, start)| *open |= start);
             let holds = |index: usize| match rules[index] {
                 rule if rule.from.is_some() && !open[index] => Err(KeepReason::Closed(index)),
                 rule if !rule.hunks && class.has(Class::HUNK) => Err(KeepReason::InHunk(index)),
@@ -413,7 +492,7 @@ impl FileFilter {
         let mut judged = Vec::with_capacity(text.len());
         self.judge(text, input, |line| judged.push(line));
         let mut by: Vec<usize> = judged.iter().map(|line| line.unwrap_or(rules.len())).collect();
-        keep_ends(&rules, &mut by);
+        keep_ends(&rules, &mut by, |_| {});
         let mut start = 0;
         for run in judged.chunk_by_mut(|line, next| line == next) {
             let by = &by[start..start + run.len()];
@@ -433,19 +512,22 @@ impl FileFilter {
     }
 }
 
-/// Lets the first and last lines of each run stay, and all of a run that has too few.
-fn keep_ends(rules: &[&Rule], by: &mut [usize]) {
+/// Lets the first and last lines of each run stay, and all of a run that has too few. Calls `stay` with these lines.
+fn keep_ends(rules: &[&Rule], by: &mut [usize], mut stay: impl FnMut(Range<usize>)) {
     let none = rules.len();
     let mut line = 0;
     while line < by.len() {
         let rule = by[line];
         let end = (line..by.len()).find(|&next| by[next] != rule).unwrap_or(by.len());
-        if rule != none && end - line < rules[rule].least {
-            by[line..end].fill(none);
-        } else if rule != none {
-            let (first, last) = (rules[rule].first.min(end - line), rules[rule].last.min(end - line));
-            by[line..line + first].fill(none);
-            by[end - last..end].fill(none);
+        if rule != none {
+            let length = end - line;
+            let few = length < rules[rule].least;
+            let first = if few { length } else { rules[rule].first.min(length) };
+            let last = rules[rule].last.min(length);
+            for kept in [line..line + first, end - last..end] {
+                by[kept.clone()].fill(none);
+                stay(kept);
+            }
         }
         line = end;
     }

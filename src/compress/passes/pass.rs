@@ -3,7 +3,10 @@
 
 use crate::compress::{
     invocation::input::Input,
-    lines::{layout::Text, protect::Format},
+    lines::{
+        layout::{Text, Views},
+        protect::Format,
+    },
     text::edit::Edit,
 };
 
@@ -25,7 +28,7 @@ pub enum Stage {
     Terminal,
     /// Filters for one tool: TOML files and hosts' filters, in the order of their registration.
     Tool,
-    /// Filter files for commands that no other filter file is for.
+    /// Filter files for lines that no rule of another filter file decided on.
     Fallback,
     /// Filters for every text.
     General,
@@ -47,9 +50,22 @@ pub trait Pass: Send + Sync {
         true
     }
 
-    /// Whether the filter was written for the output of certain programs or tools. It then takes the place of those for
-    /// commands that no filter is for.
-    fn is_for_some(&self) -> bool {
+    /// Whether the filter is for this tool, whatever it ran.
+    fn is_for_tool(&self, _tool_id: &str) -> bool {
+        true
+    }
+
+    /// Returns patterns of the lines that open a section of the filter's tool, and of those that close it.
+    fn opens(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    fn closes(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    /// Whether a rule of the filter leaves out a line that looks like any of these.
+    fn knows_any(&self, _views: &Views<'_>) -> bool {
         false
     }
 
@@ -60,6 +76,11 @@ pub trait Pass: Send + Sync {
 
     /// Returns what the filter wants to change. `limit` is how long the text may be, if there is a budget.
     fn edits(&self, text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit>;
+
+    /// Returns what the filter wants to change, and the lines that it decided to leave as they are. No fallback touches those.
+    fn decisions(&self, text: Text<'_>, input: &Input, limit: usize) -> (Vec<Edit>, Vec<usize>) {
+        (self.edits(text, input, limit), Vec::new())
+    }
 
     /// Whether undoing a refold returns its input.
     fn is_undone(&self, _old: &[u8], _new: &[u8]) -> bool {

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 use toml::Spanned;
 
-use super::{filter_run::FilterRun, parts::Original, registry::Entry, report::Report};
+use super::{filter_run::FilterRun, parts::Original, registry::Entry, report::Report, sections::Signatures};
 use crate::compress::{
     invocation::{Invocation, input::Input},
     lines::{
         class::Class,
         failures,
-        layout::{Layout, Text},
+        layout::{Layout, Scope, Text},
         protect::Format,
     },
     passes::{
@@ -77,13 +77,18 @@ pub fn check_filter(text: &str) -> Result<(), FileError> {
 /// Runs a test. `entries` are the filters that the text goes through; the last is the file's own.
 fn run(file: &str, tool: &str, entries: &[Entry], test: &Test) -> Result<(), String> {
     let Some(Entry::Pass(filter)) = entries.last() else { unreachable!("it was just put there") };
-    let mut input = serde_json::json!({ "command": test.command });
+    let mut input = serde_json::json!({});
+    if let Some(command) = &test.command {
+        input["command"] = command.as_str().into();
+    }
     if let Some(code) = test.exit_code {
         input["exit_code"] = code.into();
     }
     let input = Input::from_json(&input.to_string()).expect("it was just written");
-    if !filter.matches(tool, &input) {
-        return Err(format!("{} does not select the filter", crate::file_error::quoted(&test.command)));
+    if let Some(command) = &test.command
+        && !filter.matches(tool, &input)
+    {
+        return Err(format!("{} does not select the filter", crate::file_error::quoted(command)));
     }
     let expected = match (&test.output, test.kind) {
         (Some(output), TestKind::Pass | TestKind::Fail) => output,
@@ -94,26 +99,31 @@ fn run(file: &str, tool: &str, entries: &[Entry], test: &Test) -> Result<(), Str
         }
     };
     let invocation = Invocation::new(tool, &input);
-    let result = through(entries, &invocation, test)?;
+    let (result, has_sections) = through(entries, &invocation, test)?;
+    if test.command.is_none() && test.kind != TestKind::LookAlike && !has_sections {
+        return Err("there is no `command`, and no [[signature]] opens a section".to_owned());
+    }
     if result == expected.as_bytes() {
         return Ok(());
     }
-    let seen = through(&entries[..entries.len() - 1], &invocation, test)?;
+    let (seen, _) = through(&entries[..entries.len() - 1], &invocation, test)?;
     let result = String::from_utf8_lossy(&result);
-    let reasons = reasons(file, &input, &seen, expected, &result);
+    let reasons = reasons(file, entries, &invocation, &seen, expected, &result);
     Err(format!("the output is not what is expected\n{}{}", difference(expected, &result), reasons))
 }
 
-/// Returns a test's input after these filters. There is a budget, so that a filter that runs only under one has its
+/// Returns a test's input after these filters, and whether a signature opened a section. There is a budget, so that a filter that runs only under one has its
 /// turn too.
-fn through(entries: &[Entry], invocation: &Invocation<'_>, test: &Test) -> Result<Vec<u8>, String> {
+fn through(entries: &[Entry], invocation: &Invocation<'_>, test: &Test) -> Result<(Vec<u8>, bool), String> {
     let (raw, mut report) = (Original::new(test.input.as_bytes()), Report::default());
     let mut run = FilterRun::new(invocation, &raw, &mut report);
     entries.iter().for_each(|entry| run.turn(entry, Some(0)));
+    run.sections(&Signatures::new(entries.iter().filter_map(Entry::pass)), |_| true);
+    let has_sections = run.has_sections();
     let result = run.end().0.bytes;
     match report.failed.pop() {
         Some(failed) => Err(failed.reason),
-        None => Ok(result),
+        None => Ok((result, has_sections)),
     }
 }
 
@@ -158,15 +168,28 @@ fn cut(line: &str) -> String {
 
 /// Says why lines stayed that were expected to go, and which rule dropped those that were expected to stay. `seen` is
 /// the text that the filter saw.
-fn reasons(file: &str, input: &Input, seen: &[u8], expected: &str, result: &str) -> String {
+fn reasons(
+    file: &str,
+    entries: &[Entry],
+    invocation: &Invocation<'_>,
+    seen: &[u8],
+    expected: &str,
+    result: &str,
+) -> String {
     let Ok(filter) = FileFilter::from_toml(file) else { return String::new() };
     let format = Format::of(seen);
     if let Some(format) = format.filter(|&format| !filter.accepts(format)) {
         return format!("the input is text of a machine format ({format:?}), which `accepts` does not name\n");
     }
-    let layout = Layout::new(seen, failures::built_in());
-    let view = Text::new(seen, &layout);
-    let judged = filter.judged(view, input);
+    let mut layout = Layout::new(seen, failures::built_in());
+    let by_signature = invocation.input.command().is_none();
+    if by_signature {
+        let signatures = Signatures::new(entries.iter().filter_map(Entry::pass));
+        layout.set_tools(&signatures.sections(Text::new(seen, &layout), invocation.tool_id, failures::built_in()));
+    }
+    let mut view = Text::new(seen, &layout);
+    view.scope = if by_signature { Scope::AnyTool } else { Scope::All };
+    let judged = filter.judged(view, invocation.input);
     let (mut wanted, mut got) = (counted(expected), counted(result));
     let mut text = String::new();
     let mut told = 0;
@@ -225,6 +248,8 @@ fn stayed(filter: &FileFilter, file: &str, why: KeepReason, region: Option<usize
     let rule = |number| rule_at(filter, file, number);
     match why {
         KeepReason::Unmatched => "no pattern of a rule matches it".to_owned(),
+        KeepReason::OfAnother => "it is in no section that a [[signature]] opens".to_owned(),
+        KeepReason::Taken => "another filter decided on it".to_owned(),
         KeepReason::Kept(number) => format!("{} keeps it", rule(number)),
         KeepReason::Closed(number) => format!("{} does not hold here: see its `from` and `until`", rule(number)),
         KeepReason::InHunk(number) => format!("it is in a diff's hunk, and {} has no `hunks = true`", rule(number)),

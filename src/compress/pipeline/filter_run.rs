@@ -7,12 +7,13 @@ use super::{
     promises::{caught, keeps_lines, no_false_green, normalises},
     registry::Entry,
     report::{Failed, Report},
+    sections::Signatures,
 };
 use crate::compress::{
-    invocation::Invocation,
+    invocation::{Invocation, files::may_have_sections},
     lines::{
         failures,
-        layout::{Layout, Text},
+        layout::{Layout, Scope, Text},
         protect::Format,
     },
     passes::{
@@ -36,6 +37,10 @@ pub struct FilterRun<'a> {
     goes_on: bool,
     /// The terminal stage is over, and protection was decided once more.
     is_normalised: bool,
+    /// Which lines the filter that has its turn is for.
+    scope: Scope,
+    /// Some lines are of tools that are known by their signatures.
+    has_sections: bool,
 }
 
 impl<'a> FilterRun<'a> {
@@ -50,6 +55,8 @@ impl<'a> FilterRun<'a> {
             has_banner: has_banner(raw.bytes),
             goes_on: raw.goes_on,
             is_normalised: false,
+            scope: Scope::All,
+            has_sections: false,
         }
     }
 
@@ -58,15 +65,17 @@ impl<'a> FilterRun<'a> {
         (self.edited, self.used)
     }
 
+    /// Returns how many bytes the text has.
+    pub fn len(&self) -> usize {
+        self.edited.bytes.len()
+    }
+
     /// Runs a filter if its stage has its turn. Under a budget, `free` is how many bytes there are for the text and the
     /// names in its banner.
     pub fn turn(&mut self, entry: &Entry, free: Option<usize>) {
         let stage = entry.stage();
-        if stage > Stage::Terminal && !self.is_normalised {
-            self.is_normalised = true;
-            if self.format.is_none() && !self.used.is_empty() {
-                self.format = Format::of(&self.edited.bytes);
-            }
+        if stage > Stage::Terminal {
+            self.end_terminal_stage();
         }
         let room = free.map(|free| {
             let names = self.used.iter().map(|id| id.len() + ", ".len()).sum::<usize>() + entry.id().len();
@@ -80,6 +89,42 @@ impl<'a> FilterRun<'a> {
             (Stage::Fold, Some(room)) => _ = self.step(entry, Some(room), usize::MAX),
             _ => _ = self.step(entry, None, room.unwrap_or(usize::MAX)),
         }
+    }
+
+    fn end_terminal_stage(&mut self) {
+        if !self.is_normalised && self.format.is_none() && !self.used.is_empty() {
+            self.format = Format::of(&self.edited.bytes);
+        }
+        self.is_normalised = true;
+    }
+
+    /// Looks for the sections of tools, unless what was run is known to read files or the like. The filters of those tools have
+    /// their turns at them, but for filters that had the whole text.
+    pub fn sections(&mut self, signatures: &Signatures, wanted: fn(&str) -> bool) {
+        let Invocation { tool_id, input, .. } = *self.invocation;
+        self.end_terminal_stage();
+        let is_wanted = signatures.passes().iter().any(|pass| wanted(pass.id()));
+        if !is_wanted || self.format.is_some() || self.has_banner || !may_have_sections(input) {
+            return;
+        }
+        let failures = failures::built_in();
+        let layout = self.layout.get_or_insert_with(|| Layout::new(&self.edited.bytes, failures));
+        let tools = signatures.sections(Text::new(&self.edited.bytes, layout), tool_id, failures);
+        layout.set_tools(&tools);
+        self.has_sections = !tools.is_empty();
+        for (at, pass) in signatures.passes().iter().enumerate() {
+            let number = at as u16 + 1;
+            if wanted(pass.id()) && tools.contains(&number) && !pass.matches(tool_id, input) {
+                self.scope = Scope::Tool(number);
+                self.step(&Entry::Pass(pass.clone()), None, usize::MAX);
+            }
+        }
+        self.scope = Scope::All;
+    }
+
+    /// Whether some lines are of tools that are known by their signatures.
+    pub fn has_sections(&self) -> bool {
+        self.has_sections
     }
 
     /// Makes the text fit. JSON loses its white space if that is enough; else a budget filter runs with less and less
@@ -141,9 +186,16 @@ impl<'a> FilterRun<'a> {
     fn pass(&mut self, pass: &dyn Pass, target: usize) -> Result<Option<EditedText>, String> {
         let (tool_id, input) = (self.invocation.tool_id, self.invocation.input);
         let accepts = |format| pass.stage() == Stage::Last || pass.accepts(format);
-        if self.format.is_some_and(|format| !accepts(format)) || !pass.matches(tool_id, input) {
+        if self.format.is_some_and(|format| !accepts(format)) {
             return Ok(None);
         }
+        let scope = match self.scope {
+            Scope::All if pass.matches(tool_id, input) => Scope::All,
+            // Of a command that is not known, a fallback sees what tools printed.
+            Scope::All if self.has_sections && pass.stage() == Stage::Fallback => Scope::AnyTool,
+            Scope::All => return Ok(None),
+            scope => scope,
+        };
         let number = self.number(pass.id());
         let (edited, layout, goes_on) = (&self.edited, &mut self.layout, self.goes_on);
         let work = || {
@@ -157,9 +209,11 @@ impl<'a> FilterRun<'a> {
                 return Ok((!edits.is_empty()).then(|| edited.with(edits, number)));
             }
             let layout = layout.get_or_insert_with(|| Layout::new(bytes, failures::built_in()));
-            let text = Text::new(bytes, layout);
-            let mut edits = pass.edits(text, input, target);
+            let mut text = Text::new(bytes, layout);
+            text.scope = scope;
+            let (mut edits, taken) = pass.decisions(text, input, target);
             if edits.is_empty() {
+                layout.take(&taken);
                 return Ok(None);
             }
             if pass.promise() == Promise::Select {
@@ -174,6 +228,7 @@ impl<'a> FilterRun<'a> {
             if pass.promise() == Promise::Refold && !pass.is_undone(bytes, &next.bytes) {
                 return Err("undoing it did not give its input".to_owned());
             }
+            layout.take(&taken);
             Ok(Some(next))
         };
         caught(work)

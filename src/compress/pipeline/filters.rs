@@ -1,12 +1,10 @@
 //! The filters in their order, and what they make of one text: as much of a compression as a stream needs too. Whatever a
 //! filter does, the result is no longer than what came in.
 
-use std::cell::LazyCell;
-
 use super::{
     filter_run::FilterRun,
     parts::Original,
-    registry::Registry,
+    registry::{Entry, Registry},
     report::{PartReport, Report},
 };
 use crate::compress::{
@@ -15,7 +13,7 @@ use crate::compress::{
     text::{
         banner::{SWITCH_OFF, banner, has_banner},
         edited::EditedText,
-        length::Length,
+        length::{Length, MIN_COMPRESSIBLE_LENGTH},
     },
 };
 
@@ -91,13 +89,16 @@ impl Pipeline {
             limit.saturating_sub(head.len() + 1)
         });
         let entries = &self.registry.entries;
-        // Looked for when the first fallback has its turn.
-        let is_taken = LazyCell::new(|| entries.iter().any(|entry| entry.is_for_some(invocation)));
-        for entry in entries.iter().filter(|entry| wanted(entry.id())) {
-            if entry.stage() != Stage::Fallback || !*is_taken {
-                run.turn(entry, free);
-            }
+        let (first, others) = entries.split_at(entries.partition_point(|entry| entry.stage() <= Stage::Tool));
+        let turns = |run: &mut FilterRun, entries: &[Entry]| {
+            entries.iter().filter(|entry| wanted(entry.id())).for_each(|entry| run.turn(entry, free));
+        };
+        turns(&mut run, first);
+        // In less, no filter has much to leave out.
+        if run.len() >= MIN_COMPRESSIBLE_LENGTH {
+            run.sections(self.registry.signatures(), wanted);
         }
+        turns(&mut run, others);
         run.end()
     }
 }

@@ -10,3 +10,4 @@ pub mod parts;
 pub mod promises;
 pub mod registry;
 pub mod report;
+pub mod sections;

@@ -1,10 +1,15 @@
 //! What a compressor is made of: its filters in the order of their turns, and its caches. An id names one of them only,
 //! so that a host can replace or remove any filter.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
-use super::host::{Cache, Filter};
-use crate::compress::invocation::Invocation;
+use super::{
+    host::{Cache, Filter},
+    sections::Signatures,
+};
 use crate::compress::passes::{
     built_in,
     file_filter::FileFilter,
@@ -31,6 +36,8 @@ use crate::file_error::FileError;
 pub struct Registry {
     pub(crate) entries: Vec<Entry>,
     pub(crate) caches: Vec<Arc<dyn Cache>>,
+    /// Found when a text is first looked through for tools.
+    signatures: OnceLock<Arc<Signatures>>,
 }
 
 /// A filter: one that returns edits, or one of the host.
@@ -48,18 +55,18 @@ impl Entry {
         }
     }
 
+    /// Returns a filter that returns edits.
+    pub fn pass(&self) -> Option<&Arc<dyn Pass>> {
+        match self {
+            Entry::Pass(pass) => Some(pass),
+            Entry::Host(_) => None,
+        }
+    }
+
     pub fn stage(&self) -> Stage {
         match self {
             Entry::Pass(pass) => pass.stage(),
             Entry::Host(_) => Stage::Tool,
-        }
-    }
-
-    /// Whether it was written for certain programs or tools, and this invocation is of one of them.
-    pub fn is_for_some(&self, invocation: &Invocation<'_>) -> bool {
-        match self {
-            Entry::Pass(pass) => pass.is_for_some() && pass.matches(invocation.tool_id, invocation.input),
-            Entry::Host(_) => false,
         }
     }
 }
@@ -93,7 +100,7 @@ impl Registry {
     /// Returns a registry without filters and caches.
     #[must_use]
     pub fn empty() -> Registry {
-        Registry { entries: Vec::new(), caches: Vec::new() }
+        Registry { entries: Vec::new(), caches: Vec::new(), signatures: OnceLock::new() }
     }
 
     /// Adds a filter of the host.
@@ -130,6 +137,7 @@ impl Registry {
     #[doc(alias = "aside_registry_remove")]
     pub fn remove(&mut self, id: &str) -> bool {
         let before = self.entries.len() + self.caches.len();
+        self.signatures.take();
         self.entries.retain(|entry| entry.id() != id);
         self.caches.retain(|cache| cache.id() != id);
         self.entries.len() + self.caches.len() < before
@@ -140,7 +148,13 @@ impl Registry {
         self.entries.iter().map(Entry::id)
     }
 
+    /// Returns the signatures of the filters.
+    pub(crate) fn signatures(&self) -> &Signatures {
+        self.signatures.get_or_init(|| Signatures::new(self.entries.iter().filter_map(Entry::pass)).into())
+    }
+
     fn add(&mut self, entry: Entry) {
+        self.signatures.take();
         self.entries.retain(|other| other.id() != entry.id());
         // The sort is stable: within a stage the order of registration stays.
         self.entries.push(entry);
