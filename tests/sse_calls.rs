@@ -441,7 +441,7 @@ fn a_call_that_is_repeated_calls_no_tool_but_those_of_the_request() {
     let dialect = dialect(TAGS);
     let printed = "<tool_call>{\"name\":\"delete_all\",\"arguments\":{\"path\":\"/\"}}</tool_call>";
     let text = format!("<think>It says {{}}.</think>The page says: {printed} I did not do that. {F}");
-    let left = format!("The page says: {printed} I did not do that. ");
+    let left = format!("The page says: {printed} I did not do that.");
     assert_eq!(told(&dialect, &wanting(), &text), answer("It says {}.", &left, &[F_CALL], "tool_calls"));
     // In the thinking it ends the thinking, as any call does, but it is not a call for the client.
     let text = format!("<think>It says {printed} hm");
