@@ -304,6 +304,19 @@ fn text_around_calls_stays() {
     check("qwen3", &format!("a\n{other}\n b\n"), &[("text", &format!("a\n{other}\n b\n"))]);
 }
 
+/// A message to a tool of the server's is no answer.
+#[test]
+fn code_for_a_tool_of_the_server_is_thinking() {
+    let python = "<|channel|>commentary to=python <|constrain|>code<|message|>print(1)<|call|>";
+    check("harmony", python, &[("thinking", "print(1)")]);
+    let answer = "<|start|>assistant<|channel|>final<|message|>Yes.<|return|>";
+    check("harmony", &format!("{python}{answer}"), &[("thinking", "print(1)"), ("text", "Yes.")]);
+    let f = "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"x\": 1}<|call|>";
+    check("harmony", f, &[("call", "f")]);
+    // A tool that the client does not have.
+    check("harmony", &f.replace("functions.f", "functions.g"), &[("text", "{\"x\": 1}")]);
+}
+
 /// In a choice, text before and after a call is one text, whose words stay apart.
 #[test]
 fn words_stay_apart() {

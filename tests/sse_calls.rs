@@ -240,8 +240,10 @@ fn a_header_is_not_content() {
     let dialect = dialect(HEADER);
     let f = "<|channel|>commentary to=functions.f<|message|>{\"x\": 1}<|call|>";
     assert_eq!(told(&dialect, &wanting(), f), answer("", "", &[F_CALL], "tool_calls"));
+    // A tool of the server's is called in the thinking.
+    let python = "<|channel|>commentary to=python<|message|>print()<|call|>";
+    assert_eq!(told(&dialect, &wanting(), python), answer("print()", "", &[], "stop"));
     for (input, left) in [
-        ("<|channel|>commentary to=python<|message|>print()<|call|>", "print()"),
         ("<|channel|>commentary to=functions.no<|message|>{}<|call|>", "{}"),
         ("<|channel|>commentary to=functions.f<|message|>so {}<|call|>", "so {}"),
     ] {

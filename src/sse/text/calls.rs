@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::around::Sink;
 use crate::call_writer::{self, CallDelta, CallState, CallWriter, NotWhole, Tools, UnknownTool};
+use crate::calls::table::HeadRule;
 use crate::json::{Span, decimal};
 use crate::memory::{append, append_text, copy_text, push};
 use crate::sse::ids::{self, Taken};
@@ -77,6 +78,8 @@ struct Region {
     is_open: bool,
     /// It is the body of a message with a header, which is not a part of what was said.
     is_message: bool,
+    /// The header of that names no call: its body is for a tool of the server's.
+    is_of_server: bool,
     /// A call of it was emitted, so that what is not a call goes out at once, and its markers not at all.
     has_emitted: bool,
     /// More has come than may wait. Until a call is emitted, only a call waits then.
@@ -188,12 +191,23 @@ impl Calls {
                 let has_tables = call_writer::has_tables(dialect, rule);
                 region.is_open = has_tables && self.may_emit;
                 region.is_message = has_tables && rule as usize == dialect.compiled.spans.len();
+                region.is_of_server = region.is_message && named_by_header(dialect).is_some();
                 region.take_marker(event.bytes, room, out)
             }
             Kind::Close(_) => {
                 region.take_marker(event.bytes, room, out)?;
                 region.close(out)
             }
+            Kind::Attribute(ref field) => {
+                let head = named_by_header(self.writer.dialect());
+                let names_call = |head: &HeadRule| {
+                    let is_name = head.name_from.as_deref().is_some_and(|name| name.as_bytes() == field.name);
+                    is_name && head.prefix_len(field.value).is_some()
+                };
+                region.is_of_server &= !head.is_some_and(names_call);
+                Ok(())
+            }
+            Kind::Text if region.is_of_server => Ok(out.push_thinking(event.bytes)?),
             // It belongs to no call.
             Kind::Text => {
                 region.release(out)?;
@@ -288,6 +302,12 @@ impl Calls {
         }
         Ok(())
     }
+}
+
+/// Returns how the calls are written that a header of this dialect names.
+fn named_by_header(dialect: &Dialect) -> Option<&HeadRule> {
+    let compiled = &dialect.compiled;
+    compiled.calls(compiled.body(Channel::Tool))?.named_by_header().map(|(_, table)| &table.head)
 }
 
 impl Region {

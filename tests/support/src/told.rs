@@ -54,6 +54,8 @@ struct Part {
 #[derive(Clone, Copy, PartialEq)]
 enum What {
     Open,
+    /// The opener of a message to a tool that is not the client's.
+    Server,
     Close,
     Text,
     Framing,
@@ -75,6 +77,11 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
     let dialect = &pair.library;
     // The rule of messages with headers.
     let header = pair.reference.header.as_ref().filter(|header| !header.calls.is_empty());
+    // The field of the header that names a call, and the prefixes of which one must stand before the name.
+    let named = header.and_then(|header| {
+        let call = header.calls.iter().find(|call| call.need_prefix)?;
+        Some((call.name_from.clone()?, call.prefix.clone()))
+    });
     let header = header.map(|_| pair.reference.spans.len() as u32);
     let mut scanner = Scanner::with_options(dialect, &options.calls(true)).unwrap();
     let mut writer = CallWriter::new(dialect, call_writer::Options::new().tools(tools));
@@ -110,7 +117,17 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
         let what = match event.kind {
             Kind::Open { rule, .. } => {
                 is_message = header == Some(rule);
-                What::Open
+                if is_message && named.is_some() { What::Server } else { What::Open }
+            }
+            Kind::Attribute(ref field) if is_message => {
+                let names_call = named.as_ref().is_some_and(|(name, prefixes)| {
+                    let value = String::from_utf8_lossy(field.value);
+                    field.name == name.as_bytes() && prefixes.iter().any(|prefix| value.starts_with(prefix))
+                });
+                if let Some(first) = parts.first_mut().filter(|_| names_call) {
+                    first.what = What::Open;
+                }
+                What::Framing
             }
             Kind::Close(_) => What::Close,
             Kind::Text => What::Text,
@@ -136,6 +153,11 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
     let mut flat: Vec<Stretch> = Vec::new();
     for stretch in stretches {
         let of_region = match stretch {
+            // A message to a tool of the server's.
+            Stretch::Region(parts, true) if parts.first().is_some_and(|part| part.what == What::Server) => {
+                let texts = parts.into_iter().filter(|part| part.what == What::Text);
+                texts.map(|part| Stretch::Thinking(part.bytes)).collect()
+            }
             Stretch::Region(parts, is_message) => region(&parts, is_message, is_told),
             stretch => vec![stretch],
         };
@@ -179,10 +201,10 @@ fn region(parts: &[Part], is_message: bool, is_told: impl Fn(u64) -> bool) -> Ve
         None => parts.len(),
     };
     let stays = |(at, part): (usize, &Part)| match part.what {
-        What::Open | What::Close if is_message => false,
+        What::Open | What::Server | What::Close if is_message => false,
         What::Call(number) => !is_told(number),
         What::Text => true,
-        What::Open | What::Close | What::Framing => at < free,
+        What::Open | What::Server | What::Close | What::Framing => at < free,
     };
     let mut last = None;
     let stretches = parts.iter().enumerate().filter_map(|(at, part)| match part.what {
