@@ -304,7 +304,7 @@ fn text_around_calls_stays() {
     check("qwen3", &format!("a\n{other}\n b\n"), &[("text", &format!("a\n{other}\n b\n"))]);
 }
 
-/// A message to a tool of the server's is no answer.
+/// A message to a tool of the server's is not an answer.
 #[test]
 fn code_for_a_tool_of_the_server_is_thinking() {
     let python = "<|channel|>commentary to=python <|constrain|>code<|message|>print(1)<|call|>";
