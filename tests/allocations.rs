@@ -209,13 +209,13 @@ fn rewriters_take_few_bytes() {
             "Messages",
             named("message_start", message) + &named("content_block_start", block),
             texts.map(blocks),
-            [992, 2_560],
+            [992, 2_688],
         ),
         (
             "Responses",
             named("response.output_item.added", item) + &named("response.content_part.added", &part),
             texts.map(items),
-            [992, 3_656],
+            [992, 3_784],
         ),
     ];
     let qwen3 = Dialect::find("qwen3").unwrap();

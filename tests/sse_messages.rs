@@ -8,7 +8,7 @@ use samples::{Random, Texts};
 use serde_json::{Value, json};
 use support::messages::{Client, Server};
 use support::rewriting::{at_every_cut, at_random_cuts, case, damaged, examples, pieces, rewrite, sorted};
-use support::told::{Said, told};
+use support::told::{Said, in_blocks, told};
 
 fn qwen3() -> Dialect {
     Dialect::find("qwen3").unwrap()
@@ -506,7 +506,7 @@ fn split(dialect: &Dialect, start: Option<Start>, text: &str) -> Vec<(String, St
     if text.is_empty() {
         blocks = texts(&[("text", "")]);
     }
-    blocks
+    in_blocks(blocks, &"text".to_owned())
 }
 
 #[test]
@@ -699,7 +699,7 @@ fn of_any_text_each_byte_is_told_once() {
         for _ in 0..25 {
             let length = random.below(160);
             let text = String::from_utf8_lossy(&samples.next(&mut random, length)).into_owned();
-            let mut wanted = told(pair, &aside::ScannerOptions::new(), None, text.as_bytes(), false);
+            let mut wanted = told(pair, &aside::ScannerOptions::new(), None, text.as_bytes(), false).of_blocks();
             let most = *random.pick(&[1, 8, 60]);
             let texts = pieces(&mut random, &text, most);
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -711,7 +711,7 @@ fn of_any_text_each_byte_is_told_once() {
             count += wanted.calls.len();
 
             // In a body, arguments that are not an object stay text.
-            wanted = told(pair, &aside::ScannerOptions::new(), None, text.as_bytes(), true);
+            wanted = told(pair, &aside::ScannerOptions::new(), None, text.as_bytes(), true).of_blocks();
             let object =
                 |call: &[String; 2]| serde_json::from_str::<Value>(&call[1]).is_ok_and(|input| input.is_object());
             if wanted.calls.iter().all(object) {

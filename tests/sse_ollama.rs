@@ -368,7 +368,7 @@ fn told(index: u64) -> String {
 fn each_call_is_a_line() {
     let dialect = Dialect::load(TAGS).unwrap();
     let text = format!("<think>hm</think>a {CALL}{CALL} b");
-    let output = thinking("hm") + &content("a ") + &line(&told(0)) + &line(&told(1)) + &content(" b");
+    let output = thinking("hm") + &content("a") + &line(&told(0)) + &line(&told(1)) + &content(" b");
     let input = content(&text);
     assert_eq!(with(&dialect, &wanting(), &(input.clone() + &last("stop", ""))), output.clone() + &last("stop", ""));
     // However the server cuts it.

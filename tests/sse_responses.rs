@@ -9,6 +9,7 @@ use aside::{Channel, Dialect, Start};
 use samples::Random;
 use serde_json::{Value, json};
 use support::rewriting::{at_every_cut, at_random_cuts, case, pieces, rewrite};
+use support::told::in_blocks;
 
 fn qwen3() -> Dialect {
     Dialect::find("qwen3").unwrap()
@@ -706,7 +707,7 @@ fn calls_become_items() {
     let call = "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n</tool_call>";
     let options = options().calls(true);
     for (deltas, wanted) in [
-        (vec![format!("Hm {call}")], &[("message", "Hm "), ("function_call", "f({\"a\": 1})")][..]),
+        (vec![format!("Hm {call}")], &[("message", "Hm"), ("function_call", "f({\"a\": 1})")][..]),
         (
             vec![format!("<think>why</think>{call}"), format!("{call}Yes")],
             &[
@@ -852,16 +853,24 @@ fn random_streams_are_split_as_their_texts_are() {
             let start = (number > 0).then_some(Start::Channel(Channel::Content));
             let scanner_options = aside::ScannerOptions::new().start(start);
             let mut scanner = aside::Scanner::with_options(dialect, &scanner_options).unwrap();
+            let mut stretches: Vec<(Channel, String)> = Vec::new();
             let mut take = |event: aside::Event<'_>| {
                 let text = String::from_utf8_lossy(event.bytes);
-                match event.channel {
-                    Channel::Thinking if event.kind == aside::Kind::Text => thinking += &text,
-                    Channel::Content if event.kind == aside::Kind::Text => content += &text,
-                    _ => {}
+                match stretches.last_mut() {
+                    _ if event.kind != aside::Kind::Text => {}
+                    Some(last) if last.0 == event.channel => last.1 += &text,
+                    _ => stretches.push((event.channel, text.into())),
                 }
             };
             scanner.feed(text, &mut take).unwrap();
             scanner.finish(&mut take).unwrap();
+            for (channel, text) in in_blocks(stretches, &Channel::Content) {
+                match channel {
+                    Channel::Thinking => thinking += &text,
+                    Channel::Content => content += &text,
+                    _ => {}
+                }
+            }
         }
         let got = [joined("reasoning"), joined("message")];
         assert_eq!(got, [thinking, content], "round {round}: {stream}\nbecame\n{out}");

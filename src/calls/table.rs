@@ -196,6 +196,13 @@ pub struct HeadRule {
 }
 
 impl HeadRule {
+    /// Returns the length of the prefix that is taken off this value of a header's field, or none if it does not name a call.
+    pub fn prefix_len(&self, value: &[u8]) -> Option<usize> {
+        let prefix = self.prefixes.iter().find(|prefix| value.starts_with(prefix));
+        let is_call = !value.is_empty() && (prefix.is_some() || !self.needs_prefix);
+        is_call.then(|| prefix.map_or(0, |prefix| prefix.len()))
+    }
+
     /// The length of the longest head.
     fn max_len(&self, body: &BodyRule) -> usize {
         if matches!(body, BodyRule::Object(_)) {

@@ -96,9 +96,7 @@ impl Engine {
         let is_field = |&index: &usize| self.attributes.get(index).is_some_and(|it| it.name == field);
         let index = (0..self.attributes.len()).find(is_field)?;
         let value = self.attributes.get(index)?.value;
-        let prefix = table.head.prefixes.iter().find(|prefix| value.starts_with(prefix));
-        let is_call = !value.is_empty() && (prefix.is_some() || !table.head.needs_prefix);
-        is_call.then(|| (index, prefix.map_or(0, |prefix| prefix.len())))
+        table.head.prefix_len(value).map(|prefix| (index, prefix))
     }
 }
 

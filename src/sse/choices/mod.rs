@@ -55,7 +55,12 @@ struct ChoiceStream {
 
 impl ChoiceStream {
     fn new(index: u64, scanner: Scanner, promotes: Promotes) -> ChoiceStream {
-        ChoiceStream { index, text: TextStream::new(scanner), promotion: promotes.of_stream(), head: TryBox::NONE }
+        ChoiceStream {
+            index,
+            text: TextStream::new(scanner, false),
+            promotion: promotes.of_stream(),
+            head: TryBox::NONE,
+        }
     }
 
     /// Returns where the reason to finish stands, if a call that was emitted is one.

@@ -81,7 +81,7 @@ impl Message {
     /// Begins the next text. Its calls go on with those of the text before, so that no id comes twice.
     pub fn begin_text(&mut self, setup: &mut Setup) -> Result<TextStream, Error> {
         let is_first = !mem::replace(&mut self.has_text, true) && !self.server.thinking;
-        let mut text = TextStream::new(if is_first { setup.scanner()? } else { setup.split_scanner()? });
+        let mut text = TextStream::new(if is_first { setup.scanner()? } else { setup.split_scanner()? }, true);
         if self.server.thinking {
             text.split = TryBox::new(setup.split_scanner()?)?;
         }

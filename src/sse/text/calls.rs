@@ -5,8 +5,9 @@
 use std::mem;
 use std::sync::Arc;
 
-use super::parts::Parts;
+use super::around::Sink;
 use crate::call_writer::{self, CallDelta, CallState, CallWriter, NotWhole, Tools, UnknownTool};
+use crate::calls::table::HeadRule;
 use crate::json::{Span, decimal};
 use crate::memory::{append, append_text, copy_text, push};
 use crate::sse::ids::{self, Taken};
@@ -77,6 +78,8 @@ struct Region {
     is_open: bool,
     /// It is the body of a message with a header, which is not a part of what was said.
     is_message: bool,
+    /// The header of that names no call: its body is for a tool of the server's.
+    is_of_server: bool,
     /// A call of it was emitted, so that what is not a call goes out at once, and its markers not at all.
     has_emitted: bool,
     /// More has come than may wait. Until a call is emitted, only a call waits then.
@@ -152,6 +155,16 @@ impl Calls {
         self.emitter.has_ended
     }
 
+    /// Returns whether a client may get one.
+    pub fn may_emit(&self) -> bool {
+        self.may_emit && !self.writer.dialect().compiled.calls.is_empty()
+    }
+
+    /// Returns the dialect in which they are written.
+    pub fn dialect(&self) -> &Dialect {
+        self.writer.dialect()
+    }
+
     /// Returns how many bytes of the text wait: here, or in the writer, or in both.
     pub fn waiting(&self) -> usize {
         self.region.len().max(self.writer.held())
@@ -163,9 +176,9 @@ impl Calls {
     }
 
     /// Takes the next event of the scanner. At most `room` bytes may wait.
-    pub fn take(&mut self, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
+    pub fn take(&mut self, event: &Event<'_>, room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         if event.channel != Channel::Tool {
-            return Ok(parts.take(event)?);
+            return Ok(out.take(event)?);
         }
         // What waits in a body is no more than the body.
         let is_body = matches!(self.form, Form::Whole | Form::Objects { is_body: true });
@@ -173,43 +186,54 @@ impl Calls {
         let region = &mut self.region;
         match event.kind {
             Kind::Open { rule, .. } => {
-                region.close(parts)?;
+                region.close(out)?;
                 let dialect = self.writer.dialect();
                 let has_tables = call_writer::has_tables(dialect, rule);
                 region.is_open = has_tables && self.may_emit;
                 region.is_message = has_tables && rule as usize == dialect.compiled.spans.len();
-                region.take_marker(event.bytes, room, parts)
+                region.is_of_server = region.is_message && named_by_header(dialect).is_some();
+                region.take_marker(event.bytes, room, out)
             }
             Kind::Close(_) => {
-                region.take_marker(event.bytes, room, parts)?;
-                region.close(parts)
+                region.take_marker(event.bytes, room, out)?;
+                region.close(out)
             }
+            Kind::Attribute(ref field) => {
+                let head = named_by_header(self.writer.dialect());
+                let names_call = |head: &HeadRule| {
+                    let is_name = head.name_from.as_deref().is_some_and(|name| name.as_bytes() == field.name);
+                    is_name && head.prefix_len(field.value).is_some()
+                };
+                region.is_of_server &= !head.is_some_and(names_call);
+                Ok(())
+            }
+            Kind::Text if region.is_of_server => Ok(out.push_thinking(event.bytes)?),
             // It belongs to no call.
             Kind::Text => {
-                region.release(parts)?;
-                Ok(parts.push_content(event.bytes)?)
+                region.release(out)?;
+                Ok(out.push_content(event.bytes)?)
             }
             Kind::Call { .. } if region.is_open => {
                 region.call = OpenCall::Waits(region.text.len());
-                self.part(event, room, parts)
+                self.part(event, room, out)
             }
-            _ if region.call == OpenCall::None => region.take(event.bytes, room, parts),
-            _ => self.part(event, room, parts),
+            _ if region.call == OpenCall::None => region.take(event.bytes, room, out),
+            _ => self.part(event, room, out),
         }
     }
 
     /// Lets go of what waits: a call that is not emitted yet will not be.
-    pub fn release(&mut self, parts: &mut Parts) -> Result<(), Error> {
+    pub fn release(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
         if let OpenCall::Waits(_) = self.region.call {
             self.writer.drop_call();
             self.region.call = OpenCall::Dropped;
         }
-        self.region.release(parts)
+        self.region.release(out)
     }
 
     /// Takes a part of a call. Whether it is emitted must not depend on how the text was cut: it is dropped if it is undecided
     /// after all the bytes that may wait, and one more comes.
-    fn part(&mut self, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
+    fn part(&mut self, event: &Event<'_>, room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         self.writer.limit(room);
         let mut event = event.clone();
         while let OpenCall::Waits(start) = self.region.call {
@@ -220,57 +244,57 @@ impl Calls {
             // Other parts come whole.
             if matches!(event.kind, Kind::CallValue | Kind::Framing) {
                 let (first, rest) = event.bytes.split_at(left);
-                self.feed(&Event { bytes: first, ..event.clone() }, room, parts)?;
+                self.feed(&Event { bytes: first, ..event.clone() }, room, out)?;
                 event.bytes = rest;
                 if !matches!(self.region.call, OpenCall::Waits(_)) {
                     break;
                 }
             }
             if self.may_stop_holding {
-                self.write(parts, CallWriter::stop_holding)?;
+                self.write(out, CallWriter::stop_holding)?;
                 if self.region.call == OpenCall::Emitted {
                     break;
                 }
             }
             self.region.is_full = true;
             match start {
-                0 => self.release(parts)?,
+                0 => self.release(out)?,
                 // What stands before it goes first.
-                start => self.region.release_to(start, parts)?,
+                start => self.region.release_to(start, out)?,
             }
         }
-        self.feed(&event, room, parts)
+        self.feed(&event, room, out)
     }
 
     /// Has the writer write, and sends its deltas.
     fn write(
         &mut self,
-        parts: &mut Parts,
+        out: &mut Sink<'_>,
         write: impl FnOnce(&mut CallWriter, &mut call_writer::Sink<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let Calls { writer, region, emitter, .. } = self;
-        write(writer, &mut |delta| emitter.take(&delta, region, parts))
+        write(writer, &mut |delta| emitter.take(&delta, region, out))
     }
 
-    fn feed(&mut self, event: &Event<'_>, room: usize, parts: &mut Parts) -> Result<(), Error> {
-        self.write(parts, |writer, sink| writer.take(event, sink))?;
+    fn feed(&mut self, event: &Event<'_>, room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
+        self.write(out, |writer, sink| writer.take(event, sink))?;
         let Calls { writer, region, .. } = self;
         if region.call == OpenCall::Dropped {
             // Not even its first byte may wait.
             writer.drop_call();
         }
         if writer.is_removed() && matches!(region.call, OpenCall::Waits(_)) {
-            region.begin_emitting(parts)?;
+            region.begin_emitting(out)?;
         }
         let is_over = writer.state() == CallState::Idle;
         match region.call {
             OpenCall::Waits(start) if is_over || writer.state() == CallState::Dropped => {
                 region.call = OpenCall::Dropped;
                 region.note_dropped(start..region.text.len())?;
-                region.take_dropped(event.bytes, room, parts)?;
+                region.take_dropped(event.bytes, room, out)?;
             }
             OpenCall::Waits(_) => append(&mut region.text, event.bytes)?,
-            OpenCall::Dropped => region.take_dropped(event.bytes, room, parts)?,
+            OpenCall::Dropped => region.take_dropped(event.bytes, room, out)?,
             OpenCall::Emitted | OpenCall::None => {}
         }
         if is_over {
@@ -280,6 +304,12 @@ impl Calls {
     }
 }
 
+/// Returns how the calls are written that a header of this dialect names.
+fn named_by_header(dialect: &Dialect) -> Option<&HeadRule> {
+    let compiled = &dialect.compiled;
+    compiled.calls(compiled.body(Channel::Tool))?.named_by_header().map(|(_, table)| &table.head)
+}
+
 impl Region {
     /// Returns what the waiting text takes.
     fn len(&self) -> usize {
@@ -287,31 +317,31 @@ impl Region {
     }
 
     /// Takes the marker around it.
-    fn take_marker(&mut self, bytes: &[u8], room: usize, parts: &mut Parts) -> Result<(), Error> {
-        if self.is_message { Ok(()) } else { self.take(bytes, room, parts) }
+    fn take_marker(&mut self, bytes: &[u8], room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
+        if self.is_message { Ok(()) } else { self.take(bytes, room, out) }
     }
 
     /// Takes bytes that are gone if a call of the region is emitted: markers and framing.
-    fn take(&mut self, bytes: &[u8], room: usize, parts: &mut Parts) -> Result<(), Error> {
+    fn take(&mut self, bytes: &[u8], room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         if self.has_emitted {
             return Ok(());
         }
         self.is_full |= self.len() + bytes.len() > room;
         if self.is_full || !self.is_open {
-            self.release(parts)?;
-            return Ok(parts.push_content(bytes)?);
+            self.release(out)?;
+            return Ok(out.push_content(bytes)?);
         }
         Ok(append(&mut self.text, bytes)?)
     }
 
     /// Takes bytes of a call that will not be emitted.
-    fn take_dropped(&mut self, bytes: &[u8], room: usize, parts: &mut Parts) -> Result<(), Error> {
+    fn take_dropped(&mut self, bytes: &[u8], room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         if self.has_emitted {
-            self.release(parts)?;
-            return Ok(parts.push_content(bytes)?);
+            self.release(out)?;
+            return Ok(out.push_content(bytes)?);
         }
         let start = self.text.len();
-        self.take(bytes, room, parts)?;
+        self.take(bytes, room, out)?;
         self.note_dropped(start.min(self.text.len())..self.text.len())
     }
 
@@ -327,23 +357,23 @@ impl Region {
     }
 
     /// Lets go of what waits before a call that is emitted: of that, only other calls are text.
-    fn begin_emitting(&mut self, parts: &mut Parts) -> Result<(), Error> {
-        self.dropped.iter().try_for_each(|span| parts.push_content(&self.text[span.clone()]))?;
+    fn begin_emitting(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
+        self.dropped.iter().try_for_each(|span| out.push_content(&self.text[span.clone()]))?;
         self.clear();
         (self.has_emitted, self.call) = (true, OpenCall::Emitted);
         Ok(())
     }
 
     /// Lets go of all that waits.
-    fn release(&mut self, parts: &mut Parts) -> Result<(), Error> {
-        parts.push_content(&self.text)?;
+    fn release(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
+        out.push_content(&self.text)?;
         self.clear();
         Ok(())
     }
 
     /// Lets go of what waits before the open call.
-    fn release_to(&mut self, start: usize, parts: &mut Parts) -> Result<(), Error> {
-        parts.push_content(&self.text[..start])?;
+    fn release_to(&mut self, start: usize, out: &mut Sink<'_>) -> Result<(), Error> {
+        out.push_content(&self.text[..start])?;
         self.text.drain(..start);
         self.dropped.clear();
         self.call = OpenCall::Waits(0);
@@ -351,8 +381,8 @@ impl Region {
     }
 
     /// Ends the region.
-    fn close(&mut self, parts: &mut Parts) -> Result<(), Error> {
-        self.release(parts)?;
+    fn close(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
+        self.release(out)?;
         *self = Region { text: mem::take(&mut self.text), ..Region::default() };
         Ok(())
     }
@@ -368,18 +398,18 @@ impl Region {
 
 impl Emitter {
     /// Takes a delta of a call.
-    fn take(&mut self, delta: &CallDelta<'_>, region: &mut Region, parts: &mut Parts) -> Result<(), Error> {
+    fn take(&mut self, delta: &CallDelta<'_>, region: &mut Region, out: &mut Sink<'_>) -> Result<(), Error> {
         self.has_ended |= delta.end.is_some_and(|end| end.is_whole);
         if let (Some(id), Some(name)) = (delta.id, delta.name) {
-            region.begin_emitting(parts)?;
+            region.begin_emitting(out)?;
             let id = self.id(id, delta.index)?;
             if let Form::Objects { .. } = self.form {
                 // It comes whole.
-                return Ok(parts.push_object(delta.index, &id, name, delta.arguments)?);
+                return Ok(out.push_object(delta.index, &id, name, delta.arguments)?);
             }
-            parts.push_call(delta.index, &id, name)?;
+            out.push_call(delta.index, &id, name)?;
         }
-        Ok(parts.push_arguments(delta.index, delta.arguments)?)
+        Ok(out.push_arguments(delta.index, delta.arguments)?)
     }
 
     /// Returns the id of a call, which no other call of the choice has. One that begins as those that are made here do could be

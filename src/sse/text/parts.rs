@@ -123,6 +123,11 @@ impl Parts {
         &self.text[run.text.clone()]
     }
 
+    /// Returns whether content can become thinking, because none of it has left.
+    pub(super) fn takes_back(&self) -> bool {
+        self.is_body
+    }
+
     /// Returns how many bytes are thinking, and how many are content.
     pub fn lens(&self) -> (u64, u64) {
         (self.thinking, self.content)
@@ -161,11 +166,15 @@ impl Parts {
             self.thinking += mem::take(&mut self.content);
         }
         match event.channel {
-            Channel::Thinking if event.kind == Kind::Text => self.push(RunKind::Reasoning, event.bytes),
+            Channel::Thinking if event.kind == Kind::Text => self.push_thinking(event.bytes),
             Channel::Tool => self.push_content(event.bytes),
             Channel::Content | Channel::Narration if event.kind == Kind::Text => self.push_content(event.bytes),
             _ => Ok(()),
         }
+    }
+
+    pub fn push_thinking(&mut self, bytes: &[u8]) -> memory::Result<()> {
+        self.push(RunKind::Reasoning, bytes)
     }
 
     pub fn push_content(&mut self, bytes: &[u8]) -> memory::Result<()> {

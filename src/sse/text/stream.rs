@@ -1,5 +1,6 @@
 //! Reads one text: feeds its scanner, and turns what that reports into parts.
 
+use super::around::{Around, Sink};
 use super::bare::Bare;
 use super::calls::{Calls, MOST_WAITING};
 use super::parts::Parts;
@@ -35,10 +36,15 @@ pub struct TextStream {
     pub(super) calls: TryBox<Calls>,
     /// They have no markers: what is left of the text without its thinking is read by this.
     pub(super) bare: TryBox<Bare>,
+    /// Each stretch of it may begin a block.
+    begins_blocks: bool,
+    /// What waits around its calls, and before its blocks.
+    around: TryBox<Around>,
 }
 
 impl TextStream {
-    pub fn new(scanner: Scanner) -> TextStream {
+    /// Begins a text. `begins_blocks`: each of its stretches may begin a block.
+    pub fn new(scanner: Scanner, begins_blocks: bool) -> TextStream {
         TextStream {
             scanner,
             over: false,
@@ -48,6 +54,8 @@ impl TextStream {
             end_reason: EndReason::Unknown,
             calls: TryBox::NONE,
             bare: TryBox::NONE,
+            begins_blocks,
+            around: TryBox::NONE,
         }
     }
 
@@ -56,6 +64,7 @@ impl TextStream {
         (self.over, self.has_own_calls, self.was_answer) = (false, false, false);
         (self.split, self.calls, self.bare) = (TryBox::NONE, TryBox::NONE, TryBox::NONE);
         self.end_reason = EndReason::Unknown;
+        self.around = TryBox::NONE;
     }
 
     /// Returns whether its calls are to be looked for, and are not yet.
@@ -65,10 +74,13 @@ impl TextStream {
 
     /// Leaves calls to the server, which has made one of its own.
     pub(super) fn give_up_calls(&mut self, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
+        let nothing = &mut Around::new(self.begins_blocks);
+        let out = &mut Sink { parts, around: self.around.get_mut().unwrap_or(nothing) };
         if let Some(calls) = self.calls.get_mut() {
             *waiting -= calls.waiting();
-            calls.release(parts)?;
+            calls.release(out)?;
         }
+        out.give_up_calls()?;
         (self.has_own_calls, self.calls, self.bare) = (true, TryBox::NONE, TryBox::NONE);
         Ok(())
     }
@@ -81,23 +93,38 @@ impl TextStream {
     /// Returns how many bytes of it are held back.
     pub fn held(&self) -> usize {
         let scanner = self.split.get().unwrap_or(&self.scanner);
-        scanner.held().len() + self.bare.get().map_or(0, Bare::held) + self.calls.get().map_or(0, Calls::waiting)
+        scanner.held().len()
+            + self.bare.get().map_or(0, Bare::held)
+            + self.calls.get().map_or(0, Calls::waiting)
+            + self.around.get().map_or(0, Around::len)
     }
 
     /// Returns whether the end of the stream may report something.
     pub fn holds(&self) -> bool {
         let scanner = self.split.get().unwrap_or(&self.scanner);
-        !scanner.held().is_empty() || self.calls.get().is_some_and(Calls::is_inside)
+        !scanner.held().is_empty()
+            || self.around.get().is_some_and(|around| around.len() > 0)
+            || self.calls.get().is_some_and(Calls::is_inside)
     }
 
     /// Reads on. `waiting` counts the bytes of calls that wait in all texts.
     pub(super) fn scan(&mut self, input: Input<'_>, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
-        let TextStream { scanner, split, calls, bare, was_answer, end_reason, .. } = self;
+        let TextStream { scanner, split, calls, bare, begins_blocks, around, was_answer, end_reason, .. } = self;
         let (mut calls, split, mut bare) = (calls.get_mut(), split.get_mut(), bare.get_mut());
         let is_split = split.is_some();
         let scanner = split.unwrap_or(scanner);
         *waiting -= calls.as_ref().map_or(0, |calls| calls.waiting());
         let room = MOST_WAITING.saturating_sub(*waiting);
+        let looks_for = calls.as_ref().filter(|calls| calls.may_emit()).map(|calls| calls.dialect());
+        let nothing = &mut Around::new(false);
+        let around = match looks_for.is_some() || *begins_blocks {
+            true => around.made_by(|| Around::new(*begins_blocks))?,
+            false => nothing,
+        };
+        if let Some(dialect) = looks_for {
+            around.look_for_calls(dialect)?;
+        }
+        let out = &mut Sink { parts, around };
         let mut taken = Ok(());
         let take = |mut event: crate::Event<'_>| {
             if let Kind::CallEnd { cause: cause @ Cause::Ended, .. } = &mut event.kind
@@ -112,17 +139,15 @@ impl TextStream {
                         let is_thinking = event.channel == Channel::Thinking && !is_split;
                         let is_text = event.kind == Kind::Text || event.channel == Channel::Tool || is_split;
                         match is_text && !is_thinking {
-                            true => {
-                                in_turn(|take| bare.feed(event.bytes, take), |event| calls.take(event, room, parts))
-                            }
-                            false => parts.take(&event).map_err(Into::into),
+                            true => in_turn(|take| bare.feed(event.bytes, take), |event| calls.take(event, room, out)),
+                            false => out.take(&event).map_err(Into::into),
                         }
                     }
                     _ if is_split && event.channel != Channel::Tool => {
-                        parts.push_content(event.bytes).map_err(Into::into)
+                        out.push_content(event.bytes).map_err(Into::into)
                     }
-                    Some(calls) => calls.take(&event, room, parts),
-                    None => parts.take(&event).map_err(Into::into),
+                    Some(calls) => calls.take(&event, room, out),
+                    None => out.take(&event).map_err(Into::into),
                 };
             }
         };
@@ -138,7 +163,7 @@ impl TextStream {
         }?;
         taken?;
         if let (Some(bare), Some(calls)) = (bare, &mut calls) {
-            let take = |event: &Event<'_>| calls.take(event, room, parts);
+            let take = |event: &Event<'_>| calls.take(event, room, out);
             match input {
                 Input::Feed(_) => {}
                 Input::Flush | Input::ServerCall => in_turn(|take| bare.flush(take), take)?,
@@ -146,12 +171,17 @@ impl TextStream {
             }
         }
         let may_be_answer = !matches!(input, Input::Finish) && scanner.may_be_answer();
-        parts.may_be_answer = Some(*was_answer || may_be_answer);
+        out.parts.may_be_answer = Some(*was_answer || may_be_answer);
         if let Some(calls) = calls {
             if !matches!(input, Input::Feed(_)) {
-                calls.release(parts)?;
+                calls.release(out)?;
             }
             *waiting += calls.waiting();
+        }
+        match input {
+            Input::Feed(_) => {}
+            Input::Flush | Input::ServerCall => out.release()?,
+            Input::Finish => out.finish()?,
         }
         Ok(())
     }

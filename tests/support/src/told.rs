@@ -23,9 +23,17 @@ pub struct Told {
     pub has_ended: bool,
     /// How much of the beginning of the thinking was content, which it stays in a stream.
     pub moved: usize,
+    /// Thinking and content where each stretch of them is a block, which never begins with blanks alone.
+    blocks: [String; 2],
 }
 
 impl Told {
+    /// Returns the same of a client for which each stretch is a block.
+    pub fn of_blocks(mut self) -> Told {
+        [self.thinking, self.content] = self.blocks.clone();
+        self
+    }
+
     /// Compares what a client has with this. Ids and a reason to finish that never came are not compared.
     pub fn check(&self, said: &Said, about: &str) {
         let calls: Vec<&[String]> = said.calls.iter().map(|call| &call[1..]).collect();
@@ -46,6 +54,8 @@ struct Part {
 #[derive(Clone, Copy, PartialEq)]
 enum What {
     Open,
+    /// The opener of a message to a tool that is not the client's.
+    Server,
     Close,
     Text,
     Framing,
@@ -67,14 +77,17 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
     let dialect = &pair.library;
     // The rule of messages with headers.
     let header = pair.reference.header.as_ref().filter(|header| !header.calls.is_empty());
+    // The field of the header that names a call, and the prefixes of which one must stand before the name.
+    let named = header.and_then(|header| {
+        let call = header.calls.iter().find(|call| call.need_prefix)?;
+        Some((call.name_from.clone()?, call.prefix.clone()))
+    });
     let header = header.map(|_| pair.reference.spans.len() as u32);
     let mut scanner = Scanner::with_options(dialect, &options.calls(true)).unwrap();
     let mut writer = CallWriter::new(dialect, call_writer::Options::new().tools(tools));
     let (mut told, mut calls, mut parts) = (Told::default(), Vec::<Call>::new(), Vec::<Part>::new());
     let (mut call, mut is_message) = (None, false);
-    // Text, the region after it, and whether that is a message with a header.
-    let mut content: Vec<(Vec<u8>, Vec<Part>, bool)> = vec![Default::default()];
-    let mut thinking = Vec::new();
+    let mut stretches = Vec::new();
     let mut on_event = |event: aside::Event<'_>| {
         writer
             .event(&event, |delta| {
@@ -89,15 +102,14 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
                 }
             })
             .unwrap();
-        if event.kind == Kind::Reclassify && is_body {
-            thinking.append(&mut content.last_mut().unwrap().0);
-            told.moved = thinking.len();
+        if event.kind == Kind::Reclassify && event.channel == Channel::Thinking {
+            stretches.push(Stretch::Moved);
         }
         if event.channel != Channel::Tool {
             if event.kind == Kind::Text {
                 match event.channel {
-                    Channel::Thinking => thinking.extend_from_slice(event.bytes),
-                    _ => content.last_mut().unwrap().0.extend_from_slice(event.bytes),
+                    Channel::Thinking => stretches.push(Stretch::Thinking(event.bytes.to_vec())),
+                    _ => stretches.push(Stretch::Content(event.bytes.to_vec())),
                 }
             }
             return;
@@ -105,7 +117,17 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
         let what = match event.kind {
             Kind::Open { rule, .. } => {
                 is_message = header == Some(rule);
-                What::Open
+                if is_message && named.is_some() { What::Server } else { What::Open }
+            }
+            Kind::Attribute(ref field) if is_message => {
+                let names_call = named.as_ref().is_some_and(|(name, prefixes)| {
+                    let value = String::from_utf8_lossy(field.value);
+                    field.name == name.as_bytes() && prefixes.iter().any(|prefix| value.starts_with(prefix))
+                });
+                if let Some(first) = parts.first_mut().filter(|_| names_call) {
+                    first.what = What::Open;
+                }
+                What::Framing
             }
             Kind::Close(_) => What::Close,
             Kind::Text => What::Text,
@@ -121,28 +143,57 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
         };
         parts.push(Part { what, bytes: event.bytes.to_vec() });
         if what == What::Close {
-            content.last_mut().unwrap().1 = mem::take(&mut parts);
-            content.last_mut().unwrap().2 = is_message;
-            content.push(Default::default());
+            stretches.push(Stretch::Region(mem::take(&mut parts), is_message));
         }
     };
     scanner.feed(text, &mut on_event).unwrap();
     scanner.finish(&mut on_event).unwrap();
     calls.retain(|call| !is_body || call.is_whole);
     let is_told = |number| calls.iter().any(|call: &Call| call.number == number);
-    let mut left = Vec::new();
-    for (text, parts, is_message) in content {
-        left.extend(text);
-        left.extend(region(&parts, is_message, is_told));
+    let mut flat: Vec<Stretch> = Vec::new();
+    for stretch in stretches {
+        let of_region = match stretch {
+            // A message to a tool of the server's.
+            Stretch::Region(parts, true) if parts.first().is_some_and(|part| part.what == What::Server) => {
+                let texts = parts.into_iter().filter(|part| part.what == What::Text);
+                texts.map(|part| Stretch::Thinking(part.bytes)).collect()
+            }
+            Stretch::Region(parts, is_message) => region(&parts, is_message, is_told),
+            stretch => vec![stretch],
+        };
+        for stretch in of_region {
+            match (flat.last_mut(), stretch) {
+                (Some(Stretch::Content(last)), Stretch::Content(more))
+                | (Some(Stretch::Thinking(last)), Stretch::Thinking(more)) => last.extend(more),
+                (_, stretch) => flat.push(stretch),
+            }
+        }
     }
+    let tokens = tokens(&pair.reference);
+    let of_blocks = around(&flat, &tokens, is_body, true);
+    let of_fields = around(&flat, &tokens, is_body, false);
+    told.blocks = [lossy(&of_blocks.thinking), lossy(&of_blocks.content)];
+    told.moved = of_fields.moved;
+    (told.thinking, told.content) = (lossy(&of_fields.thinking), lossy(&of_fields.content));
     told.has_ended = calls.iter().any(|call| if is_body { call.is_whole } else { call.has_ended });
     told.calls = calls.into_iter().map(|call| [call.name, call.arguments]).collect();
-    (told.thinking, told.content) = (lossy(&thinking), lossy(&left));
     told
 }
 
-/// Returns what stays content of a region.
-fn region(parts: &[Part], is_message: bool, is_told: impl Fn(u64) -> bool) -> Vec<u8> {
+/// A stretch of an answer.
+enum Stretch {
+    Content(Vec<u8>),
+    Thinking(Vec<u8>),
+    /// All content before it was thinking.
+    Moved,
+    /// A region, and whether that is a message with a header.
+    Region(Vec<Part>, bool),
+    /// A call that is told.
+    Told,
+}
+
+/// Returns what stays content of a region, and the calls of it that are told.
+fn region(parts: &[Part], is_message: bool, is_told: impl Fn(u64) -> bool) -> Vec<Stretch> {
     let first = parts.iter().position(|part| matches!(part.what, What::Call(number) if is_told(number)));
     // Text before the first call that is told has let go of all that stands before it.
     let free = match first {
@@ -150,13 +201,189 @@ fn region(parts: &[Part], is_message: bool, is_told: impl Fn(u64) -> bool) -> Ve
         None => parts.len(),
     };
     let stays = |(at, part): (usize, &Part)| match part.what {
-        What::Open | What::Close if is_message => false,
+        What::Open | What::Server | What::Close if is_message => false,
         What::Call(number) => !is_told(number),
         What::Text => true,
-        What::Open | What::Close | What::Framing => at < free,
+        What::Open | What::Server | What::Close | What::Framing => at < free,
     };
-    let stay = parts.iter().enumerate().filter(|&(at, part)| stays((at, part)));
-    stay.flat_map(|(_, part)| part.bytes.iter().copied()).collect()
+    let mut last = None;
+    let stretches = parts.iter().enumerate().filter_map(|(at, part)| match part.what {
+        What::Call(number) if is_told(number) => (last.replace(number) != Some(number)).then_some(Stretch::Told),
+        _ => stays((at, part)).then(|| Stretch::Content(part.bytes.clone())),
+    });
+    stretches.collect()
+}
+
+/// What is left of an answer whose calls are told.
+#[derive(Default)]
+struct Left {
+    thinking: Vec<u8>,
+    content: Vec<u8>,
+    moved: usize,
+}
+
+/// Takes away what is framing around calls that are told. `blocks`: each stretch is a block, and none has blanks alone.
+fn around(stretches: &[Stretch], tokens: &Tokens, is_body: bool, blocks: bool) -> Left {
+    #[derive(PartialEq)]
+    enum Last {
+        Nothing,
+        Thinking,
+        Content,
+        Call,
+    }
+    let (mut left, mut last) = (Left::default(), Last::Nothing);
+    let (mut waiting, mut waiting_thinking) = (Vec::new(), Vec::new());
+    // The first blanks around calls that stand between contents.
+    let mut between: Vec<u8> = Vec::new();
+    for stretch in stretches {
+        match stretch {
+            Stretch::Content(text) => {
+                let (framing, first) = if last == Last::Content { (0, &[][..]) } else { tokens.framing(text) };
+                let (framing, text) = text.split_at(framing);
+                if last != Last::Call {
+                    waiting.extend(framing);
+                } else if between.is_empty() && !left.content.is_empty() && !blocks {
+                    between.extend(first);
+                }
+                let (text, blanks) = text.split_at(text.trim_ascii_end().len());
+                if !text.is_empty() {
+                    left.content.append(&mut between);
+                    left.content.append(&mut waiting);
+                    left.content.extend(text);
+                    last = Last::Content;
+                }
+                waiting.extend(blanks);
+            }
+            Stretch::Thinking(text) => {
+                if blocks && last == Last::Content {
+                    left.content.append(&mut waiting);
+                }
+                let text = if last == Last::Call { text.trim_ascii_start() } else { text };
+                if blocks && last != Last::Thinking && text.trim_ascii().is_empty() {
+                    waiting_thinking.extend(text);
+                } else if !text.is_empty() {
+                    left.thinking.append(&mut waiting_thinking);
+                    left.thinking.extend(text);
+                    last = Last::Thinking;
+                }
+            }
+            Stretch::Moved => {
+                if !waiting.is_empty() {
+                    left.content.append(&mut between);
+                }
+                left.content.append(&mut waiting);
+                if is_body {
+                    left.moved = left.content.len();
+                    left.thinking.append(&mut left.content);
+                    last = Last::Thinking;
+                }
+            }
+            Stretch::Told => {
+                if between.is_empty() && !left.content.is_empty() && !blocks && waiting.trim_ascii().is_empty() {
+                    between.append(&mut waiting);
+                }
+                waiting.clear();
+                waiting_thinking.clear();
+                last = Last::Call;
+            }
+            Stretch::Region(..) => unreachable!("it is a list of others"),
+        }
+    }
+    if !blocks || matches!(last, Last::Nothing | Last::Content) {
+        if !waiting.is_empty() {
+            left.content.append(&mut between);
+            last = Last::Content;
+        }
+        left.content.append(&mut waiting);
+    }
+    if last == Last::Nothing {
+        left.thinking.append(&mut waiting_thinking);
+    }
+    left
+}
+
+/// Takes away the stretches of a text that would be blocks of blanks alone, unless it has no others.
+pub fn in_blocks<K: Clone + PartialEq>(stretches: Vec<(K, String)>, content: &K) -> Vec<(K, String)> {
+    let mut blocks: Vec<(K, String)> = Vec::new();
+    // Of the content, then of the thinking.
+    let mut waiting: [Option<(K, String)>; 2] = [None, None];
+    for (kind, text) in stretches {
+        let waiting = &mut waiting[usize::from(kind != *content)];
+        match blocks.last_mut() {
+            Some(last) if last.0 == kind => last.1 += &text,
+            _ => {
+                let waited = waiting.take().map_or(String::new(), |(_, blanks)| blanks);
+                let is_blank = text.trim_ascii().is_empty();
+                let block = Some((kind, waited + &text));
+                if is_blank { *waiting = block } else { blocks.extend(block) }
+            }
+        }
+    }
+    if blocks.is_empty() {
+        blocks.extend(waiting.into_iter().flatten().take(1));
+    }
+    blocks
+}
+
+/// What may stand around calls.
+struct Tokens {
+    open: Vec<String>,
+    close: Vec<String>,
+    other: Vec<String>,
+}
+
+const ENDS: &str = "</s> <eos> [EOS] <EOS_TOKEN> <end_of_turn> <turn|> <|END_OF_TURN_TOKEN|> <|END_RESPONSE|> <|END_TEXT|> \
+    <|call|> <|end_of_text|> <|endoftext|> <|endofturn|> <|end|> <|eom_id|> <|eom|> <|eos|> <|eot_id|> <|eot|> <|im_end|> \
+    <|return|> <|tool_response> <｜end▁of▁sentence｜> <｜tool▁output▁begin｜> <｜tool▁output▁end｜> \
+    <｜tool▁outputs▁begin｜> <｜tool▁outputs▁end｜>";
+
+fn tokens(dialect: &reference::Dialect) -> Tokens {
+    let (mut open, mut close) = (Vec::new(), Vec::new());
+    for span in dialect.spans.iter().filter(|span| !span.calls.is_empty()) {
+        open.extend(span.open.first().cloned());
+        close.extend(span.close.clone());
+        close.extend(span.tag.iter().flat_map(|tag| tag.names.iter().map(|name| format!("</{name}>"))));
+    }
+    let header = dialect.header.iter().filter(|header| !header.calls.is_empty());
+    for header in header.clone() {
+        close.extend(header.close.clone());
+    }
+    let spans = dialect.spans.iter().flat_map(|span| &span.calls);
+    for call in spans.chain(header.flat_map(|header| &header.calls)) {
+        close.extend([call.end.clone(), call.value[1].clone()]);
+    }
+    let is_long = |literal: &String| literal.len() >= 4;
+    open.retain(is_long);
+    close.retain(is_long);
+    let other = dialect.turns.iter().cloned().chain(ENDS.split_whitespace().map(str::to_owned)).collect();
+    Tokens { open, close, other }
+}
+
+impl Tokens {
+    /// Returns how much of the text's beginning are blanks, tokens and sections without a call, and the first blanks there.
+    fn framing<'a>(&self, text: &'a [u8]) -> (usize, &'a [u8]) {
+        let (mut at, mut first) = (0, &text[..0]);
+        loop {
+            let blanks = &text[at..text.len() - text[at..].trim_ascii_start().len()];
+            at += blanks.len();
+            if first.is_empty() {
+                first = blanks;
+            }
+            let rest = &text[at..];
+            let plain = self.close.iter().chain(&self.other).filter(|token| rest.starts_with(token.as_bytes()));
+            let sections = self.open.iter().filter_map(|open| {
+                let inside = rest.strip_prefix(open.as_bytes())?;
+                let close = inside.trim_ascii_start();
+                let closers = self.close.iter().filter(|closer| close.starts_with(closer.as_bytes()));
+                let closer = closers.map(String::len).max()?;
+                (inside.len() - close.len() <= 64).then_some(rest.len() - close.len() + closer)
+            });
+            match plain.map(String::len).chain(sections).max() {
+                Some(len) => at += len,
+                None => return (at, first),
+            }
+        }
+    }
 }
 
 fn lossy(bytes: &[u8]) -> String {

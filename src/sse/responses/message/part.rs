@@ -18,7 +18,7 @@ pub struct TextConfig {
 impl TextConfig {
     /// Returns what reads the text.
     pub fn start(self, setup: &Setup) -> Result<TextStream, Error> {
-        let mut text = TextStream::new(if self.number == 0 { setup.scanner()? } else { setup.split_scanner()? });
+        let mut text = TextStream::new(if self.number == 0 { setup.scanner()? } else { setup.split_scanner()? }, true);
         if self.server.thinking {
             text.split = TryBox::new(setup.split_scanner()?)?;
         }

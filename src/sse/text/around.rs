@@ -1,0 +1,407 @@
+//! What stands around the calls that a client gets. Models write blanks between calls, close a region twice, and end their turn with
+//! a token that the server did not take out. None of that is an answer, and clients refuse a block that has nothing but blanks. So
+//! blanks wait here for the text after them, and what a call shows to be framing does not leave.
+//!
+//! | before | blanks come | a token comes | other text comes | a call comes |
+//! |---|---|---|---|---|
+//! | nothing, or thinking | they wait | it waits | what waits leaves, then the text | what waits is gone |
+//! | content | they wait | it is text | what waits leaves, then the text | what waits is gone |
+//! | a call | they are gone | it is gone | it leaves | |
+//!
+//! A token is one that [`Tokens`] knows. In a choice, the first blanks that are gone come back where content stands before and after
+//! the calls. Where no calls are wanted, tokens are text, and blanks wait only where a block would begin with them.
+
+use super::parts::{Parts, Target};
+use crate::calls::table::{BodyRule, CallTable};
+use crate::matcher::bytes::{ByteSet, contains, insert};
+use crate::memory::{self, TryBox, append};
+use crate::{Channel, Dialect, Event, Kind};
+
+/// The most bytes that wait; more of them are text.
+const MOST: usize = 4096;
+
+/// Shorter closers and openers are text: an answer may begin with them.
+const SHORTEST: usize = 4;
+
+/// The most blanks in a section without a call.
+const MOST_IN_SECTION: usize = 64;
+
+/// Tokens that end a text, a turn or a model's part of it, of all families: servers leave them in the text of models of others, too.
+const END_TOKENS: &[&str] = &[
+    "</s>",
+    "<eos>",
+    "[EOS]",
+    "<EOS_TOKEN>",
+    "<end_of_turn>",
+    "<turn|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|END_RESPONSE|>",
+    "<|END_TEXT|>",
+    "<|call|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<|endofturn|>",
+    "<|end|>",
+    "<|eom_id|>",
+    "<|eom|>",
+    "<|eos|>",
+    "<|eot_id|>",
+    "<|eot|>",
+    "<|im_end|>",
+    "<|return|>",
+    "<|tool_response>",
+    "<｜end▁of▁sentence｜>",
+    "<｜tool▁output▁begin｜>",
+    "<｜tool▁output▁end｜>",
+    "<｜tool▁outputs▁begin｜>",
+    "<｜tool▁outputs▁end｜>",
+];
+
+/// What may stand around calls besides blanks: closers of the dialect's tool spans, calls and values; sections without a call; and
+/// tokens that end or begin a turn.
+struct Tokens {
+    dialect: Dialect,
+    /// The first bytes of all of them.
+    first: ByteSet,
+}
+
+/// How a text begins.
+#[derive(Clone, Copy, PartialEq)]
+enum Beginning {
+    Text,
+    /// With the beginning of a token.
+    Partial,
+    /// With a token of this length.
+    Token(usize),
+}
+
+impl Tokens {
+    fn new(dialect: &Dialect) -> Tokens {
+        let mut tokens = Tokens { dialect: dialect.clone(), first: [0; 4] };
+        let mut first = [0; 4];
+        tokens.all().chain(tokens.openers()).for_each(|literal| insert(&mut first, literal[0]));
+        tokens.first = first;
+        tokens
+    }
+
+    /// Returns the closers of tool spans, calls and values, but for those that are short enough to begin a text.
+    fn closers(&self) -> impl Iterator<Item = &[u8]> {
+        let tables = self.dialect.compiled.calls.iter().flatten();
+        let all = tables.flat_map(|tables| {
+            tables.closes.iter().map(|close| &close[..]).chain(tables.tables.iter().flat_map(closers_of))
+        });
+        all.filter(|close| close.len() >= SHORTEST)
+    }
+
+    fn openers(&self) -> impl Iterator<Item = &[u8]> {
+        let blocks = &self.dialect.compiled.templates.calls;
+        blocks.iter().map(|block| &block.open[..]).filter(|open| open.len() >= SHORTEST)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &[u8]> {
+        let turns = self.dialect.compiled.turns.iter().map(|turn| &turn[..]);
+        self.closers().chain(turns).chain(END_TOKENS.iter().map(|token| token.as_bytes()))
+    }
+
+    /// Returns how a text begins, which is not empty. With `at_end`, nothing comes after it.
+    fn beginning(&self, text: &[u8], at_end: bool) -> Beginning {
+        if !contains(&self.first, text[0]) {
+            return Beginning::Text;
+        }
+        let mut longest = 0;
+        let mut is_partial = false;
+        for token in self.all() {
+            match text.starts_with(token) {
+                true => longest = longest.max(token.len()),
+                false => is_partial |= token.starts_with(text),
+            }
+        }
+        for open in self.openers() {
+            let Some(rest) = text.strip_prefix(open) else {
+                is_partial |= open.starts_with(text);
+                continue;
+            };
+            let close = rest.trim_ascii_start();
+            if rest.len() - close.len() > MOST_IN_SECTION {
+                continue;
+            }
+            for closer in self.closers() {
+                match close.starts_with(closer) {
+                    true => longest = longest.max(text.len() - close.len() + closer.len()),
+                    false => is_partial |= closer.starts_with(close),
+                }
+            }
+        }
+        match longest {
+            _ if is_partial && !at_end => Beginning::Partial,
+            0 => Beginning::Text,
+            _ => Beginning::Token(longest),
+        }
+    }
+}
+
+/// Returns what closes a call of a table, and a value of it.
+fn closers_of(table: &CallTable) -> [&[u8]; 2] {
+    match &table.body {
+        BodyRule::Tags(rule) => [&table.end, &rule.value[1]],
+        _ => [&table.end, b""],
+    }
+}
+
+/// What waits around the calls of one text, and what went out of it last.
+pub struct Around {
+    tokens: TryBox<Tokens>,
+    /// Each stretch that leaves may begin a block.
+    begins_blocks: bool,
+    waiting: Vec<u8>,
+    /// How much of that are blanks and whole tokens.
+    known: usize,
+    /// Blanks of the thinking, which wait too where a block would begin with them.
+    thinking: Vec<u8>,
+    last: Option<Target>,
+    /// Content has gone out.
+    has_content: bool,
+    /// The first blanks around the calls since then: they leave if more content comes, so that its words stay apart.
+    between: Vec<u8>,
+    /// More of them would not be the first.
+    has_between: bool,
+}
+
+impl Around {
+    pub fn new(begins_blocks: bool) -> Around {
+        Around {
+            tokens: TryBox::NONE,
+            begins_blocks,
+            waiting: Vec::new(),
+            known: 0,
+            thinking: Vec::new(),
+            last: None,
+            has_content: false,
+            between: Vec::new(),
+            has_between: false,
+        }
+    }
+
+    /// Begins to look at what stands around calls, if it does not yet.
+    pub fn look_for_calls(&mut self, dialect: &Dialect) -> memory::Result<()> {
+        self.tokens.made_by(|| Tokens::new(dialect)).map(drop)
+    }
+
+    /// Goes back to the start of a text.
+    pub fn begin(&mut self) {
+        *self = Around::new(self.begins_blocks);
+    }
+
+    /// Takes away the first `len` bytes that wait. The first blanks of them stay between the text before and the next.
+    fn take_away(&mut self, len: usize) -> memory::Result<()> {
+        let Around { waiting, between, has_between, .. } = self;
+        let framing = &waiting[..len];
+        let has_room = self.has_content && !self.begins_blocks && between.len() + len <= MOST;
+        match framing.trim_ascii().is_empty() {
+            true if has_room && !*has_between => append(between, framing)?,
+            true => {}
+            false => *has_between |= !between.is_empty(),
+        }
+        waiting.drain(..len);
+        Ok(())
+    }
+
+    /// Returns how many bytes wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len() + self.thinking.len()
+    }
+}
+
+/// Where a text's stretches go to, past what waits around its calls.
+pub struct Sink<'a> {
+    pub parts: &'a mut Parts,
+    pub around: &'a mut Around,
+}
+
+impl Sink<'_> {
+    /// Takes an event of which no call is emitted.
+    pub fn take(&mut self, event: &Event<'_>) -> memory::Result<()> {
+        match event.channel {
+            Channel::Thinking if event.kind == Kind::Reclassify => {
+                self.settle(true)?;
+                self.let_go()?;
+                if self.parts.takes_back() {
+                    self.around.last = Some(Target::Reasoning);
+                }
+                self.parts.take(event)
+            }
+            Channel::Thinking if event.kind == Kind::Text => self.push_thinking(event.bytes),
+            Channel::Tool => self.push_content(event.bytes),
+            Channel::Content | Channel::Narration if event.kind == Kind::Text => self.push_content(event.bytes),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn push_thinking(&mut self, bytes: &[u8]) -> memory::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        match self.around.last {
+            // Here it begins no block.
+            Some(Target::Content) if self.around.begins_blocks => self.let_go()?,
+            _ => self.settle(true)?,
+        }
+        let is_blank = bytes.trim_ascii_start().is_empty();
+        let mut bytes = bytes;
+        if self.is_behind_call() {
+            bytes = bytes.trim_ascii_start();
+        } else if is_blank && self.around.begins_blocks && self.around.last != Some(Target::Reasoning) {
+            let Around { thinking, .. } = self.around;
+            if thinking.len() + bytes.len() <= MOST {
+                return append(thinking, bytes);
+            }
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.around.last = Some(Target::Reasoning);
+        self.parts.push_thinking(&self.around.thinking)?;
+        memory::clear(&mut self.around.thinking);
+        self.parts.push_thinking(bytes)
+    }
+
+    pub fn push_content(&mut self, mut bytes: &[u8]) -> memory::Result<()> {
+        let is_looking = self.around.tokens.get().is_some();
+        if !is_looking && !self.around.begins_blocks {
+            return self.parts.push_content(bytes);
+        }
+        while !bytes.is_empty() {
+            if self.around.last == Some(Target::Content) {
+                // Blanks at its end wait, which may stand before a call.
+                let text = if is_looking { bytes.trim_ascii_end().len() } else { bytes.len() };
+                let (text, blanks) = bytes.split_at(text);
+                if !text.is_empty() {
+                    self.let_go()?;
+                    self.parts.push_content(text)?;
+                }
+                return self.wait(blanks);
+            }
+            // Bytes that wait are looked at one by one, so that it does not matter where the text was cut.
+            let (first, rest) = bytes.split_at(1);
+            bytes = rest;
+            self.wait(first)?;
+            self.settle(false)?;
+        }
+        Ok(())
+    }
+
+    /// Adds bytes that wait.
+    fn wait(&mut self, mut bytes: &[u8]) -> memory::Result<()> {
+        while !bytes.is_empty() {
+            let room = MOST - self.around.waiting.len();
+            if room == 0 {
+                self.let_go()?;
+                continue;
+            }
+            let (first, rest) = bytes.split_at(room.min(bytes.len()));
+            append(&mut self.around.waiting, first)?;
+            bytes = rest;
+        }
+        Ok(())
+    }
+
+    /// Decides what it can of the bytes that wait.
+    fn settle(&mut self, at_end: bool) -> memory::Result<()> {
+        loop {
+            let is_behind_call = self.is_behind_call();
+            let Around { tokens, waiting, known, .. } = &mut *self.around;
+            let new = &waiting[*known..];
+            let Some(&first) = new.first() else { return Ok(()) };
+            let beginning = match tokens.get() {
+                _ if first.is_ascii_whitespace() => Beginning::Token(1),
+                Some(tokens) => tokens.beginning(new, at_end),
+                None => Beginning::Text,
+            };
+            match beginning {
+                Beginning::Partial => return Ok(()),
+                Beginning::Token(len) if is_behind_call => self.around.take_away(len)?,
+                Beginning::Token(len) => *known += len,
+                Beginning::Text => return self.text_came(),
+            }
+        }
+    }
+
+    /// Adds what waits up to its last blanks, because it has text. The blanks may stand before a call.
+    fn text_came(&mut self) -> memory::Result<()> {
+        let Around { tokens, waiting, .. } = &*self.around;
+        let text = if tokens.get().is_some() { waiting.trim_ascii_end().len() } else { waiting.len() };
+        let blanks = memory::copy(&waiting[text..])?;
+        self.around.waiting.truncate(text);
+        self.let_go()?;
+        self.wait(&blanks)
+    }
+
+    /// Adds all that waits, because it is text.
+    fn let_go(&mut self) -> memory::Result<()> {
+        if self.around.waiting.is_empty() {
+            return Ok(());
+        }
+        let Around { between, waiting, known, last, has_content, has_between, .. } = &mut *self.around;
+        self.parts.push_content(between)?;
+        self.parts.push_content(waiting)?;
+        between.clear();
+        memory::clear(waiting);
+        (*known, *last, *has_content, *has_between) = (0, Some(Target::Content), true, false);
+        Ok(())
+    }
+
+    /// Lets go of what waits, if that does not begin a block of blanks.
+    pub fn release(&mut self) -> memory::Result<()> {
+        self.settle(true)?;
+        let Around { begins_blocks, waiting, last, .. } = &*self.around;
+        let is_alone = *begins_blocks && last.is_some_and(|last| last != Target::Content);
+        if is_alone && waiting.trim_ascii().is_empty() { Ok(()) } else { self.let_go() }
+    }
+
+    /// Lets go of what waits, because the text is over: blanks that would be a block of their own are gone.
+    pub fn finish(&mut self) -> memory::Result<()> {
+        self.release()?;
+        if self.around.last.is_none() {
+            self.parts.push_thinking(&self.around.thinking)?;
+        }
+        self.around.begin();
+        Ok(())
+    }
+
+    /// Lets go of what waits, because no calls are looked for any more.
+    pub fn give_up_calls(&mut self) -> memory::Result<()> {
+        self.release()?;
+        self.around.tokens = TryBox::NONE;
+        Ok(())
+    }
+
+    fn is_behind_call(&self) -> bool {
+        self.around.last == Some(Target::Calls)
+    }
+
+    /// Takes note of a call for the client: what waits was framing.
+    fn begin_call(&mut self) -> memory::Result<()> {
+        self.settle(true)?;
+        self.around.take_away(self.around.waiting.len())?;
+        let Around { between, has_between, known, thinking, last, .. } = &mut *self.around;
+        memory::clear(thinking);
+        (*known, *last, *has_between) = (0, Some(Target::Calls), !between.is_empty());
+        Ok(())
+    }
+
+    /// Adds the beginning of a call.
+    pub fn push_call(&mut self, index: u64, id: &str, name: &str) -> memory::Result<()> {
+        self.begin_call()?;
+        self.parts.push_call(index, id, name)
+    }
+
+    pub fn push_arguments(&mut self, index: u64, arguments: &str) -> memory::Result<()> {
+        self.parts.push_arguments(index, arguments)
+    }
+
+    /// Adds a whole call, whose arguments are an object.
+    pub fn push_object(&mut self, index: u64, id: &str, name: &str, arguments: &str) -> memory::Result<()> {
+        self.begin_call()?;
+        self.parts.push_object(index, id, name, arguments)
+    }
+}
