@@ -362,3 +362,53 @@ fn a_flush_releases_what_waits() {
     assert_eq!(rewriter.stats().held, 0);
     assert_eq!(joined(&Format::Chat.read(&String::from_utf8(out).unwrap())), [Said("text", "Hi\n\n".into())]);
 }
+
+#[test]
+fn a_chunk_of_which_nothing_is_left_is_not_sent() {
+    let text = format!("Look.{F}");
+    let pieces: Vec<&str> = (0..text.len()).step_by(4).map(|at| &text[at..text.len().min(at + 4)]).collect();
+    for format in FORMATS {
+        let stream = format.stream(&pieces);
+        let out = rewrite("qwen3", [stream.as_bytes()]);
+        let empty = out.lines().filter_map(|line| {
+            let value: Value = serde_json::from_str(line.strip_prefix("data: ").unwrap_or(line)).ok()?;
+            let text = match format {
+                Format::Chat => &value["choices"][0]["delta"]["content"],
+                Format::Ollama => &value["message"]["content"],
+                Format::Messages => &value["delta"]["text"],
+                Format::Responses => &value["delta"],
+            };
+            let says_more = value["choices"][0]["delta"]["role"].is_string()
+                || value["message"]["tool_calls"].is_array()
+                || value["done"] == true;
+            (*text == "" && !says_more).then(|| line.to_owned())
+        });
+        assert_eq!(empty.collect::<Vec<_>>(), Vec::<String>::new(), "{format:?}");
+    }
+}
+
+#[test]
+fn a_chunk_with_more_than_its_text_is_sent() {
+    let whole = json!({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "usage": null,
+        "choices": [{"index": 0, "delta": {"content": "<tool_call>", "refusal": null}, "logprobs": null}]});
+    let chunk = |value: &Value| format!("data: {value}\n\n");
+    assert_eq!(rewrite("qwen3", [chunk(&whole).as_bytes()]).matches("\"content\":\"\"").count(), 0);
+    let more = [
+        ("", "usage", json!({"total_tokens": 1})),
+        ("", "prompt_logprobs", json!([1])),
+        ("/choices/0", "logprobs", json!({"content": []})),
+        ("/choices/0", "token_ids", json!([7])),
+        ("/choices/0/delta", "role", json!("assistant")),
+        ("/choices/0/delta", "name", json!("m")),
+    ];
+    for (place, name, value) in more {
+        let mut chunk_with = whole.clone();
+        chunk_with.pointer_mut(place).unwrap()[name] = value.clone();
+        let out = rewrite("qwen3", [chunk(&chunk_with).as_bytes()]);
+        assert_eq!(out.matches(&format!("\"{name}\":{value}")).count(), 1, "{name}: {out}");
+    }
+    for raw in [format!("id: 7\n{}", chunk(&whole)), format!(": a comment\nevent: e\n{}", chunk(&whole))] {
+        let first = raw.lines().next().unwrap();
+        assert!(rewrite("qwen3", [raw.as_bytes()]).starts_with(first), "{raw}");
+    }
+}

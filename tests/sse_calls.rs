@@ -631,7 +631,7 @@ fn no_more_waits_than_may() {
     let mut output = Vec::new();
     rewriter.feed(&input, &mut output).unwrap();
     let texts = client(std::str::from_utf8(&output).unwrap());
-    let lens: Vec<usize> = (0..6).map(|index| texts[&index].content.len()).collect();
+    let lens: Vec<usize> = (0..6).map(|index| texts.get(&index).map_or(0, |text| text.content.len())).collect();
     assert_eq!(lens, [0, 0, 0, 0, long.len(), long.len()]);
     output.clear();
     rewriter.finish(&mut output).unwrap();

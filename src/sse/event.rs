@@ -212,6 +212,15 @@ impl<'a> EventPart<'a> {
         self.event.data(self.raw)
     }
 
+    /// Returns whether the event has one value of `data:` and nothing else.
+    pub fn is_data_alone(&self) -> bool {
+        let Some(data) = self.event.single() else { return false };
+        let after = &self.raw[data.end..];
+        self.part == (0..self.raw.len())
+            && matches!(&self.raw[..data.start], b"data: " | b"data:" | b"")
+            && after.iter().all(|byte| matches!(byte, b'\r' | b'\n'))
+    }
+
     /// Writes it with its changes. It gets the event's name, which stands in another part of it.
     pub fn write(&self, edits: &mut Edits, out: &mut Vec<u8>) -> memory::Result<()> {
         if !self.name().is_empty() && !self.part.contains(&self.event.name.start) {

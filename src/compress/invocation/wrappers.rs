@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 /// A wrapper on each line: the words that it is called by, alternatives with commas between them; in capitals, words
-/// that it takes before the command, `ANY` for all up to `--` or `-c`; after a bar, its options that take a value.
+/// that it takes before the command, `ALL` for all up to `--` or `-c`; after a bar, its options that take a value.
 const LIST: &str = "
 sudo | -u -g -h -p -C -r -t -U -D -R -T --user --group --chdir
 doas | -u -C
@@ -35,24 +35,24 @@ dbus-run-session | --config-file --dbus-daemon
 systemd-run,firejail,proxychains,proxychains4 | -p -E -u -f --unit --property --setenv
 srun,mpirun,mpiexec | -n -np -N -c -p -H -x --ntasks --nodes --partition --host
 ssh HOST | -B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w
-vagrant ssh ANY
+vagrant ssh ALL
 docker,podman,nerdctl exec CONTAINER | -H -c -l -e -u -w --host --context --log-level --config --env --env-file --user --workdir --detach-keys
 docker,podman,nerdctl run IMAGE | -H -c -l -a -e -m -p -u -v -w -h --host --context --log-level --config --name --env --env-file --user --workdir --volume --mount --network --platform --entrypoint --memory --cpus --publish --label --add-host --gpus --shm-size --ulimit --hostname --pull --tmpfs --device --cap-add --security-opt --restart --link
 docker,podman,nerdctl compose exec,run SERVICE | -H -f -p -e -u -w -v --host --context --file --profile --project-name --project-directory --env-file --env --user --workdir --index --volume --publish --entrypoint --name
 docker-compose,podman-compose exec,run SERVICE | -f -p -e -u -w -v --file --profile --project-name --project-directory --env-file --env --user --workdir --index --volume --publish --entrypoint --name
 kubectl,oc exec,run,debug POD | -n -c -f --namespace --container --context --cluster --kubeconfig --filename --image --pod-running-timeout --restart --env --labels
 toolbox run | -c --container --distro --release
-distrobox enter ANY | -n --name
+distrobox enter ALL | -n --name
 limactl shell INSTANCE | --workdir --shell
 lima
 wsl | -d -u --distribution --user --cd --shell-type
 cmd /c,/C
 pwsh,powershell | -ExecutionPolicy -WorkingDirectory -Version
-nix develop,shell ANY | -f -I --file --expr --option --override-input --profile
-nix-shell ANY | -I -p --packages --arg --argstr --attr -A
+nix develop,shell ALL | -f -I --file --expr --option --override-input --profile
+nix-shell ALL | -I -p --packages --arg --argstr --attr -A
 direnv exec DIR
 devbox run | -c -e --config --env --env-file
-mise,rtx exec,x ANY | -C -j --cd --jobs
+mise,rtx exec,x ALL | -C -j --cd --jobs
 asdf,rbenv,pyenv,nodenv,goenv,jenv exec
 nvm exec VERSION
 fnm exec | --using
@@ -113,7 +113,7 @@ impl Wrapper {
                 .filter(|word| !is_own(word))
                 .map(|word| word.split(',').collect())
                 .collect(),
-            own: words.split_whitespace().filter(is_own).map(|word| if word == "ANY" { usize::MAX } else { 1 }).sum(),
+            own: words.split_whitespace().filter(is_own).map(|word| if word == "ALL" { usize::MAX } else { 1 }).sum(),
             valued: valued.split_whitespace().collect(),
         }
     }

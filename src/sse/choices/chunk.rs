@@ -302,6 +302,35 @@ impl Summary {
     }
 }
 
+/// Returns whether a chunk that was read has nothing for a client but the text of its choice: no other member says anything that
+/// the chunks around it do not say too.
+pub fn has_only_text(text: &[u8], layout: &Layout) -> bool {
+    fn has_only(text: &[u8], reader: &mut Reader<'_>, layout: &Layout, part: Option<&[u8]>) -> Option<bool> {
+        let mut only = true;
+        members(text, reader, |reader, name, _| {
+            if part == Some(name) && !name.is_empty() && reader.peek() == Some(b'{') {
+                only &= has_only(text, reader, layout, None)?;
+                return Some(());
+            }
+            if layout.has_list && name == LIST && part.is_some() && reader.peek() == Some(b'[') {
+                return reader.array(|reader| {
+                    only &= has_only(text, reader, layout, part)?;
+                    Some(())
+                });
+            }
+            let value = reader.value()?;
+            let is_known = name == layout.text.as_bytes()
+                || layout.envelope.contains(&name)
+                || layout.has_list && name == INDEX
+                || layout.repeats_role && name == ROLE;
+            only &= is_known || !says(text, &value);
+            Some(())
+        })?;
+        Some(only)
+    }
+    has_only(text, &mut Reader::new(text), layout, Some(layout.part)).unwrap_or(false)
+}
+
 /// Returns the letters and digits of the chunk's `id`; of `created`, if it has none; or of those members that the format has
 /// instead.
 pub fn id(text: &[u8], layout: &Layout) -> memory::Result<Vec<u8>> {

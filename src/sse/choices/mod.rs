@@ -32,7 +32,7 @@ use super::text::{Input, Parts, Setup, Target, TextStream};
 use crate::json::Span;
 use crate::memory::{self, TryBox, append, push};
 use crate::{EndReason, Error, Scanner};
-use chunk::{CHOICES, Part};
+use chunk::{CHOICES, Part, has_only_text};
 pub use chunk::{Choice, is_read};
 use extra::ExtraChunk;
 use fields::{EditRef, Fields, lines};
@@ -89,6 +89,8 @@ pub struct Choices {
     read: Vec<Choice>,
     all: Vec<ChoiceStream>,
     deferred: Vec<DeferredEdit>,
+    /// Calls are looked for in the choice that was read last, and of its text nothing is left.
+    is_emptied: bool,
     /// How an extra chunk of the event begins, once one was needed.
     head: Vec<u8>,
 }
@@ -104,6 +106,7 @@ impl Choices {
             read: Vec::new(),
             all: Vec::new(),
             deferred: Vec::new(),
+            is_emptied: false,
             head: Vec::new(),
         }
     }
@@ -325,7 +328,10 @@ impl Choices {
         }
         let Some(content) = content else { return Ok(()) };
         let whole = content.value.clone();
-        let [first, others @ ..] = inside else { return Ok(edits.replace(whole, |out| append(out, b"\"\""))?) };
+        let [first, others @ ..] = inside else {
+            self.is_emptied = before.is_empty() && stream.text.looks_for_calls();
+            return Ok(edits.replace(whole, |out| append(out, b"\"\""))?);
+        };
         let target = first.target();
         let edit_ref = if others.is_empty() && target == Target::Content && parts.text_of(first) == said {
             let edit = edits.list.len();
@@ -342,7 +348,13 @@ impl Choices {
         Ok(())
     }
 
-    /// Writes a chunk that was read, with its changes. With `is_last`, no text goes on after it. Returns whether there are changes.
+    /// Returns whether the text of the only choice that was read last is all gone, so that its chunk need not be sent.
+    fn is_emptied(&self) -> bool {
+        self.is_emptied
+            && matches!(&self.read[..], [choice] if !choice.finishes && choice.part.is_none() && !choice.is_split)
+    }
+
+    /// Writes a chunk that was read, with its changes, or nothing where calls are looked for and nothing of the chunk is left. With `is_last`, no text goes on after it. Returns whether there are changes.
     pub fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error> {
         let start = context.out.len();
         let read = mem::take(&mut self.read);
@@ -351,11 +363,16 @@ impl Choices {
             self.release_some(context, Input::Finish, |index| !here(index))?;
         }
         for (at, choice) in read.iter().enumerate() {
+            self.is_emptied = false;
             let again = read[at + 1..].iter().any(|later| later.index == choice.index);
             self.delta(context, choice, is_last && !again, again, event)?;
         }
         self.read = read;
         let Context { scratch: Scratch { edits, .. }, out, .. } = context;
+        if out.len() == start && self.is_emptied() && event.is_data_alone() && has_only_text(event.data(), self.layout)
+        {
+            return Ok(true);
+        }
         let changes = out.len() > start || !edits.list.is_empty();
         event.write(edits, out)?;
         Ok(changes)

@@ -26,36 +26,9 @@ const SHORTEST: usize = 4;
 /// The most blanks in a section without a call.
 const MOST_IN_SECTION: usize = 64;
 
-/// Tokens that end a text, a turn or a model's part of it, of all families: servers leave them in the text of models of others, too.
-const END_TOKENS: &[&str] = &[
-    "</s>",
-    "<eos>",
-    "[EOS]",
-    "<EOS_TOKEN>",
-    "<end_of_turn>",
-    "<turn|>",
-    "<|END_OF_TURN_TOKEN|>",
-    "<|END_RESPONSE|>",
-    "<|END_TEXT|>",
-    "<|call|>",
-    "<|end_of_text|>",
-    "<|endoftext|>",
-    "<|endofturn|>",
-    "<|end|>",
-    "<|eom_id|>",
-    "<|eom|>",
-    "<|eos|>",
-    "<|eot_id|>",
-    "<|eot|>",
-    "<|im_end|>",
-    "<|return|>",
-    "<|tool_response>",
-    "<｜end▁of▁sentence｜>",
-    "<｜tool▁output▁begin｜>",
-    "<｜tool▁output▁end｜>",
-    "<｜tool▁outputs▁begin｜>",
-    "<｜tool▁outputs▁end｜>",
-];
+/// Tokens that end a text, a turn or a model's part of it, of all families, one on a line: servers leave them in the text of models
+/// of others, too.
+const END_TOKENS: &str = include_str!("end_tokens.txt");
 
 /// What may stand around calls besides blanks: closers of the dialect's tool spans, calls and values; sections without a call; and
 /// tokens that end or begin a turn.
@@ -100,7 +73,7 @@ impl Tokens {
 
     fn all(&self) -> impl Iterator<Item = &[u8]> {
         let turns = self.dialect.compiled.turns.iter().map(|turn| &turn[..]);
-        self.closers().chain(turns).chain(END_TOKENS.iter().map(|token| token.as_bytes()))
+        self.closers().chain(turns).chain(END_TOKENS.lines().map(str::as_bytes))
     }
 
     /// Returns how a text begins, which is not empty. With `at_end`, nothing comes after it.

@@ -72,6 +72,11 @@ impl TextStream {
         !self.has_own_calls && self.calls.get().is_none()
     }
 
+    /// Returns whether a client may get calls of it.
+    pub fn looks_for_calls(&self) -> bool {
+        self.calls.get().is_some_and(Calls::may_emit)
+    }
+
     /// Leaves calls to the server, which has made one of its own.
     pub(super) fn give_up_calls(&mut self, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
         let nothing = &mut Around::new(self.begins_blocks);
