@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
         if !self.takes(end) {
             let items = schema.map(Schema::items);
             loop {
-                if !self.value(items, depth + 1, out)? {
+                if !self.item(items, end, depth + 1, out)? {
                     return Ok(false);
                 }
                 let has_comma = self.takes(b',');
@@ -104,6 +104,19 @@ impl<'a> Reader<'a> {
         }
         out.put("]")?;
         Ok(true)
+    }
+
+    /// Writes an item of a list. Gemma at times writes strings there as Python does: between two quotes, the second one before a comma
+    /// or the list's end.
+    fn item(&mut self, schema: Option<Schema<'_>>, end: u8, depth: u32, out: &mut impl Put) -> Result<bool, Error> {
+        let inside = if self.raw.is_empty() { None } else { self.rest().strip_prefix('\'') };
+        let text = inside.and_then(|inside| inside.split_once('\'')).filter(|(_, after)| {
+            let next = after.trim_start_matches(BLANKS).bytes().next();
+            next.is_some_and(|byte| byte == b',' || byte == end)
+        });
+        let Some((text, _)) = text else { return self.value(schema, depth, out) };
+        self.at += text.len() + 2;
+        quote(text, out).map(|()| true)
     }
 
     /// Writes an object, or a list of what Python has as a set.
@@ -398,6 +411,10 @@ mod tests {
             ("{s:Qa\"}'b\\n\nQ}", "{\"s\":\"a\\\"}'b\\\\n\\n\"}"),
             ("{Qa bQ:\"x\\ty\", c : hello world }", "{\"a b\":\"x\\ty\",\"c\":\"hello world \"}"),
             ("{n:True}", "{\"n\":\"True\"}"),
+            (
+                "{l:['a' , 'b c','it\\'s','',\"d\",it's,'e]}",
+                "{\"l\":[\"a\",\"b c\",\"'it\\\\'s'\",\"\",\"d\",\"it's\",\"'e\"]}",
+            ),
             ("'a'", "\"'a'\""),
             ("{}", "{}"),
         ];

@@ -90,6 +90,10 @@ pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, De
     if !rule.end.is_empty() {
         let len = view.find(at, &rule.end, MOST_OF_WORD)?;
         head.set(Head::REST, len + rule.end.len());
+        at += len + rule.end.len();
+    }
+    if rule.needs_object {
+        view.skip_blanks(at, MOST_BLANKS).and_then(|at| view.one_of(at, b"{"))?;
     }
     Ok(head)
 }

@@ -28,7 +28,7 @@ pub type Literal = Box<[u8]>;
 /// The tables of a span, in the order of the file.
 pub struct CallTables {
     pub tables: Vec<CallTable>,
-    /// The tables in the order in which they are tried: those with a longer `begin` first.
+    /// The tables in the order in which they are tried: those with a longer `begin` first, of these those that need an object.
     pub order: Vec<u8>,
     /// Of each opener of the span, the tables whose `begin` it ends with: it begins the first call itself.
     pub begun: Vec<Vec<u8>>,
@@ -67,8 +67,18 @@ impl CallTables {
                 rule.find_ends(if table.end.is_empty() { &around.closes } else { std::slice::from_ref(&table.end) });
             }
         }
+        let shares = |begin: &Literal| {
+            let is_other = |table: &&CallTable| !matches!(table.body, BodyRule::Object(_) | BodyRule::Json);
+            tables.iter().filter(is_other).any(|table| table.begin == *begin)
+        };
+        let needs_object = |table: &CallTable| matches!(table.body, BodyRule::Json) && shares(&table.begin);
+        let needs_object: Vec<bool> = tables.iter().map(needs_object).collect();
+        tables.iter_mut().zip(&needs_object).for_each(|(table, needs)| table.head.needs_object = *needs);
         let mut order: Vec<u8> = (0..tables.len() as u8).collect();
-        order.sort_by_key(|&at| std::cmp::Reverse(tables[usize::from(at)].begin.len()));
+        order.sort_by_key(|&at| {
+            let table = &tables[usize::from(at)];
+            std::cmp::Reverse((table.begin.len(), table.head.needs_object))
+        });
         let begun = |opener: &[u8]| {
             let of_table = |table: &CallTable| !table.begin.is_empty() && opener.ends_with(&table.begin);
             order.iter().copied().filter(|&at| of_table(&tables[usize::from(at)])).collect()
@@ -184,6 +194,8 @@ pub struct HeadRule {
     pub prefixes: Vec<Literal>,
     /// Without a prefix it is not a call.
     pub needs_prefix: bool,
+    /// A table with another body begins in the same way: this one's calls begin only where an object comes after the head.
+    pub needs_object: bool,
     /// The whole head is the id, and a colon with digits at its end is not of the name.
     pub is_id: bool,
     /// The id stands first, up to this literal.
@@ -211,7 +223,8 @@ impl HeadRule {
         let word = |literal: &Literal| if literal.is_empty() { 0 } else { MOST_OF_WORD + literal.len() };
         let name_end = self.name_ends.first().map_or(1, |end| end.len());
         let id = if self.id_begin.is_empty() { 0 } else { self.id_begin.len() + MOST_OF_WORD };
-        word(&self.id_end) + MOST_OF_NAME + MOST_BLANKS + id + name_end + word(&self.end)
+        let object = if self.needs_object { MOST_BLANKS + 1 } else { 0 };
+        word(&self.id_end) + MOST_OF_NAME + MOST_BLANKS + id + name_end + word(&self.end) + object
     }
 }
 

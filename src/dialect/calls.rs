@@ -182,6 +182,7 @@ fn head(call: &Call) -> HeadRule {
     // A sort that keeps the file's order among equals.
     name_ends.sort_by_key(|end| std::cmp::Reverse(end.len()));
     HeadRule {
+        needs_object: false,
         name_ends,
         end: literal(&call.head_end),
         prefixes: call.prefix.iter().map(bytes).collect(),

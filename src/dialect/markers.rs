@@ -25,7 +25,7 @@ pub fn templates(model: &Model) -> Templates {
     }
 }
 
-/// The spans that have tables of calls, those that count everywhere first, and then the messages that have some.
+/// The messages that have tables of calls, then the spans that have some, those that count everywhere first.
 fn calls(model: &Model) -> Vec<CallBlock> {
     let of_place = |is_anywhere: bool| {
         let spans = (0..).zip(&model.spans).map(|(rule, span)| (rule, span.get_ref()));
@@ -33,7 +33,7 @@ fn calls(model: &Model) -> Vec<CallBlock> {
         spans.filter_map(|(rule, span)| call_span(rule, span))
     };
     let header = || call_message(model.spans.len() as u8, model.header.as_ref()?.get_ref());
-    of_place(true).chain(of_place(false)).chain(header()).collect()
+    header().into_iter().chain(of_place(true)).chain(of_place(false)).collect()
 }
 
 fn call_span(rule: u8, span: &Span) -> Option<CallBlock> {

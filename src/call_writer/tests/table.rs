@@ -38,6 +38,7 @@ pub fn table(keys: &Value) -> CallTable {
         other => panic!("no body: {other}"),
     };
     let head = HeadRule {
+        needs_object: false,
         name_ends: literals(&keys["name_end"]),
         end: literal("head_end"),
         prefixes: literals(&keys["prefix"]),

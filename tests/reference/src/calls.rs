@@ -325,11 +325,20 @@ impl<'a> Body<'a> {
         self.tables.iter().any(|table| self.is(at, &table.begin))
     }
 
-    /// Returns the table of which a call begins here: of the one with the longer `begin`, then of the first.
+    /// Returns the table of which a call begins here: of the one with the longer `begin`, then of one that needs an object, then of the first.
     fn fitting(&self) -> Option<usize> {
         let mut order: Vec<usize> = (0..self.tables.len()).collect();
-        order.sort_by_key(|&number| std::cmp::Reverse(self.tables[number].begin.len()));
+        order.sort_by_key(|&number| {
+            let table = &self.tables[number];
+            std::cmp::Reverse((table.begin.len(), self.needs_object(table)))
+        });
         order.into_iter().find(|&number| self.fits(&self.tables[number], self.at))
+    }
+
+    /// Returns whether the object decides that a call is of this table, because another one begins in the same way.
+    fn needs_object(&self, table: &Table) -> bool {
+        let is_other = |other: &Table| other.body == "tags" || other.body == "literal";
+        table.body == "json" && self.tables.iter().any(|other| is_other(other) && other.begin == table.begin)
     }
 
     fn fits(&self, table: &Table, at: usize) -> bool {
@@ -457,7 +466,11 @@ impl<'a> Body<'a> {
         }
         if !table.head_end.is_empty() {
             let end = self.find(at, &table.head_end, WORD)?;
-            out.push((Piece::Framing, end + table.head_end.len()));
+            at = end + table.head_end.len();
+            out.push((Piece::Framing, at));
+        }
+        if self.needs_object(table) && self.byte(at + self.blanks_at(at, GAP)) != Some(b'{') {
+            return None;
         }
         Some(out)
     }
