@@ -186,8 +186,7 @@ impl ObjectCheck {
         while at < text.len() && !self.is_broken {
             let byte = text[at];
             if self.syntax.is_in_text() && self.digits == 0 {
-                let is_plain = |&byte: &u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
-                at += text[at..].iter().take_while(|byte| is_plain(byte)).count();
+                at += plain_len(&text[at..]);
                 match text.get(at) {
                     None => break,
                     Some(0..0x20) => return (at, Next::Control),
@@ -222,6 +221,15 @@ impl ObjectCheck {
             self.is_broken = !is_escape(byte);
         }
     }
+}
+
+/// Returns how many of the next bytes of a string are neither its end, nor a backslash, nor a control character.
+fn plain_len(text: &[u8]) -> usize {
+    let len = memchr::memchr2(b'"', b'\\', text).unwrap_or(text.len());
+    let text = &text[..len];
+    // Nearly no string has a control character: all bytes are looked at together, which takes the least.
+    let has_control = text.iter().fold(false, |seen, &byte| seen | (byte < 0x20));
+    if has_control { text.iter().take_while(|&&byte| byte >= 0x20).count() } else { len }
 }
 
 /// Returns whether a backslash makes an escape with it.
