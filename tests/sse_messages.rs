@@ -270,6 +270,30 @@ fn a_server_that_splits_is_left_alone_from_its_thinking_on() {
 }
 
 #[test]
+fn an_empty_thinking_is_no_split() {
+    let empty = json!({"type": "thinking", "thinking": "", "signature": ""});
+    let deltas =
+        [json!({"type": "thinking_delta", "thinking": ""}), json!({"type": "signature_delta", "signature": ""})];
+    let mut server = Server::default();
+    server.begin().start(0, &empty);
+    deltas.iter().for_each(|delta| {
+        server.delta(0, delta);
+    });
+    let stream = server.stop(0).texts(1, &["<think>a</think>b"]).end("end_turn");
+    assert_eq!(got(&qwen3(), &options(), &stream), texts(&[("thinking", ""), ("thinking", "a"), ("text", "b")]));
+    let body =
+        json!({"type": "message", "content": [empty, {"type": "text", "text": "<think>a</think>b"}]}).to_string();
+    let out: Value = serde_json::from_str(&at_every_cut(&qwen3(), &options(), &body)).unwrap();
+    let kinds: Vec<&Value> = out["content"].as_array().unwrap().iter().map(|block| &block["type"]).collect();
+    assert_eq!(kinds, ["thinking", "thinking", "text"]);
+    // A signature is one.
+    let signed = json!({"type": "signature_delta", "signature": "x"});
+    let mut server = Server::default();
+    let stream = server.begin().start(0, &empty).delta(0, &signed).stop(0).texts(1, &["<think>a"]).end("end_turn");
+    assert_eq!(at_every_cut(&qwen3(), &options(), &stream), stream);
+}
+
+#[test]
 fn the_start_of_the_stream_is_that_of_its_first_text() {
     let options = options().start(Start::Channel(Channel::Thinking));
     let message =
@@ -914,6 +938,6 @@ fn what_is_written_and_left_out_is_counted() {
     // The start, which waits, the delta and the end change; a start, thinking, a signature and an end are added.
     assert_eq!(count(&stream), ([6, 3, 4], [3, 2, 0]));
     let mut server = Server::default();
-    server.begin().start(0, &json!({"type": "thinking", "thinking": ""})).stop(0);
+    server.begin().start(0, &json!({"type": "thinking", "thinking": "hm"})).stop(0);
     assert_eq!(count(&server.texts(1, &["Hi"]).end("end_turn")), ([8, 0, 0], [0, 0, 1]));
 }

@@ -327,6 +327,30 @@ fn cases_come_out_to_the_byte() {
     }
 }
 
+/// Streams without the events that begin the item, or its part.
+#[test]
+fn an_item_that_the_server_does_not_begin_is_begun() {
+    let whole = one(&["<think>a", "</think>b"]);
+    let wanted = at_every_cut(&qwen3(), &options(), &whole);
+    let without = |names: &[&str]| -> String {
+        let kept = whole.split_inclusive("\n\n").filter(|event| !names.iter().any(|name| event.contains(name)));
+        kept.collect()
+    };
+    for names in [&["output_item.added"][..], &["output_item.added", "content_part.added"]] {
+        let out = at_every_cut(&qwen3(), &options(), &without(names));
+        assert_eq!(body(&out), body(&wanted), "{names:?}");
+        let kinds = |stream: &str| -> Vec<String> {
+            events(stream).iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(kinds(&out), kinds(&wanted), "{names:?}");
+        // Numbers go up one by one.
+        let numbers = |stream: &str| -> Vec<Value> {
+            events(stream).iter().map(|event| event["sequence_number"].clone()).collect()
+        };
+        assert_eq!(numbers(&out), numbers(&wanted), "{names:?}");
+    }
+}
+
 #[test]
 fn recordings_pass_to_the_byte() {
     let files = support::shared_files("corpus/sse/openai-responses");

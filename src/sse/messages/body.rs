@@ -1,7 +1,5 @@
 //! A whole message, of an answer that is not a stream: the same blocks as of a stream, in the list of its content.
 
-use std::mem;
-
 use super::block::{pieces, string};
 use super::fields::Part;
 use super::message::Message;
@@ -150,11 +148,7 @@ impl Messages {
         let part = Part::read(data, &mut Reader::new(data)).unwrap_or_default();
         let message = &mut self.message;
         if !part.is(data, b"\"text\"") {
-            let is_thinking = part.is(data, b"\"thinking\"") || part.is(data, b"\"redacted_thinking\"");
-            if is_thinking && !mem::replace(&mut message.server.thinking, true) {
-                setup.stats.split_by_server += 1;
-            }
-            if !is_thinking {
+            if !(part.is(data, b"\"thinking\"") || part.is(data, b"\"redacted_thinking\"")) {
                 message.promotion.close();
             }
             if part.is(data, b"\"tool_use\"") {
@@ -163,7 +157,7 @@ impl Messages {
         }
         let text = part.text.clone().filter(|(_, text)| part.is(data, b"\"text\"") && text.len() > 2);
         let Some((_, text)) = text.filter(|_| !message.passes_texts(setup)) else {
-            message.take_passing(&part, data, decoded)?;
+            message.take_passing(&part, data, setup, decoded)?;
             return list.keep(block, edits);
         };
         let said = decode(&data[text.clone()], decoded)?;

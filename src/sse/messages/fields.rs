@@ -52,6 +52,8 @@ pub struct Part<At = Span> {
     pub text: Option<(At, At)>,
     /// The value of `thinking`, if that is a string.
     pub thinking: Option<At>,
+    /// Whether it has a `signature` that is not empty.
+    pub is_signed: bool,
     /// The value of `stop_reason`.
     pub stop_reason: Option<At>,
     /// Whether it has a member that text of another channel would have, or one of its own twice, so that no key of it can be
@@ -85,6 +87,7 @@ impl Part {
                     part.thinking = text;
                     part.is_crowded = true;
                 }
+                b"signature" => part.is_signed = text.is_some_and(|text| text.len() > 2),
                 b"partial_json" => part.is_crowded = true,
                 b"stop_reason" => part.stop_reason = Some(value),
                 _ => {}
@@ -98,7 +101,7 @@ impl Part {
 
 /// Returns whether something is read from members with this name, wherever they are.
 pub fn is_read(name: &[u8]) -> bool {
-    let read: [&[u8]; 10] = [
+    let read: [&[u8]; 11] = [
         b"type",
         b"index",
         b"content_block",
@@ -107,6 +110,7 @@ pub fn is_read(name: &[u8]) -> bool {
         b"id",
         b"text",
         b"thinking",
+        b"signature",
         b"partial_json",
         b"stop_reason",
     ];
@@ -117,7 +121,7 @@ impl<At> Fields<At> {
     /// Returns the fields with their values at other places, where the text is another one.
     pub fn moved<To>(&self, place: impl Fn(&At) -> To) -> Fields<To> {
         let moved = |at: &Option<At>| at.as_ref().map(&place);
-        let Part { kind, text, thinking, stop_reason, is_crowded } = &self.part;
+        let Part { kind, text, thinking, is_signed, stop_reason, is_crowded } = &self.part;
         Fields {
             kind: self.kind,
             index: self.index.as_ref().map(|(index, at)| (*index, place(at))),
@@ -125,6 +129,7 @@ impl<At> Fields<At> {
                 kind: moved(kind),
                 text: text.as_ref().map(|(key, value)| (place(key), place(value))),
                 thinking: moved(thinking),
+                is_signed: *is_signed,
                 stop_reason: moved(stop_reason),
                 is_crowded: *is_crowded,
             },

@@ -100,8 +100,21 @@ impl Message {
         }
     }
 
-    /// Notes what a block that is not split has of thinking and text.
-    pub fn take_passing(&mut self, part: &Part, data: &[u8], decoded: &mut Vec<u8>) -> Result<(), Error> {
+    /// Notes what a block that is not split has of thinking and text. The server splits the thinking itself if it sends some that is
+    /// not empty, or a signature: an empty block alone says nothing.
+    pub fn take_passing(
+        &mut self,
+        part: &Part,
+        data: &[u8],
+        setup: &mut Setup,
+        decoded: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let has_thinking = part.thinking.as_ref().is_some_and(|thinking| thinking.len() > 2);
+        if (has_thinking || part.is_signed || part.is(data, b"\"redacted_thinking\""))
+            && !mem::replace(&mut self.server.thinking, true)
+        {
+            setup.stats.split_by_server += 1;
+        }
         if part.text.as_ref().is_some_and(|(_, text)| text.len() > 2) {
             self.promotion.close();
         }

@@ -136,13 +136,10 @@ impl Messages {
             }
             (message.server.calls, message.calls) = (true, TryBox::NONE);
         }
-        if is_thinking && !mem::replace(&mut message.server.thinking, true) {
-            setup.stats.split_by_server += 1;
-        }
         if !is_thinking && !is_text {
             message.promotion.close();
         }
-        message.take_passing(&fields.part, data, decoded)?;
+        message.take_passing(&fields.part, data, setup, decoded)?;
         let to = self.outgoing.take_index();
         message.know(index, to)?;
         set_index(fields, to, edits)?;
@@ -217,7 +214,8 @@ impl Messages {
     ) -> Result<bool, Error> {
         let data = event.data();
         let Some(at) = self.message.text(index) else {
-            self.message.take_passing(&fields.part, data, &mut context.scratch.decoded)?;
+            let Context { setup, scratch, .. } = context;
+            self.message.take_passing(&fields.part, data, setup, &mut scratch.decoded)?;
             let to = match self.message.other(index) {
                 Some(to) => {
                     self.write_starts(context.out)?;

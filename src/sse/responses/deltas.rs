@@ -40,7 +40,13 @@ impl Responses {
         let part = match (known, content) {
             (Some(_), _) if fields.kind == Kind::PartAdded => None,
             (Some(part), _) => Some(part),
-            (None, Some(content)) if is_text => self.begin_part(context, message, content)?,
+            (None, Some(content)) if is_text => {
+                let part = self.begin_part(context, message, content)?;
+                if let Some(part) = part.filter(|_| fields.kind == Kind::TextDelta) {
+                    self.messages[message].announce_part(part, &mut self.outgoing)?;
+                }
+                part
+            }
             (None, _) => None,
         };
         if let Some(part) = part.filter(|_| is_text) {

@@ -283,6 +283,22 @@ impl Responses {
         Ok(is_held)
     }
 
+    /// Begins the message of a text whose item the server has left out.
+    fn announce(&mut self, data: &[u8], fields: &Fields) -> Result<Option<usize>, Error> {
+        let is_text = match &fields.part {
+            Some(part) => Object::read(data, part.clone()).is(data, b"output_text"),
+            None => fields.kind == Kind::TextDelta,
+        };
+        let (Some(id), Some(index)) = (&fields.item_id, Fields::number(&fields.output_index, data)) else {
+            return Ok(None);
+        };
+        if !is_text || self.messages.len() == MESSAGES {
+            return Ok(None);
+        }
+        push(&mut self.messages, Message::announced(index, inside(data, id), &mut self.outgoing)?)?;
+        Ok(Some(self.messages.len() - 1))
+    }
+
     /// Takes note that the server splits the thinking itself.
     fn see_reasoning(&mut self, context: &mut Context<'_>) -> Result<(), Error> {
         if mem::replace(&mut self.server.thinking, true) {
@@ -334,7 +350,10 @@ impl Responses {
         }
         self.is_active = true;
         self.outgoing.see(event, fields);
-        let message = self.find(data, fields);
+        let message = match self.find(data, fields) {
+            None if matches!(fields.kind, Kind::PartAdded | Kind::TextDelta) => self.announce(data, fields)?,
+            found => found,
+        };
         if is_last {
             let but = message.filter(|_| fields.kind == Kind::TextDelta);
             let but = but.and_then(|message| Some((message, self.part(message, data, fields)?)));

@@ -151,12 +151,39 @@ impl Outgoing {
     ) -> memory::Result<()> {
         self.renumbers = true;
         self.added += 1;
+        self.write(kind, out, rest)?;
+        self.next = self.next.map(|number| number.saturating_add(1));
+        Ok(())
+    }
+
+    /// Returns an event that the server has left out, to be held as if it had come. It is empty if there is no room.
+    pub fn left_out(
+        &mut self,
+        kind: &str,
+        rest: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
+    ) -> memory::Result<Vec<u8>> {
+        self.renumbers = true;
+        self.added += 1;
+        let (mut event, mut held) = (Vec::new(), Vec::new());
+        self.write(kind, &mut event, rest)?;
+        if !self.keep(&mut held, &event)? {
+            self.forget(&mut held);
+        }
+        Ok(held)
+    }
+
+    /// Writes an event. It gets its number when it goes out.
+    fn write(
+        &self,
+        kind: &str,
+        out: &mut Vec<u8>,
+        rest: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
+    ) -> memory::Result<()> {
         if self.is_named {
             append_all(out, &[b"event: ", kind.as_bytes(), self.line_end])?;
         }
         append_all(out, &[b"data: {\"type\":\"", kind.as_bytes(), b"\""])?;
         if let Some(number) = self.next {
-            self.next = Some(number.saturating_add(1));
             append_all(out, &[b",\"sequence_number\":", decimal(number, &mut [0; 20]).as_bytes()])?;
         }
         rest(out)?;

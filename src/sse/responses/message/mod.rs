@@ -8,7 +8,7 @@ mod part;
 
 use super::changes::{put, put_string};
 use super::fields::{Fields, Object};
-use super::outgoing::{Outgoing, Target};
+use super::outgoing::{Outgoing, Target, write_index};
 use crate::Error;
 use crate::memory::{self, append, append_all, push};
 use crate::sse::edits::Edits;
@@ -107,8 +107,9 @@ pub struct Message {
     pub index: u64,
     /// Its id, as it stands in the JSON.
     pub id: Vec<u8>,
-    /// The event that began it.
+    /// The event that began it. The server may have left it out.
     added: Vec<u8>,
+    is_unannounced: bool,
     pub open: OpenItem,
     /// The place of the item that is open, or was last.
     pub place: u64,
@@ -133,6 +134,7 @@ impl Message {
             index,
             id: memory::copy(id)?,
             added: Vec::new(),
+            is_unannounced: false,
             open: OpenItem::Nothing,
             place: 0,
             pair: 1,
@@ -144,6 +146,30 @@ impl Message {
             parts: Vec::new(),
             pieces: Some(Vec::new()),
         })
+    }
+
+    /// Begins a message that the server has not announced.
+    pub fn announced(index: u64, id: &[u8], outgoing: &mut Outgoing) -> Result<Message, Error> {
+        let added = outgoing.left_out("response.output_item.added", |out| {
+            write_index(b",\"output_index\":", index, out)?;
+            append_all(out, &[b",\"item\":{\"id\":\"", id, b"\",\"type\":\"message\",\"role\":\"assistant\""])?;
+            append(out, b",\"status\":\"in_progress\",\"content\":[]}")
+        })?;
+        Ok(Message { added, is_unannounced: true, ..Message::new(index, id)? })
+    }
+
+    /// Announces a part whose first text has come, if the server announces nothing of this message.
+    pub fn announce_part(&mut self, part: usize, outgoing: &mut Outgoing) -> memory::Result<()> {
+        if self.is_unannounced {
+            let content = self.parts[part].index;
+            self.parts[part].added = outgoing.left_out("response.content_part.added", |out| {
+                append_all(out, &[b",\"item_id\":\"", &self.id, b"\""])?;
+                write_index(b",\"output_index\":", self.index, out)?;
+                write_index(b",\"content_index\":", content, out)?;
+                append(out, b",\"part\":{\"type\":\"output_text\",\"text\":\"\",\"annotations\":[]}")
+            })?;
+        }
+        Ok(())
     }
 
     /// Returns where the open item is.
