@@ -86,6 +86,7 @@ mod scanner;
 pub mod sse;
 mod tables_only;
 mod template;
+mod tokens;
 mod utf8;
 
 pub use channel::{Channel, Start, UnknownStart};
@@ -97,3 +98,4 @@ pub use scanner::{
     LeadingTags, Scanner, ScannerOptions, StrayClose, Thought, Token,
 };
 pub use template::UnknownTemplate;
+pub use tokens::{Role, TokenBytes, TokenState, Vocabulary};

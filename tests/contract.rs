@@ -228,7 +228,7 @@ fn continuations(dialect: &reference::Dialect) -> Vec<Vec<u8>> {
         let closers = dialect.spans.iter().flat_map(|span| &span.close);
         let dropped = dialect.drop.iter().chain(&dialect.drop_ends).map(reference::Dropped::marker);
         for front in closers.map(String::as_str).chain(dropped).filter_map(|close| close.strip_suffix(&torn.end)) {
-            whole.push(format!("{front}{}", torn.before));
+            whole.extend(torn.before.iter().map(|next| format!("{front}{next}")));
             whole.push(format!("{front}{}{}", &torn.end[..torn.end.len() - 1], torn.end));
         }
     }

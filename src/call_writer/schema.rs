@@ -26,16 +26,16 @@ impl Types {
     pub const UNKNOWN: Types = Types(0);
     const ALL: Types = Types((1 << 7) - 1);
 
-    /// Returns the type of this name; unknown for any other word.
+    /// Returns the type of this name, which may be that of a programming language; unknown for any other word.
     pub fn named(word: &str) -> Types {
         match word {
-            "string" => Types::STRING,
-            "number" => Types::NUMBER,
-            "integer" => Types::INTEGER,
-            "boolean" => Types::BOOLEAN,
+            "string" | "str" => Types::STRING,
+            "number" | "float" | "double" => Types::NUMBER,
+            "integer" | "int" => Types::INTEGER,
+            "boolean" | "bool" => Types::BOOLEAN,
             "null" => Types::NULL,
-            "object" => Types::OBJECT,
-            "array" => Types::ARRAY,
+            "object" | "dict" => Types::OBJECT,
+            "array" | "list" => Types::ARRAY,
             _ => Types::UNKNOWN,
         }
     }

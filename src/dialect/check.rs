@@ -31,7 +31,7 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     }
     literals(&model.turns, "marker")?;
     if let Some(torn) = &model.torn {
-        literals([&torn.end, &torn.before], "part of a marker")?;
+        literals([&torn.end].into_iter().chain(&torn.before), "part of a marker")?;
     }
     literals(&model.templates, "text")?;
     if model.spans.is_empty() && model.header.is_none() {

@@ -622,14 +622,14 @@ impl Compiler<'_> {
         pattern: Pattern,
     ) {
         let Some(Torn { end, before: next }) = &self.model.torn else { return };
-        let (end, next) = (end.get_ref(), next.get_ref());
+        let end = end.get_ref();
+        let next: Vec<_> = next.iter().map(|next| next.get_ref().as_str()).collect();
         for literal in literals {
             let front = literal.get_ref().strip_suffix(end.as_str());
-            let Some(front) = front.filter(|front| !front.is_empty() && !front.starts_with(next.as_str())) else {
-                continue;
-            };
+            let Some(front) = front.filter(|front| !front.is_empty()) else { continue };
             let twice = format!("{front}{}{end}", &end[..end.len() - 1]);
-            for (text, ahead) in [(twice, 0), (format!("{front}{next}"), next.len() as u16)] {
+            let torn = next.iter().map(|next| (format!("{front}{next}"), next.len() as u16));
+            for (text, ahead) in [(twice, 0)].into_iter().chain(torn) {
                 let text = Spanned::new(literal.span(), text);
                 let first = list.len();
                 self.literals(list, [&text], before, after, |_| pattern);

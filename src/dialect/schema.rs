@@ -82,12 +82,12 @@ impl Model {
     }
 }
 
-/// How a closer may be torn: what it ends with, and what may stand directly after it instead.
+/// How a closer may be torn: what it ends with, and the texts of which one may stand directly after it instead.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Torn {
     pub end: Literal,
-    pub before: Literal,
+    pub before: Vec<Literal>,
 }
 
 /// A marker that is removed without opening or closing a span: a string, or a table that says that it is special.

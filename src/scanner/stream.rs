@@ -110,6 +110,11 @@ impl Scanner {
         self.engine.skip(len, last)
     }
 
+    /// Returns whether a closer of the thinking has come in this stream, also one that had nothing to close.
+    pub(crate) fn has_closed(&self) -> bool {
+        self.engine.has_closed
+    }
+
     /// Returns whether the thinking that is open may turn out to be the answer.
     pub(crate) fn may_be_answer(&self) -> bool {
         self.engine.may_be_answer(&self.dialect.compiled)

@@ -177,7 +177,7 @@ pub struct CallFraming {
 #[serde(deny_unknown_fields)]
 pub struct Torn {
     pub end: String,
-    pub before: String,
+    pub before: Vec<String>,
 }
 
 /// A marker without a span, which may be special.

@@ -727,7 +727,7 @@ impl Reading<'_> {
             return Some(at + marker.len());
         }
         let torn = self.dialect.torn.as_ref()?;
-        let front = marker.strip_suffix(torn.end.as_str()).filter(|front| !front.starts_with(&torn.before))?;
+        let front = marker.strip_suffix(torn.end.as_str())?;
         if front.is_empty() || !self.marker_literal(at, front, special) {
             return None;
         }
@@ -736,7 +736,7 @@ impl Reading<'_> {
         if self.literal(end, &twice) {
             return Some(end + twice.len());
         }
-        self.literal(end, &torn.before).then_some(end)
+        torn.before.iter().any(|next| self.literal(end, next)).then_some(end)
     }
 
     /// Finds the label of the framing after the opener, without its line break, and directly after it a closer.

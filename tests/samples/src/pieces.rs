@@ -59,7 +59,7 @@ fn markers(dialect: &Dialect, names: usize) -> BTreeSet<Vec<u8>> {
     if let Some(torn) = &dialect.torn {
         let closers = dialect.spans.iter().flat_map(|span| &span.close);
         for front in closers.filter_map(|close| close.strip_suffix(&torn.end)) {
-            add(format!("{front}{}", torn.before));
+            torn.before.iter().for_each(|next| add(format!("{front}{next}")));
             add(format!("{front}{}{}", &torn.end[..torn.end.len() - 1], torn.end));
         }
     }

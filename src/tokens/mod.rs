@@ -1,0 +1,312 @@
+//! What a stream's tokens are, asked by their ids. An engine decides by ids where a grammar begins to hold and how long the
+//! thinking was, and shows text to its client: both must say the same, so the ids are read by the scanner that reads the text.
+//! Here is only what it takes to know which token each event has. Above the scanner, which knows no vocabulary.
+
+mod vocabulary;
+
+use std::{collections::VecDeque, fmt, sync::Arc};
+
+use crate::{
+    channel::{Channel, Start},
+    dialect::Dialect,
+    scanner::{Cause, Error, Event, Kind, Scanner, ScannerOptions, Token},
+};
+
+pub use vocabulary::{TokenBytes, Vocabulary};
+
+/// What a token is in its channel.
+///
+/// ```
+/// assert_eq!(aside::Role::Marker.as_str(), "marker");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// Text of the channel. All between the markers of a tool call is text.
+    Text,
+    /// It begins a marker, which opens or closes a span of the channel.
+    Marker,
+    /// White space or a marker that is removed.
+    Framing,
+}
+
+impl Role {
+    /// Returns `text`, `marker` or `framing`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        ["text", "marker", "framing"][self as usize]
+    }
+}
+
+/// What is known of the token ids of one stream: which channel each token belongs to, whether the thinking has ended and where.
+///
+/// All answers are those of a [`Scanner`] that is fed the tokens' text. A token belongs where its first byte is. It takes time in
+/// proportion to the ids.
+///
+/// ```
+/// use std::sync::Arc;
+/// use aside::{Channel, Dialect, Role, TokenState, Vocabulary};
+///
+/// let tokens = [("<think>", true), ("</think>", true), ("<tool_call>", true), ("hm", false), ("\n\n", false), ("Yes", false)];
+/// let vocabulary = Arc::new(Vocabulary::new(tokens));
+/// let mut state = TokenState::new(&Dialect::find("qwen3")?, vocabulary, &[], None)?;
+/// let mut seen = Vec::new();
+/// state.push(&[0, 3, 3], |channel, role| seen.push((channel, role)))?;
+/// assert!(!state.has_ended_thinking());
+/// assert_eq!(state.find_end(&[3, 1, 4])?, Some(1));
+/// state.push(&[1, 4, 5], |channel, role| seen.push((channel, role)))?;
+/// assert!(state.has_ended_thinking());
+/// assert_eq!(state.content_ids().collect::<Vec<_>>(), [4, 5]);
+/// assert_eq!(state.count(Channel::Thinking), 2);
+/// assert_eq!(seen[..2], [(Channel::Thinking, Role::Marker), (Channel::Thinking, Role::Text)]);
+/// # Ok::<(), aside::Error>(())
+/// ```
+pub struct TokenState {
+    scanner: Scanner,
+    vocabulary: Arc<dyn TokenBytes>,
+    reading: Reading,
+    /// How many bytes were fed.
+    fed: u64,
+}
+
+/// What the events have said.
+#[derive(Clone, Default)]
+struct Reading {
+    /// The tokens that are in no event yet: their ids, and the offsets of their first bytes.
+    waiting: VecDeque<(u64, u32)>,
+    /// The thinking that is open.
+    depth: u32,
+    has_ended: bool,
+    /// All so far was thinking, and the closer that says so comes next.
+    is_closing: bool,
+    /// The ids after the end of the thinking, those that wait excluded.
+    content: Vec<u32>,
+    counts: [u64; 4],
+}
+
+impl TokenState {
+    /// Makes the state of a stream that comes after the ids of a prompt. `start` says what is open at the first token if there
+    /// is no prompt, or `None` for the dialect's own start.
+    ///
+    /// Of a prompt, what follows its last turn marker is read, as [`Scanner::start_from_prompt`] reads it. Ids without such a marker
+    /// are read as the beginning of the answer, from `start` on. A thinking that is closed there has ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchStart`] if the dialect has no such start, and [`Error::OutOfMemory`].
+    pub fn new(
+        dialect: &Dialect,
+        vocabulary: Arc<dyn TokenBytes>,
+        prompt: &[u32],
+        start: Option<Start>,
+    ) -> Result<TokenState, Error> {
+        let mut scanner = Scanner::with_options(dialect, &ScannerOptions::new().start(start))?;
+        let mut text = Vec::new();
+        for &id in prompt {
+            vocabulary.read(id, &mut text);
+        }
+        let turn = dialect.compiled.own_turn(&text);
+        let mut reading = Reading::default();
+        let mut fed = 0;
+        if turn.len() < text.len() {
+            scanner.start_from_prompt(turn)?;
+        } else {
+            // The text begins in the model's turn.
+            scanner.feed(turn, |event| reading.take(&event, &mut |_, _| ()))?;
+            fed = turn.len() as u64;
+        }
+        let has_ended = ends_thinking(dialect, turn, start)?;
+        let reading = Reading { has_ended, counts: [0; 4], content: Vec::new(), ..reading };
+        Ok(TokenState { scanner, vocabulary, reading, fed })
+    }
+
+    /// Reads the next ids of the stream. Calls `on_token` for each token about which all is decided now, in the order of the
+    /// stream: these may be fewer tokens, or more, than were pushed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn push(&mut self, ids: &[u32], mut on_token: impl FnMut(Channel, Role)) -> Result<(), Error> {
+        let TokenState { scanner, vocabulary, reading, fed } = self;
+        reading.waiting.try_reserve(ids.len())?;
+        let (mut text, mut tokens) = (Vec::new(), Vec::new());
+        tokens.try_reserve(ids.len())?;
+        for &id in ids {
+            let begin = text.len();
+            let is_special = vocabulary.read(id, &mut text);
+            let len = (text.len() - begin) as u32;
+            reading.waiting.push_back((*fed, id));
+            *fed += u64::from(len);
+            tokens.extend(is_special.map(|special| if special { Token::special(len) } else { Token::text(len) }));
+        }
+        // The content has room for all that may become content.
+        reading.content.try_reserve(reading.waiting.len())?;
+        let mut take = |event: Event<'_>| reading.take(&event, &mut on_token);
+        if tokens.is_empty() {
+            scanner.feed(&text, &mut take)
+        } else {
+            scanner.feed_tokens(&text, &tokens, &mut take)
+        }?;
+        if scanner.has_closed() && !reading.has_ended && reading.depth == 0 {
+            // A closer that had nothing to close.
+            reading.end();
+        }
+        Ok(())
+    }
+
+    /// Ends the stream: decides what was undecided. Ids that are pushed after that begin another stream, at the dialect's start.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn finish(&mut self, mut on_token: impl FnMut(Channel, Role)) -> Result<(), Error> {
+        let TokenState { scanner, reading, fed, .. } = self;
+        let channel = scanner.channel();
+        scanner.finish(|event| reading.take(&event, &mut on_token))?;
+        // Tokens without bytes.
+        reading.settle(u64::MAX, channel, Role::Framing, &mut on_token);
+        *fed = 0;
+        Ok(())
+    }
+
+    /// Returns whether the thinking has ended, however long ago, and no other one is open: by a closer in the prompt or in what was
+    /// pushed, by what ends it without one, or because the model has begun to answer or to call a tool without it.
+    #[must_use]
+    pub fn has_ended_thinking(&self) -> bool {
+        self.reading.has_ended && self.reading.depth == 0
+    }
+
+    /// Returns the index, among ids that may come next, of the one with which the thinking has ended. The state stays as it
+    /// is. This is for tokens that are only proposed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn find_end(&self, ids: &[u32]) -> Result<Option<usize>, Error> {
+        let mut copy = self.try_clone()?;
+        for (at, &id) in ids.iter().enumerate() {
+            copy.push(&[id], |_, _| ())?;
+            if copy.has_ended_thinking() {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the ids that were pushed since the thinking has ended: those after its closer, or from the token on that ended
+    /// it without one. There are none while it has not.
+    pub fn content_ids(&self) -> impl Iterator<Item = u32> + '_ {
+        let is_content = self.has_ended_thinking();
+        let ids = self.reading.content.iter().copied().chain(self.reading.waiting.iter().map(|&(_, id)| id));
+        ids.take_while(move |_| is_content)
+    }
+
+    /// Returns how many of the tokens that are decided are text of a channel.
+    #[must_use]
+    pub fn count(&self, channel: Channel) -> u64 {
+        self.reading.counts[channel as usize]
+    }
+
+    /// Returns a copy, for streams that begin with the same tokens.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn try_clone(&self) -> Result<TokenState, Error> {
+        let TokenState { vocabulary, reading, fed, .. } = self;
+        Ok(TokenState {
+            scanner: self.scanner.try_clone()?,
+            vocabulary: vocabulary.clone(),
+            reading: reading.clone(),
+            fed: *fed,
+        })
+    }
+}
+
+impl fmt::Debug for TokenState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenState").field("has_ended_thinking", &self.has_ended_thinking()).finish_non_exhaustive()
+    }
+}
+
+impl Reading {
+    fn take(&mut self, event: &Event<'_>, on_token: &mut impl FnMut(Channel, Role)) {
+        let end = event.offset + event.bytes.len() as u64;
+        let role = match event.kind {
+            Kind::Open { .. } | Kind::Close(_) => Role::Marker,
+            Kind::Framing => Role::Framing,
+            _ => Role::Text,
+        };
+        let is_thinking = event.channel == Channel::Thinking;
+        match event.kind {
+            Kind::Open { .. } if is_thinking => self.depth += 1,
+            Kind::Open { .. } if event.channel == Channel::Tool && self.depth == 0 && !self.has_ended => self.end(),
+            Kind::Reclassify => self.reclassify(event.channel),
+            Kind::Text if event.channel == Channel::Content && self.depth == 0 && !self.has_ended => {
+                if !event.bytes.iter().all(u8::is_ascii_whitespace) {
+                    self.end();
+                }
+            }
+            _ => {}
+        }
+        self.settle(end, event.channel, role, on_token);
+        let closes = match event.kind {
+            Kind::Open { .. } => event.channel == Channel::Content && self.depth == 0 && !self.has_ended,
+            Kind::Close(cause) => is_thinking && cause != Cause::EndOfStream,
+            Kind::Framing => std::mem::take(&mut self.is_closing),
+            _ => false,
+        };
+        if let Kind::Close(_) = event.kind
+            && is_thinking
+        {
+            self.depth = self.depth.saturating_sub(1);
+        }
+        if closes {
+            self.end();
+        }
+    }
+
+    /// Begins the content with the first token that is not settled.
+    fn end(&mut self) {
+        self.has_ended = true;
+        self.content.clear();
+    }
+
+    /// Gives each token that begins before an offset its channel and role.
+    fn settle(&mut self, end: u64, channel: Channel, role: Role, on_token: &mut impl FnMut(Channel, Role)) {
+        while let Some(&(at, id)) = self.waiting.front()
+            && at < end
+        {
+            self.waiting.pop_front();
+            self.counts[channel as usize] += u64::from(role == Role::Text);
+            if self.has_ended && self.depth == 0 {
+                self.content.push(id);
+            }
+            on_token(channel, role);
+        }
+    }
+
+    fn reclassify(&mut self, to: Channel) {
+        let from = if to == Channel::Thinking { Channel::Content } else { Channel::Thinking };
+        self.counts[to as usize] += std::mem::take(&mut self.counts[from as usize]);
+        self.is_closing = to == Channel::Thinking;
+    }
+}
+
+/// Returns whether the thinking of a turn has ended where a prompt, which has written this of the turn, stops. A closer without an
+/// opener ends the one that the model would have begun. If the host starts in the content, there is none.
+fn ends_thinking(dialect: &Dialect, turn: &[u8], start: Option<Start>) -> Result<bool, Error> {
+    let with = |start| Scanner::with_options(dialect, &ScannerOptions::new().start(start));
+    let scanner = match with(start.or(Some(Start::Channel(Channel::Thinking)))) {
+        Err(Error::NoSuchStart) => with(None),
+        made => made,
+    };
+    // Content without thinking before it does not show that the model will not think.
+    let mut reading = Reading { has_ended: start == Some(Start::Channel(Channel::Content)), ..Reading::default() };
+    scanner?.feed(turn, |event| {
+        if event.kind != Kind::Text {
+            reading.take(&event, &mut |_, _| ());
+        }
+    })?;
+    Ok(reading.has_ended && reading.depth == 0)
+}
