@@ -242,10 +242,13 @@ impl Reading {
             Kind::Open { .. } if is_thinking => self.depth += 1,
             Kind::Open { .. } if event.channel == Channel::Tool && self.depth == 0 && !self.has_ended => self.end(),
             Kind::Reclassify => self.reclassify(event.channel),
-            Kind::Text if event.channel == Channel::Content && self.depth == 0 && !self.has_ended => {
-                if !event.bytes.iter().all(u8::is_ascii_whitespace) {
-                    self.end();
-                }
+            Kind::Text
+                if event.channel == Channel::Content
+                    && self.depth == 0
+                    && !self.has_ended
+                    && !event.bytes.iter().all(u8::is_ascii_whitespace) =>
+            {
+                self.end();
             }
             _ => {}
         }

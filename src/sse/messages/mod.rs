@@ -30,8 +30,7 @@ use crate::Error;
 use crate::json::Span;
 use crate::memory::{TryBox, append, push};
 use block::{OpenBlock, TextBlock, set_index, set_text};
-use fields::Kind;
-pub use fields::{Fields, is_read};
+pub use fields::{Fields, Kind, is_read};
 use message::Message;
 use outgoing::{Delta, Outgoing, empty, text_block};
 

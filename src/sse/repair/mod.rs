@@ -1,11 +1,17 @@
 //! Mends events that make clients fail, before they are rewritten: data that is empty or no JSON of its own, chunks without
-//! choices or with another id, carriage returns, data after `[DONE]`. What no client minds must stay as it came, and what is
+//! choices or with another id, carriage returns, data after `[DONE]`. `chunk` mends what a chunk says, and `blocks` the blocks of a
+//! message. What no client minds must stay as it came, and what is
 //! mended must not change when it is mended once more.
+
+mod blocks;
+mod chunk;
 
 use std::mem;
 
 use memchr::memchr2;
 
+use self::blocks::Blocks;
+use self::chunk::Chunks;
 use super::event::BYTE_ORDER_MARK;
 use crate::Error;
 use crate::json::{self, Reader, Span};
@@ -28,10 +34,14 @@ pub struct Repairer {
     drops: bool,
     /// The first id of a chunk, as it was written.
     id: Vec<u8>,
+    chunks: Chunks,
+    blocks: Blocks,
     /// The lines of the current event that have its name, and the values of those that have its data.
     names: Vec<Span>,
     data: Vec<Span>,
     joined: Vec<u8>,
+    /// The data of the current event, once its members are mended.
+    value: Vec<u8>,
     event: Vec<u8>,
 }
 
@@ -41,6 +51,8 @@ struct Object {
     is_empty: bool,
     is_chunk: bool,
     has_choices: bool,
+    /// It is of Messages: it has the type of an event of that format.
+    is_of_message: bool,
     /// The value of `id`, if it says something.
     id: Option<Span>,
 }
@@ -54,6 +66,9 @@ impl Repairer {
             over: false,
             drops: false,
             id: Vec::new(),
+            chunks: Chunks::default(),
+            blocks: Blocks::default(),
+            value: Vec::new(),
             names: Vec::new(),
             data: Vec::new(),
             joined: Vec::new(),
@@ -225,24 +240,55 @@ impl Repairer {
             let name = names.first().map_or(&b""[..], |line| raw[line.clone()].get(b"event:".len()..).unwrap_or(b""));
             return self.comment(&[b": ", name.trim_ascii(), b"\n"], pass);
         }
-        self.begin_event(raw, names)?;
-        append(&mut self.event, b"data: ")?;
+        let mut mended = mem::take(&mut self.value);
+        memory::clear(&mut mended);
         let mut rest = value;
-        if object.is_chunk || object.has_choices {
+        let is_of_chat = object.is_chunk || object.has_choices;
+        if is_of_chat {
             if let Some(id) = object.id {
                 if self.id.is_empty() && id.len() <= LONGEST_ID {
                     append(&mut self.id, &value[id.clone()])?;
                 } else if !self.id.is_empty() {
-                    append_all(&mut self.event, &[&value[..id.start], &self.id])?;
+                    append_all(&mut mended, &[&value[..id.start], &self.id])?;
                     rest = &value[id.end..];
                 }
             }
             if let (false, [before @ .., b'}']) = (object.has_choices, rest) {
-                append_all(&mut self.event, &[before, b",\"choices\":["])?;
+                append_all(&mut mended, &[before, b",\"choices\":["])?;
                 rest = b"]}";
             }
         }
-        append_all(&mut self.event, &[rest, b"\n"])?;
+        append(&mut mended, rest)?;
+        let (mut chunks, mut blocks) = (mem::take(&mut self.chunks), mem::take(&mut self.blocks));
+        let done = if object.has_choices {
+            chunks.mend(&mended, |value| self.pass_value(raw, names, None, value, pass))
+        } else if object.is_of_message {
+            blocks.mend(&mended, |kind, value| self.pass_value(raw, names, kind, value, pass))
+        } else {
+            self.pass_value(raw, names, None, &mended, pass)
+        };
+        (self.chunks, self.blocks, self.value) = (chunks, blocks, mended);
+        done
+    }
+
+    /// Passes on an event with this data. With `kind`, it is one that the server has left out, of this type.
+    fn pass_value(
+        &mut self,
+        raw: &[u8],
+        names: &[Span],
+        kind: Option<&str>,
+        value: &[u8],
+        pass: &mut impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match kind.filter(|_| !names.is_empty()) {
+            Some(kind) => {
+                memory::clear(&mut self.event);
+                append_all(&mut self.event, &[b"event: ", kind.as_bytes(), b"\n"])?;
+            }
+            None if kind.is_some() => memory::clear(&mut self.event),
+            None => self.begin_event(raw, names)?,
+        }
+        append_all(&mut self.event, &[b"data: ", value, b"\n"])?;
         self.end_event(pass)
     }
 
@@ -280,6 +326,10 @@ impl Object {
             match json::name(text, &key, &mut [0; 24]) {
                 b"choices" => object.has_choices = true,
                 b"object" => object.is_chunk = text[value] == *b"\"chat.completion.chunk\"",
+                b"type" => {
+                    let value = &text[value];
+                    object.is_of_message = value.starts_with(b"\"content_block_") || value.starts_with(b"\"message_");
+                }
                 b"id" => {
                     let says = !matches!(&text[value.clone()], b"null" | b"false" | b"\"\"" | b"0" | b"{}" | b"[]");
                     object.id = says.then_some(value);

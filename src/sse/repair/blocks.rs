@@ -1,0 +1,133 @@
+//! Mends the blocks of Messages. Clients want one open block at a time, indexes that count from 0, a start before the first delta of
+//! a block, and its stop before the next start. Servers use an index twice, leave a start or a stop out, or open two blocks at once.
+
+use crate::Error;
+use crate::json::{Span, decimal};
+use crate::memory::{self, append_all, push};
+use crate::sse::edits::Edits;
+use crate::sse::messages::{Fields, Kind};
+
+/// The most blocks whose indexes are remembered.
+const BLOCKS: usize = 128;
+
+const STOP: &str = "content_block_stop";
+
+/// Mends the blocks of a stream.
+#[derive(Default)]
+pub struct Blocks {
+    /// A block is open: its index in the server's events, and its own.
+    open: Option<(u64, u64)>,
+    next: u64,
+    /// The indexes of blocks that were open before.
+    closed: Vec<(u64, u64)>,
+    edits: Edits,
+    event: Vec<u8>,
+}
+
+impl Blocks {
+    /// Passes on what an event becomes: itself with its own index, and what is missing before it, each with its type if that is not
+    /// the event's own. A stop of no block is left out.
+    pub fn mend(
+        &mut self,
+        text: &[u8],
+        mut pass: impl FnMut(Option<&str>, &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let fields = Fields::read(text);
+        let Some((server, at)) = fields.index.clone() else {
+            match fields.kind {
+                Kind::MessageStart => *self = Blocks::default(),
+                Kind::MessageDelta | Kind::MessageStop => self.stop(&mut pass)?,
+                _ => {}
+            }
+            return pass(None, text);
+        };
+        let open = self.open.filter(|(open, _)| *open == server).map(|(_, own)| own);
+        let own = match (fields.kind, open) {
+            (Kind::BlockStart, _) => {
+                self.stop(&mut pass)?;
+                self.begin(server)
+            }
+            (Kind::BlockDelta | Kind::BlockStop, Some(own)) => own,
+            (Kind::BlockDelta, None) => {
+                let block = match &fields.part {
+                    part if part.is(text, b"\"text_delta\"") => &b"{\"type\":\"text\",\"text\":\"\"}"[..],
+                    part if part.is(text, b"\"thinking_delta\"") || part.is(text, b"\"signature_delta\"") => {
+                        b"{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}"
+                    }
+                    // Such as arguments, whose call cannot be begun without its name.
+                    _ => {
+                        let own = self.closed.iter().rfind(|(closed, _)| *closed == server);
+                        return self.renumber(text, &at, own.map_or(server, |(_, own)| *own), &mut pass);
+                    }
+                };
+                self.stop(&mut pass)?;
+                let own = self.begin(server);
+                let (mut digits, event) = ([0; 20], &mut self.event);
+                let index = decimal(own, &mut digits);
+                memory::clear(event);
+                let start: [&[u8]; 5] = [
+                    b"{\"type\":\"content_block_start\",\"index\":",
+                    index.as_bytes(),
+                    b",\"content_block\":",
+                    block,
+                    b"}",
+                ];
+                append_all(event, &start)?;
+                pass(Some("content_block_start"), event)?;
+                own
+            }
+            (Kind::BlockStop, None) => return Ok(()),
+            _ => return pass(None, text),
+        };
+        if fields.kind == Kind::BlockStop {
+            self.close()?;
+        }
+        self.renumber(text, &at, own, &mut pass)
+    }
+
+    /// Returns the index of a block that begins.
+    fn begin(&mut self, server: u64) -> u64 {
+        let own = self.next;
+        self.next += 1;
+        self.open = Some((server, own));
+        own
+    }
+
+    fn close(&mut self) -> memory::Result<()> {
+        let Some(open) = self.open.take() else { return Ok(()) };
+        if self.closed.len() == BLOCKS {
+            self.closed.remove(0);
+        }
+        push(&mut self.closed, open)
+    }
+
+    /// Ends the block that is open.
+    fn stop(&mut self, pass: &mut impl FnMut(Option<&str>, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        let Some((_, own)) = self.open else { return Ok(()) };
+        self.close()?;
+        memory::clear(&mut self.event);
+        let index = &mut [0; 20];
+        let stop: [&[u8]; 3] = [b"{\"type\":\"content_block_stop\",\"index\":", decimal(own, index).as_bytes(), b"}"];
+        append_all(&mut self.event, &stop)?;
+        pass(Some(STOP), &self.event)
+    }
+
+    fn renumber(
+        &mut self,
+        text: &[u8],
+        at: &Span,
+        own: u64,
+        pass: &mut impl FnMut(Option<&str>, &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let index = &mut [0; 20];
+        let index = decimal(own, index).as_bytes();
+        if text[at.clone()] == *index {
+            return pass(None, text);
+        }
+        self.edits.clear();
+        self.edits.replace(at.clone(), |out| memory::append(out, index))?;
+        memory::clear(&mut self.event);
+        self.edits.apply(text, 0..text.len(), Span::clone, &mut self.event)?;
+        pass(None, &self.event)
+    }
+}
