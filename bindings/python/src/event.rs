@@ -3,6 +3,7 @@
 use aside::{Cause, Kind};
 use pyo3::prelude::*;
 
+use crate::calls::CallDelta;
 use crate::text::Form;
 
 /// An attribute of a tag that opened a span: its name and its decoded value.
@@ -47,10 +48,17 @@ pub struct Event {
     attribute: Option<Py<Attribute>>,
     first_token: u64,
     tokens: u32,
+    /// What a client is sent when this has come, if the scanner was made with `calls` or `tools`.
+    calls: Vec<Py<CallDelta>>,
 }
 
 impl Event {
-    pub fn new(py: Python<'_>, form: Form, event: &aside::Event<'_>) -> PyResult<Event> {
+    pub fn new(
+        py: Python<'_>,
+        form: Form,
+        event: &aside::Event<'_>,
+        calls: Vec<Py<CallDelta>>,
+    ) -> PyResult<Event> {
         let (cause, rule) = cause_and_rule(&event.kind);
         let attribute = match &event.kind {
             Kind::Attribute(attribute) => {
@@ -74,6 +82,7 @@ impl Event {
             attribute,
             first_token: event.first_token,
             tokens: event.tokens,
+            calls,
         })
     }
 }

@@ -11,6 +11,7 @@ mod gate;
 mod rewriter;
 mod scanner;
 mod text;
+mod tokens;
 mod whole;
 mod words;
 
@@ -36,6 +37,8 @@ mod _libaside {
     use super::rewriter::{Rewriter, Stats};
     #[pymodule_export]
     use super::scanner::{Counts, Scanner, Split, Thought};
+    #[pymodule_export]
+    use super::tokens::{TokenState, Vocabulary};
     #[pymodule_export]
     use super::whole::{escape, join, split, strip};
 

@@ -165,6 +165,15 @@ impl<'a> Texts<'a> {
     }
 }
 
+/// Returns an event with what it adds to a call.
+fn made_event(py: Python<'_>, form: Form, event: &aside::Event<'_>, writer: Option<&mut Writer>) -> PyResult<Event> {
+    let mut calls = Vec::new();
+    if let Some(writer) = writer {
+        writer.take(py, event, &mut calls)?;
+    }
+    Event::new(py, form, event, calls)
+}
+
 #[derive(Clone, Copy)]
 enum Step<'a> {
     Feed(&'a [u8]),
@@ -189,12 +198,14 @@ impl State {
     fn events<'py>(&mut self, py: Python<'py>, form: Form, step: Step<'_>) -> PyResult<Bound<'py, PyList>> {
         let mut events = Vec::new();
         let mut made = Ok(());
-        self.run(step, |event| {
+        let mut writer = self.writer.take();
+        let ran = self.run(step, |event| {
             if made.is_ok() {
-                made = Event::new(py, form, &event).map(|event| events.push(event));
+                made = made_event(py, form, &event, writer.as_mut()).map(|event| events.push(event));
             }
-        })?;
-        made?;
+        });
+        self.writer = writer;
+        ran.and(made)?;
         self.end(step);
         PyList::new(py, events)
     }
@@ -327,10 +338,11 @@ impl Scanner {
         let form = text.set_form(&mut state.form)?;
         let mut events = Vec::new();
         let mut made = Ok(());
+        let State { scanner, writer, .. } = &mut *state;
         guarded(|| {
-            let fed = state.scanner.feed_tokens(bytes, &tokens, |event| {
+            let fed = scanner.feed_tokens(bytes, &tokens, |event| {
                 if made.is_ok() {
-                    made = Event::new(py, form, &event).map(|event| events.push(event));
+                    made = made_event(py, form, &event, writer.as_mut()).map(|event| events.push(event));
                 }
             });
             fed.map_err(errors::scanner)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
+import json
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,10 @@ TEXTS = [
     ("harmony", "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Yes.", "hm", "Yes."),
     ("glm-4.5", "\n<think>我想</think>\n答案 <b> <", "我想", "答案 <b> <"),
 ]
+
+
+# What the prompt of a dialect ends with, where it has opened nothing.
+TURNS = {"qwen3": "<|im_start|>assistant\n", "harmony": "<|start|>assistant", "glm-4.5": "<|assistant|>"}
 
 
 def cuts(text: str) -> Iterator[list[str]]:
@@ -72,6 +77,30 @@ class ReasoningParser:
         self.model_tokenizer = tokenizer
 
 
+class ToolParser:
+    engine_based_streaming = False
+    structural_tag_model: str | None = None
+
+    def __init__(self, tokenizer: Any, tools: Any = None) -> None:
+        self.prev_tool_call_arr: list[dict[str, Any]] = []
+        self.streamed_args_for_tool: list[str] = []
+        self.tools: Any = tools or ()
+
+    def adjust_request(self, request: Any) -> Any:
+        return request
+
+
+class Message(SimpleNamespace):
+    """What vLLM makes of keywords."""
+
+
+class Delta(SimpleNamespace):
+    """A message of a stream, whose fields are there without being given."""
+
+    content = None
+    tool_calls: Sequence[Any] = ()
+
+
 class Manager:
     lazy: dict[str, tuple[str, str]] = {}
 
@@ -102,12 +131,17 @@ class Tokenizer:
         return "".join(self.texts[token] for token in token_ids)
 
 
+class ToolManager(Manager):
+    lazy: dict[str, tuple[str, str]] = {}
+
+
 @pytest.fixture
 def vllm(monkeypatch: pytest.MonkeyPatch) -> type[Any]:
     modules(
         monkeypatch,
         {
             "vllm.reasoning": {"ReasoningParser": ReasoningParser, "ReasoningParserManager": Manager},
+            "vllm.tool_parsers": {"ToolParserManager": ToolManager},
             "vllm.entrypoints.generate.base.protocol": {"DeltaMessage": DeltaMessage},
         },
     )
@@ -183,7 +217,7 @@ def test_vllm_streams_are_right_at_every_cut(
     for dialect, text, reasoning, content in TEXTS:
         monkeypatch.setenv("ASIDE_DIALECT", dialect)
         for chunks in cuts(text):
-            server = serve(vllm, chunks, has_tool_parser)
+            server = serve(vllm, chunks, has_tool_parser, TURNS[dialect])
             said = (server.reasoning, server.tools if has_tool_parser else server.content)
             assert said == (reasoning, content), (dialect, chunks)
             assert not (has_tool_parser and server.content)
@@ -192,7 +226,9 @@ def test_vllm_streams_are_right_at_every_cut(
 def test_vllm_whole_answers_are_what_streams_are(vllm: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     for dialect, text, reasoning, content in TEXTS:
         monkeypatch.setenv("ASIDE_DIALECT", dialect)
-        parser = vllm(Tokenizer())
+        tokenizer = Tokenizer()
+        parser = vllm(tokenizer)
+        parser.set_prompt_token_ids(tokenizer.encode(TURNS[dialect]))
         assert parser.extract_reasoning(text, None) == (reasoning or None, content or None)
 
 
@@ -227,12 +263,92 @@ def test_vllm_token_ids(vllm: type[Any], monkeypatch: pytest.MonkeyPatch) -> Non
     ids = tokenizer.encode("<think>\nhm\n</think>\n\nYes.")
     assert tokenizer.decode(parser.extract_content_ids(ids)) == "\n\nYes."
     # Of the thinking: `h` and `m`; markers and framing are none.
-    assert parser.count_reasoning_tokens(ids) == 2
-    ends = [at for at in range(1, len(ids) + 1) if parser.is_reasoning_end_streaming(ids[:at], ids[at - 1 : at])]
-    assert [tokenizer.texts[at - 1] for at in ends] == ["</think>"]
+    assert [parser.count_reasoning_tokens(ids[:at]) for at in (2, 4, len(ids))] == [0, 2, 2]
+    ends = [at for at in range(1, len(ids) + 1) if parser.is_reasoning_end_streaming(ids[:at], iter(ids[at - 1 : at]))]
+    assert tokenizer.texts[ends[0] - 1] == "</think>" and ends == list(range(ends[0], len(ids) + 1))
+    # Tokens that are only proposed, and one of them that is not.
+    assert parser.is_reasoning_end_streaming(ids[:8], ids[3:8]) and not parser.is_reasoning_end_streaming(ids[:4] + [-1], [-1])
     assert not parser.is_reasoning_end(ids[:4]) and parser.is_reasoning_end(tokenizer.encode("<think>\n\n</think>\n\n"))
+    # A prompt that goes on with an answer, however long it is.
+    assert parser.is_reasoning_end(tokenizer.encode("<think>\n\n</think>\n\n" + "Yes. " * 500))
     request = SimpleNamespace(skip_special_tokens=True)
     assert parser.adjust_request(request).skip_special_tokens is False
+    assert (parser.reasoning_start_str, parser.reasoning_end_str) == ("<think>", "</think>")
+
+
+def test_vllm_starts_where_the_template_says(vllm: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASIDE_DIALECT", "qwen3")
+    for variables, reasoning, content in [
+        ({}, "a", None),
+        ({"enable_thinking": True}, "a", None),
+        ({"enable_thinking": False}, None, "a"),
+        ({"reasoning_effort": "none"}, None, "a"),
+    ]:
+        parser = vllm(Tokenizer(), chat_template_kwargs=variables)
+        assert parser.extract_reasoning("a", None) == (reasoning, content)
+    tokenizer = Tokenizer()
+    tokenizer.chat_template = "{{ '<think>' }}"  # type: ignore[attr-defined]
+    parser = vllm(tokenizer, chat_template_kwargs={"enable_thinking": False})
+    assert parser.extract_reasoning("a", None) == ("a", None)
+
+
+def make_tool_call_id(func_name: str, idx: int) -> str:
+    return f"made-{func_name}-{idx}"
+
+
+def tool_parser(monkeypatch: pytest.MonkeyPatch, dialect: str) -> Any:
+    modules(
+        monkeypatch,
+        {
+            "vllm.tool_parsers.abstract_tool_parser": {"ToolParser": ToolParser},
+            "vllm.renderers.chat_utils": {"make_tool_call_id": make_tool_call_id},
+            "vllm.entrypoints.generate.base.protocol": {
+                "DeltaMessage": Delta,
+                "DeltaToolCall": Message,
+                "DeltaFunctionCall": Message,
+                "ExtractedToolCallInformation": Message,
+                "ToolCall": Message,
+                "FunctionCall": Message,
+            },
+        },
+    )
+    return importlib.import_module("libaside.vllm").tool_parser(dialect)(Tokenizer())
+
+
+def request(**more: Any) -> SimpleNamespace:
+    return SimpleNamespace(tools=None, tool_choice="auto", **more)
+
+
+def test_vllm_tool_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = CALL.replace("run", "stop")
+    for text, content, names in [
+        ("Yes.", "Yes.", []),
+        (CALL, None, ["run"]),
+        ("\n\n" + CALL + "\n" + other + "\n", None, ["run", "stop"]),
+        ("Look: " + CALL + " Done.", "Look:  Done.", ["run"]),
+        ("<think>\nhm\n</think>\n\n" + CALL, "<think>\nhm\n</think>\n\n", ["run"]),
+        ("<tool_call>no call</tool_call>" + CALL, "<tool_call>no call</tool_call>", ["run"]),
+        ("<tool_call>no call</tool_call>", "<tool_call>no call</tool_call>", []),
+    ]:
+        whole = tool_parser(monkeypatch, "qwen3").extract_tool_calls(text, request())
+        assert (whole.content, [call.function.name for call in whole.tool_calls]) == (content, names)
+        assert [call.id for call in whole.tool_calls] == [f"made-{name}-{at}" for at, name in enumerate(names)]
+        for chunks in cuts(text):
+            parser = tool_parser(monkeypatch, "qwen3")
+            messages = [parser.extract_tool_calls_streaming("", "", part, [], [], [], request()) for part in chunks]
+            messages = [one for one in [*messages, parser.finish_streaming()] if one is not None]
+            assert ("".join(one.content or "" for one in messages) or None) == content, chunks
+            calls = [call for one in messages for call in one.tool_calls]
+            assert [call.function.name for call in calls if hasattr(call, "id")] == names
+            arguments = ["".join(call.function.arguments for call in calls if call.index == at) for at in range(len(names))]
+            assert arguments == ['{"a": 1}'] * len(names) == parser.streamed_args_for_tool
+
+
+def test_vllm_unknown_tools_are_told_and_one_call_if_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = [{"type": "function", "function": {"name": "other"}}]
+    asked = SimpleNamespace(tools=tools, tool_choice="auto", parallel_tool_calls=False)
+    made = tool_parser(monkeypatch, "qwen3").extract_tool_calls(CALL + CALL, asked)
+    assert [call.function.name for call in made.tool_calls] == ["run"]
 
 
 # ---- SGLang ----
@@ -305,6 +421,13 @@ def test_sglang_takes_the_model_of_the_server(sglang: type[Any], monkeypatch: py
     assert detector._dialect.name == "qwen3"
 
 
+def test_sglang_has_a_name_for_each_dialect(sglang: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASIDE_DIALECT", "harmony")
+    assert {f"aside-{name}" for name in Dialect.names()} < set(SglangReasoningParser.DetectorMap)
+    whole = SglangReasoningParser.DetectorMap["aside-qwen3"]().detect_and_parse("<think>\nhm\n</think>\n\nYes.")
+    assert (whole.reasoning_text, whole.normal_text) == ("hm", "Yes.")
+
+
 def test_sglang_reasoning_comes_at_once_if_it_is_not_streamed(sglang: type[Any]) -> None:
     detector = sglang(stream_reasoning=False)
     parts = [detector.parse_streaming_increment(chunk) for chunk in ["<think>\na", "b", "\n</think>\n\n", "c", "d"]]
@@ -349,6 +472,34 @@ class CustomLogger:
     pass
 
 
+def items(value: Any) -> list[Any]:
+    return list(value)
+
+
+class Model:
+    """An object of LiteLLM's: made of keywords, with objects in it for its dicts."""
+
+    def __init__(self, **data: Any) -> None:
+        def read(value: Any) -> Any:
+            if isinstance(value, dict):
+                return Model(**{str(name): one for name, one in items(value.items())})  # pyright: ignore
+            return [read(one) for one in items(value)] if isinstance(value, list) else value
+
+        self.__dict__.update({name: read(value) for name, value in data.items()})
+
+    def __getattr__(self, name: str) -> Any:
+        return None
+
+    def model_dump(self) -> dict[str, Any]:
+        def write(value: Any) -> Any:
+            return value.model_dump() if isinstance(value, Model) else value
+
+        return {
+            name: [write(one) for one in items(value)] if isinstance(value, list) else write(value)
+            for name, value in self.__dict__.items()
+        }
+
+
 @pytest.fixture
 def handler(monkeypatch: pytest.MonkeyPatch) -> Any:
     modules(monkeypatch, {"litellm.integrations.custom_logger": {"CustomLogger": CustomLogger}})
@@ -358,26 +509,29 @@ def handler(monkeypatch: pytest.MonkeyPatch) -> Any:
     return file.handler
 
 
-def chunk(index: int, content: str | None, finish: str | None = None, **more: Any) -> SimpleNamespace:
-    delta = SimpleNamespace(content=content, **more)
-    return SimpleNamespace(model="m", choices=[SimpleNamespace(index=index, delta=delta, finish_reason=finish)])
+def chunk(index: int, content: str | None, finish: str | None = None, **more: Any) -> Model:
+    choice = {"index": index, "delta": {"content": content, **more}, "finish_reason": finish}
+    return Model(object="chat.completion.chunk", model="m", choices=[choice])
 
 
-def hooked(handler: Any, chunks: list[SimpleNamespace]) -> list[SimpleNamespace]:
-    async def stream() -> AsyncIterator[SimpleNamespace]:
-        for one in chunks:
+TOOLS = [{"type": "function", "function": {"name": "run", "parameters": {"type": "object"}}}]
+
+
+def hooked(handler: Any, parts: Sequence[Any], **more: Any) -> list[Any]:
+    async def stream() -> AsyncIterator[Any]:
+        for one in parts:
             yield one
 
-    async def run() -> list[SimpleNamespace]:
-        hook = handler.async_post_call_streaming_iterator_hook(None, stream(), {"model": "x"})
+    async def run() -> list[Any]:
+        hook = handler.async_post_call_streaming_iterator_hook(None, stream(), {"model": "x", **more})
         return [one async for one in hook]
 
     return asyncio.run(run())
 
 
-def said(chunks: list[SimpleNamespace], index: int = 0) -> tuple[str, str]:
+def said(chunks: list[Any], index: int = 0) -> tuple[str, str]:
     deltas = [choice.delta for one in chunks for choice in one.choices if choice.index == index]
-    reasoning = "".join(getattr(delta, "reasoning_content", None) or "" for delta in deltas)
+    reasoning = "".join(delta.reasoning_content or "" for delta in deltas)
     return reasoning, "".join(delta.content or "" for delta in deltas)
 
 
@@ -393,6 +547,36 @@ def test_litellm_streams(handler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
                 assert finishes == (["stop"] if last else [])
 
 
+def test_litellm_calls_of_the_request_s_tools(handler: Any) -> None:
+    for parts in cuts("<think>\nhm\n</think>\n\n" + CALL):
+        made = hooked(handler, [*(chunk(0, part) for part in parts), chunk(0, None, "stop")], tools=TOOLS)
+        assert said(made) == ("hm", "")
+        calls = [call for one in made for choice in one.choices for call in items(choice.delta.tool_calls or ())]
+        assert [call.function.name for call in calls if call.function.name] == ["run"]
+        assert "".join(call.function.arguments or "" for call in calls) == '{"a": 1}'
+        assert [choice.finish_reason for one in made for choice in one.choices if choice.finish_reason] == ["tool_calls"]
+
+
+def test_litellm_bytes_of_messages(handler: Any) -> None:
+    def event(kind: str, **data: Any) -> bytes:
+        return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()
+
+    text = "<think>\nhm\n</think>\n\nYes."
+    for parts in cuts(text):
+        events = [
+            event("message_start", message={"id": "m", "role": "assistant", "model": "x", "content": []}),
+            event("content_block_start", index=0, content_block={"type": "text", "text": ""}),
+            *(event("content_block_delta", index=0, delta={"type": "text_delta", "text": part}) for part in parts),
+            event("content_block_stop", index=0),
+            event("message_delta", delta={"stop_reason": "end_turn"}),
+            event("message_stop"),
+        ]
+        lines = b"".join(hooked(handler, events)).splitlines()
+        deltas = [json.loads(line[6:]).get("delta", {}) for line in lines if line.startswith(b"data: ")]
+        assert "".join(delta.get("thinking", "") for delta in deltas) == "hm"
+        assert "".join(delta.get("text", "") for delta in deltas) == "Yes."
+
+
 def test_litellm_choices_are_apart(handler: Any) -> None:
     parts = ["<thi", "nk>\na", "\n</think>\n\nb"]
     chunks = [chunk(index, part) for part in parts for index in (0, 1)]
@@ -406,26 +590,45 @@ def test_litellm_leaves_what_is_split(handler: Any) -> None:
 
 
 def test_litellm_whole_answers(handler: Any) -> None:
-    def answer(content: str, **more: Any) -> SimpleNamespace:
-        return SimpleNamespace(model="m", choices=[SimpleNamespace(message=SimpleNamespace(content=content, **more))])
+    def run(response: Any, **more: Any) -> Any:
+        return asyncio.run(handler.async_post_call_success_hook({"model": "x", **more}, None, response))
 
-    def run(response: SimpleNamespace) -> Any:
-        return asyncio.run(handler.async_post_call_success_hook({"model": "x"}, None, response)).choices[0].message
+    def message(content: str, asked: dict[str, Any] | None = None, **more: Any) -> Any:
+        choice = {"index": 0, "message": {"role": "assistant", "content": content, **more}, "finish_reason": "stop"}
+        return run(Model(object="chat.completion", model="m", choices=[choice]), **asked or {}).choices[0].message
 
-    message = run(answer("<think>\nhm\n</think>\n\nYes."))
-    assert (message.reasoning_content, message.content) == ("hm", "Yes.")
-    message = run(answer("<think>Yes.", reasoning_content="hm"))
-    assert (message.reasoning_content, message.content) == ("hm", "<think>Yes.")
-    assert not hasattr(run(answer("Yes.")), "reasoning_content")
+    one = message("<think>\nhm\n</think>\n\nYes.")
+    assert (one.reasoning_content, one.content) == ("hm", "Yes.")
+    one = message("<think>Yes.", reasoning_content="hm")
+    assert (one.reasoning_content, one.content) == ("hm", "<think>Yes.")
+    # As LiteLLM leaves what it has cut.
+    one = message("\n\nYes.", reasoning_content="\nhm\n")
+    assert (one.reasoning_content, one.content) == ("hm", "Yes.")
+    one = message("\n\n" + CALL, {"tools": TOOLS}, reasoning_content="\nhm\n")
+    assert (one.reasoning_content, one.content) == ("hm", None)
+    assert [(call.function.name, call.function.arguments) for call in one.tool_calls] == [("run", '{"a": 1}')]
+    assert message("Yes.").reasoning_content is None
+
+    blocks = [{"type": "thinking", "thinking": "\nhm\n"}, {"type": "text", "text": "\n\nYes."}]
+    made = run({"type": "message", "role": "assistant", "model": "x", "content": blocks, "stop_reason": "end_turn"})
+    assert [(block["type"], block.get("thinking", block.get("text"))) for block in made["content"]] == [
+        ("thinking", "hm"),
+        ("text", "Yes."),
+    ]
 
 
 # ---- what they share ----
 
 
-def test_dialects_are_chosen_by_the_variable_then_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dialects_are_chosen_by_the_variable_then_the_model(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.delenv("ASIDE_DIALECT", raising=False)
     assert choose_dialect(None, "my-model", "Qwen/Qwen3-32B").name == "qwen3"
     assert choose_dialect("my-model").name == "any"
+    assert "ASIDE_DIALECT" in caplog.text
+    template = "{% if add_generation_prompt %}{{ '<|turn>model\\n<|channel>' }}{% endif %}"
+    assert choose_dialect("my-model", template=template).name == "gemma-4"
     monkeypatch.setenv("ASIDE_DIALECT", "harmony")
     assert choose_dialect("Qwen/Qwen3-32B").name == "harmony"
 
@@ -444,7 +647,12 @@ def test_entry_points_name_the_files() -> None:
 
 
 def test_without_the_host_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, attribute in [("vllm", "AsideReasoningParser"), ("sglang", "AsideDetector"), ("litellm", "handler")]:
+    for name, attribute in [
+        ("vllm", "AsideReasoningParser"),
+        ("vllm", "AsideToolParser"),
+        ("sglang", "AsideDetector"),
+        ("litellm", "handler"),
+    ]:
         if importlib.util.find_spec(name):
             continue
         file = importlib.import_module(f"libaside.{name}")

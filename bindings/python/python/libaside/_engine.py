@@ -6,22 +6,20 @@ markers.
 
 from __future__ import annotations
 
+import json
+import logging
 import os
-from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, Protocol
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
-from ._libaside import AsideError, Dialect, Event, Scanner, UnknownDialectError, join
+from ._libaside import AsideError, CallDelta, Dialect, Event, Scanner, TokenState, UnknownDialectError, Vocabulary, join
+
+_log = logging.getLogger(__name__)
 
 Start = Literal["content", "thinking", "narration", "tool", "header"]
-
-# The end of a prompt that says what is open there.
-PROMPT_TOKENS = 256
-
-
-class Tokenizer(Protocol):
-    """What is asked of an engine's tokenizer."""
-
-    def decode(self, token_ids: Sequence[int]) -> str: ...
 
 
 class Piece(NamedTuple):
@@ -31,17 +29,75 @@ class Piece(NamedTuple):
     text: str
 
 
-def choose_dialect(*models: object) -> Dialect:
-    """Return the dialect of the environment variable `ASIDE_DIALECT`, else that of the first model whose name is known, else `any`."""
+def choose_dialect(*models: object, template: object = None) -> Dialect:
+    """Return the dialect of the environment variable `ASIDE_DIALECT`, else that of the first model whose name is known, else that
+    of a chat template, else `any`, with a warning."""
     if name := os.environ.get("ASIDE_DIALECT"):
         return Dialect.find(name)
-    for model in models:
+    named = [model for model in models if isinstance(model, str) and model]
+    for model in named:
         try:
-            if isinstance(model, str) and model:
-                return Dialect.find_for_model(model)
+            return Dialect.find_for_model(model)
         except UnknownDialectError:
             pass
+    if isinstance(template, str):
+        try:
+            return Dialect.find_for_template(template)[0]
+        except UnknownDialectError:
+            pass
+    if named:
+        _log.warning(
+            "libaside knows no dialect for %s and reads the most common markers; set ASIDE_DIALECT to the dialect of the model",
+            " or ".join(dict.fromkeys(named)),
+        )
     return Dialect.find("any")
+
+
+# Dialects whose models think by default although their prompts open no thinking, and those whose models think only if the request
+# asks for it, as vLLM takes them where nothing else is known.
+_THINK = ("glm-4.5", "granite-4", "kimi-k2", "qwen3")
+_ASK = ("deepseek-v3", "gemma-4", "hy3")
+
+
+def read_by(template: object, template_kwargs: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the variables that a chat template reads: the others switch nothing. All of them if the template is not known."""
+    if not isinstance(template, str):
+        return template_kwargs
+    return {name: value for name, value in template_kwargs.items() if name in template}
+
+
+def is_off(template_kwargs: Mapping[str, object]) -> bool:
+    """Return whether the variables of a chat template switch the thinking off."""
+    return (
+        template_kwargs.get("enable_thinking") is False
+        or template_kwargs.get("thinking") is False
+        or template_kwargs.get("thinking_mode") == "disabled"
+        or template_kwargs.get("reasoning_effort") in ("none", "no_think")
+    )
+
+
+def is_on(template_kwargs: Mapping[str, object]) -> bool:
+    """Return whether they switch it on."""
+    effort = template_kwargs.get("reasoning_effort")
+    return (
+        template_kwargs.get("enable_thinking") is True
+        or template_kwargs.get("thinking") is True
+        or template_kwargs.get("thinking_mode") == "enabled"
+        or isinstance(effort, str)
+        and effort not in ("none", "no_think")
+    )
+
+
+def start_of(dialect: Dialect, template_kwargs: Mapping[str, object]) -> Start | None:
+    """Return what is open at the first byte of an answer whose prompt is not known, or None if it is the dialect's to say."""
+    wanted: Start | None = None
+    if is_off(template_kwargs):
+        wanted = "content"
+    elif is_on(template_kwargs) or dialect.name in _THINK:
+        wanted = "thinking"
+    elif dialect.name in _ASK:
+        wanted = "content"
+    return wanted if wanted in dialect.starts else None
 
 
 def pieces(events: Iterable[Event[str]]) -> list[Piece]:
@@ -71,9 +127,8 @@ def both(parts: Iterable[Piece]) -> tuple[str, str]:
     return reasoning, "".join(part.text for part in parts if not part.is_reasoning)
 
 
-def whole(dialect: Dialect, text: str, start: Start | None) -> tuple[str, str]:
+def whole(scanner: Scanner[str], text: str) -> tuple[str, str]:
     """Return the reasoning and the content of a whole text. A text whose beginning turns out to be reasoning, or content, is read as that."""
-    scanner: Scanner[str] = Scanner(dialect, start=start)
     events = scanner.feed(text) + scanner.finish()
     turn = next((at for at, event in enumerate(events) if event.kind == "reclassify"), None)
     if turn is None:
@@ -87,9 +142,264 @@ def whole(dialect: Dialect, text: str, start: Start | None) -> tuple[str, str]:
 
 def markers(dialect: Dialect) -> tuple[str, str]:
     """Return what a model of this dialect writes before and after its reasoning, or `<think>` and `</think>` if it cannot be said."""
+    starts: tuple[Start | None, ...] = ("content", None)
+    for start in starts:
+        try:
+            before, rest = join("\x02", "\x03", dialect=dialect, start=start).split("\x02")
+            after, _ = rest.split("\x03")
+        except (AsideError, ValueError):
+            continue
+        if before.strip():
+            return before.strip(), after.strip() or "</think>"
+    return "<think>", "</think>"
+
+
+# ---- tool calls ----
+
+
+@dataclass
+class Call:
+    """A call of an answer, as far as it has come."""
+
+    id: str | None
+    name: str
+    arguments: str = ""
+    is_whole: bool = False
+
+
+class Part(NamedTuple):
+    """What a part of an answer adds: content, and to calls."""
+
+    content: str
+    calls: list[CallDelta]
+
+
+def own_id(delta: CallDelta) -> str | None:
+    """Return the id that the model wrote. A call without one has the writer's, which is the same in all answers: the host makes one."""
+    return delta.id if delta.id != f"call_{delta.index}" else None
+
+
+class Answer:
+    """An answer whose tool calls are told. All else is content, as it stands: thinking with its markers, and spans in which no call was
+    found. Blanks alone before, between and after calls are not."""
+
+    def __init__(self, scanner: Scanner[str]) -> None:
+        self._scanner = scanner
+        self._calls: list[Call] = []
+        self._content = ""
+        self._deltas: list[CallDelta] = []
+        # Blanks before all other content, or after a call: they are content only if other content comes before a call.
+        self._blanks = ""
+        self._has_said = False
+        # The text of the tool span that is open, of the call that is, and of calls in it that were not told.
+        self._span = self._call = self._untold = ""
+        self._is_in_call = self._is_told = self._has_told = False
+
+    def feed(self, text: str) -> Part:
+        return self._take(self._scanner.feed(text))
+
+    def finish(self) -> Part:
+        part = self._take(self._scanner.finish())
+        # An answer of calls alone has no content.
+        blanks = "" if self._calls else self._blanks
+        self._blanks, self._has_said = "", False
+        return Part(part.content + blanks, part.calls)
+
+    def whole_calls(self) -> list[Call]:
+        """Return the calls that are whole."""
+        return [call for call in self._calls if call.is_whole]
+
+    def _take(self, events: list[Event[str]]) -> Part:
+        for event in events:
+            for delta in event.calls:
+                self._tell(delta)
+            if event.channel != "tool":
+                # Of what is removed, white space was written around a marker; anything else is an end token or the like.
+                if event.kind != "framing" or event.channel == "thinking" or not event.text.strip():
+                    self._say(event.text if event.kind in ("open", "text", "framing", "close") else "")
+                continue
+            self._span += event.text
+            if event.kind == "call":
+                self._is_in_call, self._is_told, self._call = True, bool(event.calls), ""
+            if self._is_in_call:
+                self._call += event.text
+            if event.kind == "call_end":
+                self._is_in_call = False
+                if not self._is_told:
+                    self._untold += self._call
+            if event.kind == "close":
+                self._say(self._untold if self._has_told else self._span)
+                self._span = self._call = self._untold = ""
+                self._is_in_call = self._is_told = self._has_told = False
+        part = Part(self._content, self._deltas)
+        self._content, self._deltas = "", []
+        return part
+
+    def _tell(self, delta: CallDelta) -> None:
+        if delta.index >= len(self._calls):
+            self._calls.append(Call(own_id(delta), delta.name or ""))
+        call = self._calls[delta.index]
+        call.arguments += delta.arguments
+        if delta.end:
+            call.is_whole = delta.end.is_whole
+        self._deltas.append(delta)
+        self._is_told = self._has_told = True
+        self._has_said, self._blanks = False, ""
+
+    def _say(self, text: str) -> None:
+        if self._has_said:
+            self._content += text
+        elif text.strip():
+            self._content += self._blanks + text
+            self._blanks, self._has_said = "", True
+        else:
+            self._blanks += text
+
+
+# ---- token ids ----
+
+Tokens = Vocabulary | Callable[[int], bytes]
+
+# By the tokenizer, which all requests share.
+_vocabularies: WeakKeyDictionary[Any, Tokens] = WeakKeyDictionary()
+
+
+def vocabulary(tokenizer: Any) -> Tokens:
+    """Return the bytes of a tokenizer's tokens. Markers count wherever their text stands, as in the text of the answer."""
     try:
-        before, rest = join("\x02", "\x03", dialect=dialect).split("\x02")
-        after, _ = rest.split("\x03")
-    except (AsideError, ValueError):
-        return "<think>", "</think>"
-    return before.strip() or "<think>", after.strip() or "</think>"
+        found = _vocabularies.get(tokenizer)
+        if found is None:
+            found = _vocabularies[tokenizer] = _read(tokenizer)
+    except TypeError:  # It cannot be a key.
+        found = _read(tokenizer)
+    return found
+
+
+def _read(tokenizer: Any) -> Tokens:
+    decoder = _decoder(tokenizer)
+    if decoder:
+        ids: Mapping[str, int] = tokenizer.get_vocab()
+        tokens = [""] * (max(ids.values(), default=-1) + 1)
+        for token, number in ids.items():
+            tokens[number] = token
+        make = Vocabulary.byte_level if decoder == "ByteLevel" else Vocabulary.byte_fallback
+        return make(tokens, list(tokenizer.get_added_vocab().values()), special=False)
+
+    # Not a tokenizer that is known. What is decoded alone may lack the bytes of a character that several tokens share.
+    known: dict[int, bytes] = {}
+
+    def bytes_of(number: int) -> bytes:
+        if number not in known:
+            try:
+                text = tokenizer.decode([number])
+            except Exception:  # Each tokenizer refuses an id in a way of its own.
+                text = ""
+            known[number] = text.encode(errors="replace") if isinstance(text, str) else b""
+        return known[number]
+
+    return bytes_of
+
+
+def taught(tokenizer: Any, tokens: Tokens, dialect: Dialect) -> Tokens:
+    """Return the tokens with what the tokenizer makes of the markers of the thinking: some decode a special token alone to nothing, or
+    to another text."""
+    if isinstance(tokens, Vocabulary):
+        return tokens
+    known: dict[int, bytes] = {}
+    for marker in markers(dialect):
+        parts = re.findall("<[^<>]*>|[^<>]+", marker)
+        try:
+            ids = list(tokenizer.encode(marker, add_special_tokens=False))
+        except Exception:  # Each tokenizer refuses a text in a way of its own.
+            continue
+        if b"".join(map(tokens, ids)) == marker.encode():
+            continue
+        if len(ids) == 1:
+            known[ids[0]] = marker.encode()
+        elif len(ids) == len(parts):
+            known.update(zip(ids, map(str.encode, parts), strict=True))
+    return (lambda number: known[number] if number in known else tokens(number)) if known else tokens
+
+
+def _decoder(tokenizer: Any) -> str | None:
+    """Return how a tokenizer of the package `tokenizers` writes bytes: `ByteLevel`, `ByteFallback`, or None if it cannot be said."""
+    try:
+        state = json.loads(tokenizer.backend_tokenizer.to_str())["decoder"]
+        kinds = [one["type"] for one in state.get("decoders", [state])]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+    return next((kind for kind in ("ByteLevel", "ByteFallback") if kind in kinds), None)
+
+
+# How many of the last ids tell whether a list of ids goes on where another ended.
+_TAIL = 16
+
+
+class _Kept:
+    """A state over ids with which an engine asks again and again, each time with a few more."""
+
+    def __init__(self, begin: Callable[[list[int]], TokenState], is_prompt: bool) -> None:
+        # Whether the first ids are those of a prompt, of which only the model's own turn counts.
+        self._begin, self._is_prompt = begin, is_prompt
+        self._len = 0
+        self._tail: list[int] = []
+        self._state: TokenState | None = None
+
+    def reach(self, ids: Sequence[int], end: int) -> TokenState:
+        """Return the state after the first `end` of the ids."""
+        known = self._len
+        state = self._state
+        if state is None or known > end or list(ids[max(0, known - _TAIL) : known]) != self._tail:
+            first = list(ids[:end])
+            state = self._begin(first if self._is_prompt else [])
+            if not self._is_prompt:
+                state.push(first)
+        elif known < end:
+            state.push(list(ids[known:end]))
+        self._state, self._len, self._tail = state, end, list(ids[max(0, end - _TAIL) : end])
+        return state
+
+
+class Ids:
+    """What an engine asks about the token ids of one request. All is answered by states over the ids, which are kept: the time is in
+    proportion to the ids, however often the engine asks."""
+
+    def __init__(self, dialect: Dialect, vocabulary: Tokens, start: Start | None) -> None:
+        self._dialect, self._vocabulary, self._start = dialect, vocabulary, start
+        self._prompt: list[int] = []
+        self._stream = _Kept(self._begin, True)
+        self._answer = _Kept(lambda _: self._begin(self._prompt), False)
+
+    def _begin(self, prompt: list[int]) -> TokenState:
+        return TokenState(self._dialect, self._vocabulary, prompt, start=self._start)
+
+    def prompt(self, ids: Sequence[int]) -> str:
+        """Take the ids of the prompt. Return its text."""
+        if list(ids) != self._prompt:
+            self._prompt = list(ids)
+            self._answer = _Kept(lambda _: self._begin(self._prompt), False)
+        tokens = self._vocabulary
+        text = tokens.decode(self._prompt) if isinstance(tokens, Vocabulary) else b"".join(map(tokens, self._prompt))
+        return text.decode(errors="replace")
+
+    def has_ended(self, ids: Sequence[int]) -> bool:
+        """Return whether the thinking of the turn in which these ids end has ended."""
+        return self._begin(list(ids)).has_ended_thinking()
+
+    def has_ended_with(self, ids: Sequence[int], last: Sequence[int]) -> bool:
+        """Return whether it has ended with the last ids, which may be those of tokens that are only proposed."""
+        state = self._stream.reach(ids, len(ids) - len(last)).copy()
+        state.push(list(last))
+        return state.has_ended_thinking()
+
+    def content(self, ids: Sequence[int]) -> list[int]:
+        """Return the ids of an answer, or of the part in which the thinking ends, that come after its end."""
+        state = self._begin([])
+        state.push(list(ids))
+        return state.content_ids()
+
+    def count(self, ids: Sequence[int]) -> int:
+        """Return how many tokens of an answer are text of the thinking."""
+        state = self._answer.reach(ids, len(ids)).copy()
+        state.finish()
+        return state.count("thinking")

@@ -3,97 +3,140 @@
     litellm_settings:
       callbacks: libaside.litellm.handler
 
-The thinking of each choice moves from `content` to `reasoning_content`, in streams and in whole answers; an answer that has
-`reasoning_content` already stays as it is. The dialect is that of the environment variable `ASIDE_DIALECT`, else that of the model of
-the request, else `any`. Tool calls in the text stay there, with their markers.
+On `/v1/chat/completions` the thinking of each choice moves from `content` to `reasoning_content`, and tool calls that the model wrote
+as text to `tool_calls`; on `/v1/messages` they become blocks of their own. In streams and in whole answers, which are equal. What a
+server has split already stays as it is. The dialect is that of the environment variable `ASIDE_DIALECT`, else that of the model of the
+request or of the answer, else `any`.
 
 Written for the interface of LiteLLM 1.108.7.
 """
 
 from __future__ import annotations
 
-import copy
 import importlib
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
-from ._engine import Piece, choose_dialect, pieces, whole
-from ._libaside import Dialect, Scanner
+from ._engine import choose_dialect
+from ._libaside import Rewriter
 
 __all__ = ["handler"]
 
 
-class _Choice:
-    """One choice of a stream."""
-
-    def __init__(self, dialect: Dialect) -> None:
-        self.scanner: Scanner[str] = Scanner(dialect)
-        # The server splits it itself.
-        self.passes = False
-        self.has_ended = False
+def _rewriter(request: Mapping[str, Any], model: object, body: Literal["events", "json"]) -> Rewriter:
+    """Return the rewriter of an answer. Tools are those of the request: without any, what looks like a call is text."""
+    return Rewriter(
+        choose_dialect(request.get("model"), model),
+        body=body,
+        formats=["chat", "messages"],
+        calls=bool(request.get("tools")),
+        tools=request.get("tools") or None,
+        max_calls=1 if request.get("parallel_tool_calls") is False else None,
+    )
 
 
 class _Answer:
-    """The stream of one answer, choice by choice."""
+    """The stream of one answer: parts as LiteLLM has them, which are bytes of Messages events or objects with choices."""
 
-    def __init__(self, dialect: Dialect) -> None:
-        self._dialect = dialect
-        self._choices: dict[int, _Choice] = {}
-        self._last: Any = None
+    def __init__(self, request: Mapping[str, Any]) -> None:
+        self._request = request
+        self._rewriter: Rewriter | None = None
+        self._class: type[Any] | None = None
 
-    def chunks(self, chunk: Any) -> list[Any]:
-        """Return the chunks that one becomes: each stretch of text has one, in order."""
-        out: list[Any] = []
-        for choice in getattr(chunk, "choices", None) or []:
-            delta = getattr(choice, "delta", None)
-            if delta is None:
-                continue
-            state = self._choices.setdefault(choice.index, _Choice(self._dialect))
-            if getattr(delta, "reasoning_content", None):
-                state.passes = True
-            if state.passes or state.has_ended:
-                continue
-            text = getattr(delta, "content", None) or ""
-            events = state.scanner.feed(text) if text else []
-            if getattr(choice, "finish_reason", None):
-                events += state.scanner.finish()
-                state.has_ended = True
-            parts = pieces(events)
-            for part in parts[:-1]:
-                out.append(_with(chunk, choice.index, part))
-            if text or parts:
-                _set(delta, parts[-1] if parts else Piece(False, ""))
-        self._last = chunk
-        return [*out, chunk]
+    def feed(self, part: Any) -> Iterator[Any]:
+        """Yield what a part becomes."""
+        if isinstance(part, (bytes, str)):
+            data = part.encode() if isinstance(part, str) else part
+            self._rewriter = self._rewriter or _rewriter(self._request, _model_of_events(data), "events")
+            if made := self._rewriter.feed(data):
+                yield made if isinstance(part, bytes) else made.decode()
+        elif hasattr(part, "model_dump"):
+            self._rewriter = self._rewriter or _rewriter(self._request, getattr(part, "model", None), "events")
+            self._class = type(part)
+            event = _event(part.model_dump())
+            made = self._rewriter.feed(event)
+            # LiteLLM keeps more on an object than it writes.
+            yield from [part] if made == event else self._parts(made)
+        else:
+            yield part
 
-    def rest(self) -> list[Any]:
-        """Return chunks for what is held back, if the stream ends without a finish reason."""
-        out: list[Any] = []
-        for index, state in self._choices.items():
-            if not state.passes and not state.has_ended:
-                out += [_with(self._last, index, part) for part in pieces(state.scanner.finish())]
-        return out
+    def finish(self) -> Iterator[Any]:
+        """Yield what is held back, if the stream ends without a reason."""
+        made = self._rewriter.finish() if self._rewriter else b""
+        if self._class is not None:
+            yield from self._parts(made)
+        elif made:
+            yield made
+
+    def _parts(self, events: bytes) -> Iterator[Any]:
+        for line in events.splitlines():
+            if line.startswith(b"data: ") and self._class is not None:
+                yield self._class(**json.loads(line.removeprefix(b"data: ")))
 
 
-def _set(delta: Any, part: Piece) -> None:
-    if part.is_reasoning:
-        delta.reasoning_content, delta.content = part.text, None
+def _event(message: Any) -> bytes:
+    return b"data: " + json.dumps(message, ensure_ascii=False, default=str).encode() + b"\n\n"
+
+
+def _model_of_events(data: bytes) -> object:
+    """Return the model that the first event of a message names."""
+    for line in data.splitlines():
+        if line.startswith(b"data: "):
+            try:
+                return json.loads(line.removeprefix(b"data: "))["message"]["model"]
+            except (KeyError, TypeError, ValueError):
+                return None
+    return None
+
+
+def _joined(thinking: object, content: object) -> str | None:
+    """Return what the model wrote, if LiteLLM has cut its thinking out: it does so in whole answers, and leaves the white space of the
+    markers. None if there is none to remove."""
+    if not isinstance(thinking, str) or not isinstance(content, str) or "<think" in content or "</think" in thinking:
+        return None
+    is_framed = thinking != thinking.strip() or content != content.lstrip()
+    return f"<think>{thinking}</think>{content}" if is_framed else None
+
+
+def _unsplit(message: dict[str, Any]) -> None:
+    """Undo what LiteLLM has split, so that whole answers are what streams are."""
+    for choice in message.get("choices") or []:
+        one = choice.get("message") or {}
+        if (text := _joined(one.get("reasoning_content"), one.get("content"))) is not None:
+            one["content"] = text
+            del one["reasoning_content"]
+    blocks = message.get("content")
+    if isinstance(blocks, list) and len(blocks) > 1 and all(isinstance(block, dict) for block in blocks[:2]):
+        first, second = blocks[:2]
+        # A signature is the model's own: such a block goes back to it as it is.
+        if first.get("type") == "thinking" and second.get("type") == "text" and not first.get("signature"):
+            if (text := _joined(first.get("thinking"), second.get("text"))) is not None:
+                message["content"] = [{**second, "text": text}, *blocks[2:]]
+
+
+def _whole(request: Mapping[str, Any], answer: Any) -> Any:
+    """Return a whole answer, split: an object with choices, or a message."""
+    is_object = hasattr(answer, "model_dump")
+    message = answer.model_dump() if is_object else answer
+    if not isinstance(message, dict):
+        return answer
+    rewriter = _rewriter(request, message.get("model"), "json")
+    before = json.dumps(message, default=str)
+    message = json.loads(before)
+    _unsplit(message)
+    body = json.dumps(message, ensure_ascii=False, default=str).encode()
+    made = rewriter.feed(body) + rewriter.finish()
+    split = json.loads(made)
+    if split == json.loads(before):
+        return answer
+    if not is_object:
+        answer.update(split)
+    elif "choices" in split:
+        answer.choices = type(answer)(**split).choices
     else:
-        delta.content = part.text
-
-
-def _with(chunk: Any, index: int, part: Piece) -> Any:
-    """Return a chunk like another one that has a stretch of text of one choice, and nothing else."""
-    made = copy.deepcopy(chunk)
-    made.choices = [choice for choice in made.choices if choice.index == index] or made.choices[:1]
-    choice = made.choices[0]
-    choice.index, choice.finish_reason = index, None
-    if getattr(choice.delta, "tool_calls", None):
-        choice.delta.tool_calls = None
-    _set(choice.delta, part)
-    if getattr(made, "usage", None) is not None:
-        made.usage = None
-    return made
+        answer = type(answer)(**split)
+    return answer
 
 
 def _handler_class() -> type[Any]:
@@ -108,27 +151,15 @@ def _handler_class() -> type[Any]:
         async def async_post_call_streaming_iterator_hook(
             self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
         ) -> AsyncIterator[Any]:
-            answer: _Answer | None = None
-            async for chunk in response:
-                answer = answer or _Answer(choose_dialect(request_data.get("model"), getattr(chunk, "model", None)))
-                for made in answer.chunks(chunk):
+            answer = _Answer(request_data)
+            async for part in response:
+                for made in answer.feed(part):
                     yield made
-            for made in answer.rest() if answer else []:
+            for made in answer.finish():
                 yield made
 
         async def async_post_call_success_hook(self, data: dict[str, Any], user_api_key_dict: Any, response: Any) -> Any:
-            dialect = choose_dialect(data.get("model"), getattr(response, "model", None))
-            for choice in getattr(response, "choices", None) or []:
-                message = getattr(choice, "message", None)
-                content = getattr(message, "content", None)
-                if message is None or not isinstance(content, str) or getattr(message, "reasoning_content", None):
-                    continue
-                reasoning, rest = whole(dialect, content, None)
-                if reasoning:
-                    message.reasoning_content = reasoning
-                if rest != content:
-                    message.content = rest
-            return response
+            return _whole(data, response)
 
     return AsideHandler
 

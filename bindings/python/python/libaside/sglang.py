@@ -4,8 +4,9 @@
     python -m sglang.launch_server --model-path Qwen/Qwen3-32B --reasoning-parser aside
 
 SGLang finds it by its entry point (group `sglang.srt.plugins`; the variable `SGLANG_PLUGINS`, if it is set, must name `aside`).
-The dialect is that of the environment variable `ASIDE_DIALECT`, else that of the model that is served, else `any`. Tool calls stay
-in the normal text with their markers, for SGLang's tool call parser.
+The dialect is that of the environment variable `ASIDE_DIALECT`, else that of the model that is served, else `any`; with
+`--reasoning-parser aside-qwen3` it is the one of this name. Tool calls stay in the normal text with their markers, for SGLang's tool
+call parser.
 
 Written for the interface of SGLang 0.5.23.
 """
@@ -27,9 +28,12 @@ _MODULE = "sglang.srt.parser.reasoning_parser"
 
 
 def register() -> None:
-    """Add the detector to those of SGLang, which calls this before it reads its arguments."""
+    """Add the detectors to those of SGLang, which calls this before it reads its arguments: one for the model that is served, and
+    one for each dialect."""
     module = _module()
-    module.ReasoningParser.DetectorMap[NAME] = _detector_class(module)
+    module.ReasoningParser.DetectorMap[NAME] = _detector_class(module, None)
+    for name in Dialect.names():
+        module.ReasoningParser.DetectorMap[f"{NAME}-{name}"] = _detector_class(module, name)
 
 
 def _module() -> Any:
@@ -50,10 +54,10 @@ def _model() -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _detector_class(module: Any) -> type[Any]:
+def _detector_class(module: Any, name: str | None) -> type[Any]:
     result = module.StreamingParseResult
 
-    class AsideDetector(module.BaseReasoningFormatDetector):  # type: ignore[misc, name-defined]
+    class AsideDetector(module.BaseReasoningFormatDetector):  # type: ignore[misc]
         """Splits what a model writes into reasoning and normal text. One for each request."""
 
         def __init__(
@@ -65,7 +69,7 @@ def _detector_class(module: Any) -> type[Any]:
             force_nonempty_content: bool = False,
             **kwargs: Any,
         ) -> None:
-            self._dialect: Dialect = choose_dialect(_model())
+            self._dialect: Dialect = Dialect.find(name) if name else choose_dialect(_model())
             begin, end = markers(self._dialect)
             super().__init__(
                 begin,
@@ -98,7 +102,7 @@ def _detector_class(module: Any) -> type[Any]:
                 scanner = self._begin()
                 reasoning, content = both(pieces(scanner.feed(text) + scanner.finish()))
             else:
-                reasoning, content = whole(self._dialect, text, self._start)
+                reasoning, content = whole(Scanner(self._dialect, start=self._start), text)
             if self._force_nonempty_content and not content:
                 reasoning, content = "", reasoning
             return result(normal_text=content, reasoning_text=reasoning)
@@ -138,7 +142,7 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     """Make the class when it is asked for: SGLang is not needed before."""
     if name == "AsideDetector":
-        made = _detector_class(_module())
+        made = _detector_class(_module(), None)
         globals()[name] = made
         return made
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
