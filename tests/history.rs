@@ -539,6 +539,57 @@ fn items_of_responses() {
     );
 }
 
+/// What a rewriter makes is recognised when it comes back, with a label and without, streamed and whole.
+#[test]
+fn what_a_rewriter_makes_is_recognised() {
+    use aside::sse::{self, Rewriter};
+    let qwen3 = Dialect::find("qwen3").unwrap();
+    let message = r#"{"id":"msg_7","type":"message","role":"assistant","content":[{"type":"text","text":"<think>a</think>b"}],"stop_reason":"end_turn"}"#;
+    let response = r#"{"object":"response","status":"completed","output":[{"id":"msg_7","type":"message","status":"completed","content":[{"type":"output_text","annotations":[],"text":"<think>a</think>b<think>c</think>d"}],"role":"assistant"}]}"#;
+    let stream = concat!(
+        r#"data: {"type":"message_start","message":{"id":"msg_7","type":"message","role":"assistant","content":[]}}"#,
+        "\n\n",
+        r#"data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        "\n\n",
+        r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"<think>a</think>b"}}"#,
+        "\n\n",
+        r#"data: {"type":"content_block_stop","index":0}"#,
+        "\n\n",
+    );
+    let made = |label: bool, input: &str, size: usize| {
+        let mut rewriter = Rewriter::new(&qwen3, &sse::Options::new().label(label)).unwrap();
+        let mut out = Vec::new();
+        input.as_bytes().chunks(size).for_each(|chunk| rewriter.feed(chunk, &mut out).unwrap());
+        rewriter.finish(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    for label in [false, true] {
+        // The label is the same in a stream, however it is cut, and in a body.
+        let whole: Value = serde_json::from_str(&made(label, message, message.len())).unwrap();
+        let signature = whole["content"][0]["signature"].as_str().unwrap();
+        assert_eq!(signature.starts_with("aside:1:") && signature.len() == 19, label, "{signature}");
+        assert_eq!(signature.is_empty(), !label);
+        for size in [1, 7, stream.len()] {
+            let delta = format!(r#""delta":{{"type":"signature_delta","signature":"{signature}"}}"#);
+            assert!(made(label, stream, size).contains(&delta), "{}", made(label, stream, size));
+        }
+        let request = json!({"messages": [{"role": "assistant", "content": whole["content"]}]}).to_string();
+        let (out, _) = rewritten(&request, &Options::new(Format::Messages).made(Made::Remove));
+        assert_eq!(out, r#"{"messages":[{"content":[{"text":"b","type":"text"}],"role":"assistant"}]}"#);
+
+        let whole: Value = serde_json::from_str(&made(label, response, 1)).unwrap();
+        let ids = |items: &Value| -> Vec<Option<String>> {
+            items.as_array().unwrap().iter().map(|item| Some(item.get("id")?.as_str()?.to_owned())).collect()
+        };
+        let prefix = if label { "rs_aside_1_" } else { "rs_" };
+        let wanted = [format!("{prefix}msg_7"), "msg_7".into(), format!("{prefix}msg_7_2"), "msg_7_2".into()];
+        assert_eq!(ids(&whole["output"]), wanted.map(Some));
+        let request = json!({"input": whole["output"]}).to_string();
+        let (out, _) = rewritten(&request, &Options::new(Format::Responses).made(Made::Remove));
+        assert_eq!(ids(&parsed(&out)["input"]), [None, Some("msg_7".into()), None, None]);
+    }
+}
+
 #[test]
 fn bodies_that_are_not_read_pass() {
     let all = |format| {

@@ -29,9 +29,14 @@ pub fn has_made_id(item: &Object<'_>, thoughts: &[&[u8]]) -> bool {
         // The second message that was made of one, after its thinking: `msg_1_2` after `rs_msg_1_2`.
         let digits = id.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
         let base = id[..id.len() - digits].strip_suffix(b"_").filter(|base| digits > 0 && base.contains(&b'_'));
-        let is_of = |thought: &&[u8]| thought.strip_prefix(b"rs_").unwrap_or_default().cmp(id);
+        let is_of = |thought: &&[u8]| own_part(thought).cmp(id);
         return base.is_some() && thoughts.binary_search_by(is_of).is_ok();
     }
     let is_of_item = item.says("type", "reasoning") || item.says("type", "item_reference");
     is_of_item && REASONING.iter().any(|prefix| id.starts_with(prefix))
+}
+
+/// Returns what follows the prefix of a reasoning item's id: the id of its message, if the item was made.
+pub fn own_part(id: &[u8]) -> &[u8] {
+    id.strip_prefix(b"rs_aside_1_").or_else(|| id.strip_prefix(b"rs_")).unwrap_or_default()
 }

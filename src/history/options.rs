@@ -129,14 +129,21 @@ pub enum Made {
 /// # let _ = options;
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 #[must_use = "options change nothing until they are given to `rewrite`"]
 pub struct Options {
-    pub(crate) format: Format,
-    pub(crate) name: Name,
-    pub(crate) turns: Turns,
-    pub(crate) missing: Missing,
-    pub(crate) made: Made,
-    pub(crate) max_body: Option<usize>,
+    /// The format of the request.
+    pub format: Format,
+    /// Where the thinking goes.
+    pub name: Name,
+    /// The turns whose thinking stays.
+    pub turns: Turns,
+    /// What an assistant message without thinking gets.
+    pub missing: Missing,
+    /// What is done with blocks and items that the server did not make.
+    pub made: Made,
+    /// The most bytes of a body that is read.
+    pub max_body: Option<usize>,
 }
 
 impl Options {

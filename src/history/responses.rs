@@ -30,7 +30,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
         let id = item.object.as_ref().and_then(|object| object.get("id")).and_then(|id| id.string());
         id.filter(|id| id.starts_with(b"rs_")).map_or(Ok(()), |id| push(&mut thoughts, id))?;
     }
-    thoughts.sort_unstable();
+    thoughts.sort_unstable_by_key(|id| made::own_part(id));
     let mut is_removed = Vec::new();
     for (at, item) in items.iter().enumerate() {
         let before = edits.len();

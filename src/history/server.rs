@@ -16,6 +16,8 @@ tables_only!(Requests, Example);
 /// A built-in file: the name of the server, and the text up to the first example (`build.rs` writes the table).
 struct Entry {
     name: &'static str,
+    #[cfg(feature = "c-api")]
+    c_name: &'static std::ffi::CStr,
     text: &'static str,
 }
 
@@ -45,7 +47,7 @@ impl Server {
     /// # Errors
     ///
     /// [`UnknownServer`], which names those that are known.
-    #[doc(alias = "aside_history_server")]
+    #[doc(alias = "aside_history_server_find")]
     pub fn find(name: &str) -> Result<Server, UnknownServer> {
         let unknown = || UnknownServer { name: name.chars().take(64).collect() };
         let entry = SERVERS.iter().find(|entry| entry.name == name).ok_or_else(unknown)?;
@@ -57,6 +59,12 @@ impl Server {
     #[doc(alias = "aside_history_server_name_at")]
     pub fn names() -> impl Iterator<Item = &'static str> {
         SERVERS.iter().map(|entry| entry.name)
+    }
+
+    /// Returns the name of one, by its place in `names`.
+    #[cfg(feature = "c-api")]
+    pub(crate) fn c_name(index: usize) -> Option<&'static std::ffi::CStr> {
+        SERVERS.get(index).map(|entry| entry.c_name)
     }
 
     /// Reads a server file. The form of its `[[example]]`s is checked, but they are not run.
