@@ -145,7 +145,9 @@ fn embed_servers() {
         let text = fs::read_to_string(&file).unwrap();
         let text = text.split("\n[[example]]").next().unwrap();
         let keys: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        writeln!(table, "Entry {{ name: {:?}, text: {text:?} }},", keys["name"].as_str().unwrap()).unwrap();
+        let name = keys["name"].as_str().unwrap();
+        writeln!(table, "Entry {{ name: {name:?}, #[cfg(feature = \"c-api\")] c_name: c{name:?}, text: {text:?} }},")
+            .unwrap();
     }
     table.push_str("];\n");
     fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join("servers.rs"), table).unwrap();
