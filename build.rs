@@ -1,4 +1,4 @@
-//! Lists `dialects/` and `filters/` and embeds each file up to its first example or test; names the shared library.
+//! Lists `dialects/`, `filters/` and `servers/` and embeds each file up to its first example or test; names the shared library.
 
 use std::{
     env,
@@ -20,6 +20,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     embed_dialects();
     embed_filters();
+    embed_servers();
     name_library();
 }
 
@@ -142,6 +143,21 @@ fn embed_filters() {
         }
     }
     fs::write(Path::new(&folder).join("failures.toml"), toml::to_string(&failures).unwrap()).unwrap();
+}
+
+/// The servers' files, each with the name that it gives.
+fn embed_servers() {
+    let mut table = String::from("static SERVERS: &[Entry] = &[\n");
+    for file in toml_files("servers") {
+        let text = fs::read_to_string(&file).unwrap();
+        let text = text.split("\n[[example]]").next().unwrap();
+        let keys: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let name = keys["name"].as_str().unwrap();
+        writeln!(table, "Entry {{ name: {name:?}, #[cfg(feature = \"c-api\")] c_name: c{name:?}, text: {text:?} }},")
+            .unwrap();
+    }
+    table.push_str("];\n");
+    fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join("servers.rs"), table).unwrap();
 }
 
 fn toml_files(folder: &str) -> Vec<PathBuf> {

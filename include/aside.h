@@ -157,7 +157,7 @@ enum {
     ASIDE_ERROR_LENGTH = -1002,
     /** No dialect of that name is built in (the message names the nearest ones), or known for that model or template. */
     ASIDE_ERROR_UNKNOWN = -1003,
-    /** The text of a dialect file has an error. The message names line and key. */
+    /** The text of a dialect file, or of a server file, has an error. The message names line and key. */
     ASIDE_ERROR_DIALECT = -1004,
     /** An option has a value that it cannot have, or that the dialect has no use for. */
     ASIDE_ERROR_OPTION = -1005,

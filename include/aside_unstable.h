@@ -141,6 +141,206 @@ int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes
 aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uint32_t last);
 
 /* ========================================================================== *
+ * Requests: the thinking of earlier turns, where the server reads it
+ *
+ * Threads: any thread may call these functions at any time.
+ * ========================================================================== */
+
+/** Where the thinking of an earlier turn goes in its message: the values of `aside_history_name`. */
+enum {
+    /** It stays where it is. */
+    ASIDE_HISTORY_NAME_AS_IS = 0,
+    /** Chat: the member `reasoning_content`. */
+    ASIDE_HISTORY_NAME_REASONING_CONTENT = 1,
+    /** Chat: the member `reasoning`. */
+    ASIDE_HISTORY_NAME_REASONING = 2,
+    /** Chat: the member `thinking`. */
+    ASIDE_HISTORY_NAME_THINKING = 3,
+    /** Chat: the member `reasoning_details`, a list with one entry of the type `reasoning.text`. */
+    ASIDE_HISTORY_NAME_REASONING_DETAILS = 4,
+    /** Chat: a part of the type `thinking` at the beginning of the content, which becomes a list. */
+    ASIDE_HISTORY_NAME_PARTS = 5,
+    /** Responses: the `content` of a reasoning item, as `reasoning_text`. */
+    ASIDE_HISTORY_NAME_REASONING_TEXT = 6,
+    /** Responses: the `summary` of a reasoning item, as `summary_text`. */
+    ASIDE_HISTORY_NAME_SUMMARY = 7,
+    /**
+     * All formats: the text of the message, with the markers of `options.dialect`. A message for which that cannot be done
+     * stays as it is.
+     */
+    ASIDE_HISTORY_NAME_TEXT = 8,
+};
+
+/** A name that the format of the request does not have changes nothing. */
+typedef uint32_t aside_history_name;
+
+/** The turns whose thinking stays in a request: the values of `aside_history_turns`. */
+enum {
+    /** All turns. */
+    ASIDE_HISTORY_TURNS_ALL = 0,
+    /** Those since the last message of the user: the loop of tool calls that is running. */
+    ASIDE_HISTORY_TURNS_SINCE_USER = 1,
+    /** None: all thinking goes out. */
+    ASIDE_HISTORY_TURNS_NONE = 2,
+};
+
+/** An `ASIDE_HISTORY_TURNS_` value. */
+typedef uint32_t aside_history_turns;
+
+/** What an assistant message without thinking gets: the values of `aside_history_missing`. */
+enum {
+    /** Nothing: what is there stays. */
+    ASIDE_HISTORY_MISSING_LEAVE = 0,
+    /** An empty string under the name, if its value is a string; in Messages, an empty thinking block. */
+    ASIDE_HISTORY_MISSING_EMPTY = 1,
+    /** The member, block or item of empty thinking is removed. */
+    ASIDE_HISTORY_MISSING_REMOVE = 2,
+};
+
+/** An `ASIDE_HISTORY_MISSING_` value. */
+typedef uint32_t aside_history_missing;
+
+/** What is done with blocks and items that a rewriter made, and the server did not: the values of `aside_history_made`. */
+enum {
+    /** They stay as they are. */
+    ASIDE_HISTORY_MADE_KEEP = 0,
+    /**
+     * In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
+     * turned off. In Responses, made items lose their `id`, and references to them are removed.
+     */
+    ASIDE_HISTORY_MADE_REMOVE = 1,
+};
+
+/** An `ASIDE_HISTORY_MADE_` value. */
+typedef uint32_t aside_history_made;
+
+/**
+ * What `aside_history_rewrite()` does with a request. Set all of it to zero, then `size` and `format`; or have a server's filled
+ * in by `aside_history_server_find()`. Later versions may add fields at the end.
+ */
+typedef struct aside_history_options {
+    /** `sizeof(aside_history_options)` of the caller's header. */
+    size_t size;
+    /** With `ASIDE_HISTORY_NAME_TEXT`, the dialect whose markers are written. Otherwise not read. */
+    const struct aside_dialect *dialect;
+    /** The most bytes of a body that is read: a longer one comes back as it is. 0: 32 MiB. */
+    uint64_t max_body;
+    /** The format of the request: `ASIDE_FORMAT_CHAT`, `ASIDE_FORMAT_RESPONSES` or `ASIDE_FORMAT_MESSAGES`. */
+    aside_formats format;
+    /** Where the thinking of an earlier turn goes. */
+    aside_history_name name;
+    /** The turns whose thinking stays. */
+    aside_history_turns turns;
+    /** What an assistant message without thinking gets. */
+    aside_history_missing missing;
+    /** What is done with blocks and items that the server did not make. */
+    aside_history_made made;
+    /** 0. */
+    uint32_t reserved;
+} aside_history_options;
+
+/** Whether the body of a request was read, or why it came back as it was: the values of `aside_history_outcome`. */
+enum {
+    /** It was read. It may still be unchanged. */
+    ASIDE_HISTORY_OUTCOME_READ = 0,
+    /** It is longer than `options.max_body`. */
+    ASIDE_HISTORY_OUTCOME_TOO_LONG = 1,
+    /** It is not UTF-8. */
+    ASIDE_HISTORY_OUTCOME_NOT_UTF8 = 2,
+    /** It is not a JSON object with a list of messages or items, or its nesting is deeper than 128. */
+    ASIDE_HISTORY_OUTCOME_NOT_REQUEST = 3,
+    /** A member is there twice. Servers differ in which of the two they read. */
+    ASIDE_HISTORY_OUTCOME_REPEATED = 4,
+    /** The server has the history: `previous_response_id` or `conversation`. */
+    ASIDE_HISTORY_OUTCOME_STORED = 5,
+};
+
+/** An `ASIDE_HISTORY_OUTCOME_` value. */
+typedef uint32_t aside_history_outcome;
+
+/** What `aside_history_rewrite()` did. Set `size` before the call; later versions may add fields at the end. */
+typedef struct aside_history_report {
+    /** `sizeof(aside_history_report)` of the caller's header. */
+    size_t size;
+    /** How many messages or items were changed or removed. */
+    uint64_t changed;
+    /**
+     * How many have thinking that cannot be written into their text. It stays where it is, unless
+     * `ASIDE_HISTORY_MADE_REMOVE` removes it.
+     */
+    uint64_t refused;
+    /** How many have thinking in a form that is not known, or that is signed or encrypted. It stays where it is. */
+    uint64_t unread;
+    /** Whether the body was read, or why it came back as it was. */
+    aside_history_outcome outcome;
+    /** 1: thinking was turned off in the request, see `ASIDE_HISTORY_MADE_REMOVE`. 0: it was not. */
+    uint32_t thinking_off;
+} aside_history_report;
+
+/**
+ * Finds the format of the requests to a path, with or without a query: that of `/chat/completions`, `/responses` or
+ * `/messages`. `path` has `len` bytes.
+ *
+ * Returns `ASIDE_OK` and writes `ASIDE_FORMAT_CHAT`, `ASIDE_FORMAT_RESPONSES` or `ASIDE_FORMAT_MESSAGES` to `*format`. Returns
+ * `ASIDE_NONE` for another path; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
+ */
+aside_status aside_history_format(const char *path, size_t len, aside_formats *format);
+
+/**
+ * Fills `*options` with what a built-in server reads in requests of a format. `name` has `len` bytes and needs no NUL. Set
+ * `options->size` before the call.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_NONE` if requests of that format need no change, and `*options` is as it was;
+ * `ASIDE_ERROR_UNKNOWN` with a message that names the known servers; `ASIDE_ERROR_OPTION` for another format;
+ * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
+ *
+ * Memory: if it runs out, the process ends. A host calls this before it serves.
+ */
+aside_status aside_history_server_find(const char *name,
+                                       size_t len,
+                                       aside_formats format,
+                                       struct aside_history_options *options);
+
+/**
+ * Fills `*options` with what the text of a server file says of requests of a format. `toml` has `len` bytes and needs no NUL.
+ * Set `options->size` before the call.
+ *
+ * Returns as `aside_history_server_find()`, but `ASIDE_ERROR_DIALECT` with a message that names line and key if the file has an
+ * error.
+ *
+ * Memory: if it runs out, the process ends. A host calls this before it serves.
+ */
+aside_status aside_history_server_load(const char *toml,
+                                       size_t len,
+                                       aside_formats format,
+                                       struct aside_history_options *options);
+
+/**
+ * Returns the name of the built-in server number `index`, in sorted order, from 0: UTF-8 with a NUL at its end. `*len` becomes
+ * its length without the NUL; `len` may be NULL.
+ *
+ * The memory lives as long as the library. NULL past the last one: the list ends there, and nothing has failed.
+ */
+const char *aside_history_server_name_at(size_t index, size_t *len);
+
+/**
+ * Rewrites the history of a request, so that the server finds the thinking of earlier turns where it reads it. `body` has all
+ * `len` bytes of the request. All that the options do not name stays as it came, byte for byte; a body that is not read comes back
+ * as it is, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
+ *
+ * The host writes `Content-Length` again, and any digest or signature of the body.
+ *
+ * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
+ * `aside_last_status()` is then `ASIDE_ERROR_NULL`, also if the dialect is missing, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_SIZE`,
+ * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_PANIC`. `*report` and `*out_len` are written on success only.
+ */
+char *aside_history_rewrite(const struct aside_history_options *options,
+                            const char *body,
+                            size_t len,
+                            struct aside_history_report *report,
+                            size_t *out_len);
+
+/* ========================================================================== *
  * Registries: caches, and more filters
  *
  * Threads: one at a time for one registry. The callbacks run in the threads that compress.

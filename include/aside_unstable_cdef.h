@@ -25,6 +25,78 @@ aside_status aside_dialect_tool_trigger(const struct aside_dialect *dialect,
                                         struct aside_tool_trigger *trigger);
 int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes);
 aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uint32_t last);
+enum {
+    ASIDE_HISTORY_NAME_AS_IS = 0,
+    ASIDE_HISTORY_NAME_REASONING_CONTENT = 1,
+    ASIDE_HISTORY_NAME_REASONING = 2,
+    ASIDE_HISTORY_NAME_THINKING = 3,
+    ASIDE_HISTORY_NAME_REASONING_DETAILS = 4,
+    ASIDE_HISTORY_NAME_PARTS = 5,
+    ASIDE_HISTORY_NAME_REASONING_TEXT = 6,
+    ASIDE_HISTORY_NAME_SUMMARY = 7,
+    ASIDE_HISTORY_NAME_TEXT = 8,
+};
+typedef uint32_t aside_history_name;
+enum {
+    ASIDE_HISTORY_TURNS_ALL = 0,
+    ASIDE_HISTORY_TURNS_SINCE_USER = 1,
+    ASIDE_HISTORY_TURNS_NONE = 2,
+};
+typedef uint32_t aside_history_turns;
+enum {
+    ASIDE_HISTORY_MISSING_LEAVE = 0,
+    ASIDE_HISTORY_MISSING_EMPTY = 1,
+    ASIDE_HISTORY_MISSING_REMOVE = 2,
+};
+typedef uint32_t aside_history_missing;
+enum {
+    ASIDE_HISTORY_MADE_KEEP = 0,
+    ASIDE_HISTORY_MADE_REMOVE = 1,
+};
+typedef uint32_t aside_history_made;
+typedef struct aside_history_options {
+    size_t size;
+    const struct aside_dialect *dialect;
+    uint64_t max_body;
+    aside_formats format;
+    aside_history_name name;
+    aside_history_turns turns;
+    aside_history_missing missing;
+    aside_history_made made;
+    uint32_t reserved;
+} aside_history_options;
+enum {
+    ASIDE_HISTORY_OUTCOME_READ = 0,
+    ASIDE_HISTORY_OUTCOME_TOO_LONG = 1,
+    ASIDE_HISTORY_OUTCOME_NOT_UTF8 = 2,
+    ASIDE_HISTORY_OUTCOME_NOT_REQUEST = 3,
+    ASIDE_HISTORY_OUTCOME_REPEATED = 4,
+    ASIDE_HISTORY_OUTCOME_STORED = 5,
+};
+typedef uint32_t aside_history_outcome;
+typedef struct aside_history_report {
+    size_t size;
+    uint64_t changed;
+    uint64_t refused;
+    uint64_t unread;
+    aside_history_outcome outcome;
+    uint32_t thinking_off;
+} aside_history_report;
+aside_status aside_history_format(const char *path, size_t len, aside_formats *format);
+aside_status aside_history_server_find(const char *name,
+                                       size_t len,
+                                       aside_formats format,
+                                       struct aside_history_options *options);
+aside_status aside_history_server_load(const char *toml,
+                                       size_t len,
+                                       aside_formats format,
+                                       struct aside_history_options *options);
+const char *aside_history_server_name_at(size_t index, size_t *len);
+char *aside_history_rewrite(const struct aside_history_options *options,
+                            const char *body,
+                            size_t len,
+                            struct aside_history_report *report,
+                            size_t *out_len);
 typedef int32_t (*aside_observe_fn)(void *user, const struct aside_invocation *invocation, struct aside_reply *reply);
 typedef int32_t (*aside_lookup_fn)(void *user,
                                    const struct aside_invocation *invocation,

@@ -49,6 +49,7 @@
 //! | write thinking, content and calls with their markers | [`Dialect::join`], [`JoinOptions::calls`] |
 //! | keep markers out of a prompt | [`Dialect::escape`] |
 //! | correct an OpenAI-style answer between server and client | [`sse::Rewriter`] |
+//! | give a server the thinking of earlier turns under the name that it reads | [`history::rewrite`] |
 #![cfg_attr(feature = "compress", doc = "| shorten what tools print before a model reads it | [`compress`] |")]
 //!
 //! # Features
@@ -78,6 +79,7 @@ mod distance;
 #[cfg(feature = "c-api")]
 mod ffi;
 mod file_error;
+pub mod history;
 mod join;
 mod json;
 mod matcher;

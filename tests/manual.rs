@@ -23,6 +23,21 @@ fn histories() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
+fn history() -> Result<(), Box<dyn Error>> {
+    is_shown(include_str!("../docs/history.md"));
+    use aside::history::{Format, Server, rewrite};
+
+    let vllm = Server::find("vllm")?;
+    if let Some(options) = Format::of_path("/v1/chat/completions").and_then(|format| vllm.options(format)) {
+        let body = r#"{"messages":[{"role":"assistant","content":"42","reasoning_content":"Twice 21."}]}"#;
+        let (body, report) = rewrite(body, options)?;
+        assert_eq!(body, br#"{"messages":[{"role":"assistant","content":"42","reasoning":"Twice 21."}]}"#);
+        assert_eq!(report.changed, 1);
+    }
+    Ok(())
+}
+
+#[test]
 fn streams() -> Result<(), Box<dyn Error>> {
     is_shown(include_str!("../docs/streams.md"));
     let prompt = b"<|im_start|>assistant\n<think>\n";

@@ -388,6 +388,112 @@ func (h Hint) String() string {
 	return name(uint32(h), "", "identity")
 }
 
+// HistoryName is where the thinking of an earlier turn goes in its message.
+type HistoryName uint32
+
+const (
+	// HistoryNameAsIs: It stays where it is.
+	HistoryNameAsIs HistoryName = 0
+	// HistoryNameReasoningContent: Chat: the member reasoning_content.
+	HistoryNameReasoningContent HistoryName = 1
+	// HistoryNameReasoning: Chat: the member reasoning.
+	HistoryNameReasoning HistoryName = 2
+	// HistoryNameThinking: Chat: the member thinking.
+	HistoryNameThinking HistoryName = 3
+	// HistoryNameReasoningDetails: Chat: the member reasoning_details, a list with one entry of the type reasoning.text.
+	HistoryNameReasoningDetails HistoryName = 4
+	// HistoryNameParts: Chat: a part of the type thinking at the beginning of the content, which becomes a list.
+	HistoryNameParts HistoryName = 5
+	// HistoryNameReasoningText: Responses: the content of a reasoning item, as reasoning_text.
+	HistoryNameReasoningText HistoryName = 6
+	// HistoryNameSummary: Responses: the summary of a reasoning item, as summary_text.
+	HistoryNameSummary HistoryName = 7
+	// HistoryNameText: All formats: the text of the message, with the markers of options.Dialect. A message for which
+	// that cannot be done stays as it is.
+	HistoryNameText HistoryName = 8
+)
+
+// String returns the name, such as "as_is", or the number of an unknown HistoryName.
+func (h HistoryName) String() string {
+	return name(uint32(h), "as_is", "reasoning_content", "reasoning", "thinking", "reasoning_details", "parts",
+		"reasoning_text", "summary", "text")
+}
+
+// HistoryTurns is the turns whose thinking stays in a request.
+type HistoryTurns uint32
+
+const (
+	// HistoryTurnsAll: All turns.
+	HistoryTurnsAll HistoryTurns = 0
+	// HistoryTurnsSinceUser: Those since the last message of the user: the loop of tool calls that is running.
+	HistoryTurnsSinceUser HistoryTurns = 1
+	// HistoryTurnsNone: None: all thinking goes out.
+	HistoryTurnsNone HistoryTurns = 2
+)
+
+// String returns the name, such as "all", or the number of an unknown HistoryTurns.
+func (h HistoryTurns) String() string {
+	return name(uint32(h), "all", "since_user", "none")
+}
+
+// HistoryMissing is what an assistant message without thinking gets.
+type HistoryMissing uint32
+
+const (
+	// HistoryMissingLeave: Nothing: what is there stays.
+	HistoryMissingLeave HistoryMissing = 0
+	// HistoryMissingEmpty: An empty string under the name, if its value is a string; in Messages, an empty thinking
+	// block.
+	HistoryMissingEmpty HistoryMissing = 1
+	// HistoryMissingRemove: The member, block or item of empty thinking is removed.
+	HistoryMissingRemove HistoryMissing = 2
+)
+
+// String returns the name, such as "leave", or the number of an unknown HistoryMissing.
+func (h HistoryMissing) String() string {
+	return name(uint32(h), "leave", "empty", "remove")
+}
+
+// HistoryMade is what is done with blocks and items that a rewriter made, and the server did not.
+type HistoryMade uint32
+
+const (
+	// HistoryMadeKeep: They stay as they are.
+	HistoryMadeKeep HistoryMade = 0
+	// HistoryMadeRemove: In Messages, unsigned thinking blocks are removed; where the server would refuse the request
+	// then, its thinking is turned off. In Responses, made items lose their id, and references to them are removed.
+	HistoryMadeRemove HistoryMade = 1
+)
+
+// String returns the name, such as "keep", or the number of an unknown HistoryMade.
+func (h HistoryMade) String() string {
+	return name(uint32(h), "keep", "remove")
+}
+
+// HistoryOutcome is whether the body of a request was read, or why it came back as it was.
+type HistoryOutcome uint32
+
+const (
+	// HistoryOutcomeRead: It was read. It may still be unchanged.
+	HistoryOutcomeRead HistoryOutcome = 0
+	// HistoryOutcomeTooLong: It is longer than options.MaxBody.
+	HistoryOutcomeTooLong HistoryOutcome = 1
+	// HistoryOutcomeNotUtf8: It is not UTF-8.
+	HistoryOutcomeNotUtf8 HistoryOutcome = 2
+	// HistoryOutcomeNotRequest: It is not a JSON object with a list of messages or items, or its nesting is deeper than
+	// 128.
+	HistoryOutcomeNotRequest HistoryOutcome = 3
+	// HistoryOutcomeRepeated: A member is there twice. Servers differ in which of the two they read.
+	HistoryOutcomeRepeated HistoryOutcome = 4
+	// HistoryOutcomeStored: The server has the history: previous_response_id or conversation.
+	HistoryOutcomeStored HistoryOutcome = 5
+)
+
+// String returns the name, such as "read", or the number of an unknown HistoryOutcome.
+func (h HistoryOutcome) String() string {
+	return name(uint32(h), "read", "too_long", "not_utf8", "not_request", "repeated", "stored")
+}
+
 // Change is what became of a stretch.
 type Change uint32
 

@@ -7,6 +7,7 @@ mod closed;
 mod dialects;
 mod files;
 mod generate;
+mod history;
 mod output;
 mod resplit;
 mod size;
@@ -38,6 +39,7 @@ struct Cli {
 enum Subcommands {
     Split(split::Arguments),
     Resplit(resplit::Arguments),
+    History(history::Arguments),
     Squeeze(squeeze::Arguments),
     Dialects(dialects::Arguments),
     Check(check::Arguments),
@@ -50,6 +52,7 @@ impl Subcommands {
         match self {
             Subcommands::Split(_) => "split",
             Subcommands::Resplit(_) => "resplit",
+            Subcommands::History(_) => "history",
             Subcommands::Squeeze(_) => "squeeze",
             Subcommands::Dialects(_) => "dialects",
             Subcommands::Check(_) => "check",
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
     let done = match command {
         Subcommands::Split(arguments) => split::run(&arguments),
         Subcommands::Resplit(arguments) => resplit::run(&arguments),
+        Subcommands::History(arguments) => history::run(&arguments),
         Subcommands::Squeeze(arguments) => squeeze::run(&arguments),
         Subcommands::Dialects(arguments) => dialects::run(&arguments),
         Subcommands::Check(arguments) => check::run(&arguments),

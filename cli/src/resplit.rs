@@ -85,6 +85,10 @@ pub struct Arguments {
     #[arg(long)]
     merge: bool,
 
+    /// Labels the thinking blocks and reasoning items that are made, so that `aside history` recognises them
+    #[arg(long)]
+    label: bool,
+
     /// Says at the end, on standard error, what was counted
     #[arg(long)]
     stats: bool,
@@ -180,7 +184,8 @@ impl Arguments {
             .repair(self.repair)
             .promote_empty(self.promote_empty)
             .keep_guessed(self.keep_guessed)
-            .merge(self.merge))
+            .merge(self.merge)
+            .label(self.label))
     }
 }
 

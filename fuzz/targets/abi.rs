@@ -4,6 +4,7 @@
 //! Input: which calls, with which arguments.
 
 mod call_writer;
+mod history;
 #[cfg(feature = "compress")]
 mod results;
 mod rewriter;
@@ -375,7 +376,8 @@ pub fn run(data: &[u8]) {
             },
             238..240 => lookups(&mut input),
             240..243 => rewriter::run(&mut input),
-            243..246 => texts::run(&mut input),
+            243..245 => texts::run(&mut input),
+            245 => history::run(&mut input),
             #[cfg(feature = "compress")]
             246..249 => results::run(&mut input),
             _ => misuse(&mut input, slot),

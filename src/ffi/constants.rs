@@ -6,6 +6,7 @@
 //! (`tests/header` writes them there), so they mention only other enumerators, `options.` and functions.
 
 use crate::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
+use crate::history::{self, Made, Missing, Turns};
 use crate::sse::{Body, Field, Formats, Hint, ResponsesAs};
 use crate::{
     BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, EndReason, Kind, LeadingTags, Markers, Start, StrayClose,
@@ -124,7 +125,7 @@ enumeration! {
         ASIDE_ERROR_LENGTH = -1002,
         /// No dialect of that name is built in (the message names the nearest ones), or known for that model or template.
         ASIDE_ERROR_UNKNOWN = -1003,
-        /// The text of a dialect file has an error. The message names line and key.
+        /// The text of a dialect file, or of a server file, has an error. The message names line and key.
         ASIDE_ERROR_DIALECT = -1004,
         /// An option has a value that it cannot have, or that the dialect has no use for.
         ASIDE_ERROR_OPTION = -1005,
@@ -445,3 +446,83 @@ enumeration! {
 
 /// From `aside_scanner_feed_text()`: nothing was fed. From `aside_scanner_quiet()`: no chunk may be skipped.
 pub const ASIDE_NOT_TEXT: i32 = -1;
+
+enumeration! {
+    /// Where the thinking of an earlier turn goes in its message.
+    ///
+    /// A name that the format of the request does not have changes nothing.
+    aside_history_name: number of history::Name {
+        /// It stays where it is.
+        ASIDE_HISTORY_NAME_AS_IS = 0 => history::Name::AsIs,
+        /// Chat: the member `reasoning_content`.
+        ASIDE_HISTORY_NAME_REASONING_CONTENT = 1 => history::Name::ReasoningContent,
+        /// Chat: the member `reasoning`.
+        ASIDE_HISTORY_NAME_REASONING = 2 => history::Name::Reasoning,
+        /// Chat: the member `thinking`.
+        ASIDE_HISTORY_NAME_THINKING = 3 => history::Name::Thinking,
+        /// Chat: the member `reasoning_details`, a list with one entry of the type `reasoning.text`.
+        ASIDE_HISTORY_NAME_REASONING_DETAILS = 4 => history::Name::ReasoningDetails,
+        /// Chat: a part of the type `thinking` at the beginning of the content, which becomes a list.
+        ASIDE_HISTORY_NAME_PARTS = 5 => history::Name::Parts,
+        /// Responses: the `content` of a reasoning item, as `reasoning_text`.
+        ASIDE_HISTORY_NAME_REASONING_TEXT = 6 => history::Name::ReasoningText,
+        /// Responses: the `summary` of a reasoning item, as `summary_text`.
+        ASIDE_HISTORY_NAME_SUMMARY = 7 => history::Name::Summary,
+        /// All formats: the text of the message, with the markers of `options.dialect`. A message for which that cannot be done
+        /// stays as it is.
+        ASIDE_HISTORY_NAME_TEXT = 8 => history::Name::Text(_),
+    }
+}
+
+enumeration! {
+    /// The turns whose thinking stays in a request.
+    aside_history_turns: Turns {
+        /// All turns.
+        ASIDE_HISTORY_TURNS_ALL = 0 => Turns::All,
+        /// Those since the last message of the user: the loop of tool calls that is running.
+        ASIDE_HISTORY_TURNS_SINCE_USER = 1 => Turns::SinceUser,
+        /// None: all thinking goes out.
+        ASIDE_HISTORY_TURNS_NONE = 2 => Turns::None,
+    }
+}
+
+enumeration! {
+    /// What an assistant message without thinking gets.
+    aside_history_missing: Missing {
+        /// Nothing: what is there stays.
+        ASIDE_HISTORY_MISSING_LEAVE = 0 => Missing::Leave,
+        /// An empty string under the name, if its value is a string; in Messages, an empty thinking block.
+        ASIDE_HISTORY_MISSING_EMPTY = 1 => Missing::Empty,
+        /// The member, block or item of empty thinking is removed.
+        ASIDE_HISTORY_MISSING_REMOVE = 2 => Missing::Remove,
+    }
+}
+
+enumeration! {
+    /// What is done with blocks and items that a rewriter made, and the server did not.
+    aside_history_made: Made {
+        /// They stay as they are.
+        ASIDE_HISTORY_MADE_KEEP = 0 => Made::Keep,
+        /// In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
+        /// turned off. In Responses, made items lose their `id`, and references to them are removed.
+        ASIDE_HISTORY_MADE_REMOVE = 1 => Made::Remove,
+    }
+}
+
+enumeration! {
+    /// Whether the body of a request was read, or why it came back as it was.
+    aside_history_outcome: history::Outcome {
+        /// It was read. It may still be unchanged.
+        ASIDE_HISTORY_OUTCOME_READ = 0 => history::Outcome::Read,
+        /// It is longer than `options.max_body`.
+        ASIDE_HISTORY_OUTCOME_TOO_LONG = 1 => history::Outcome::TooLong,
+        /// It is not UTF-8.
+        ASIDE_HISTORY_OUTCOME_NOT_UTF8 = 2 => history::Outcome::NotUtf8,
+        /// It is not a JSON object with a list of messages or items, or its nesting is deeper than 128.
+        ASIDE_HISTORY_OUTCOME_NOT_REQUEST = 3 => history::Outcome::NotRequest,
+        /// A member is there twice. Servers differ in which of the two they read.
+        ASIDE_HISTORY_OUTCOME_REPEATED = 4 => history::Outcome::Repeated,
+        /// The server has the history: `previous_response_id` or `conversation`.
+        ASIDE_HISTORY_OUTCOME_STORED = 5 => history::Outcome::Stored,
+    }
+}

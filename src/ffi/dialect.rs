@@ -62,7 +62,7 @@ fn make(dialect: Dialect, built_in: bool) -> memory::Result<aside_dialect> {
     Ok(aside_dialect { name: with_nul(dialect.name())?, labels, triggers: OnceLock::new(), dialect, built_in })
 }
 
-fn find(name: &[u8]) -> Result<&'static aside_dialect, aside_status> {
+pub(super) fn find(name: &[u8]) -> Result<&'static aside_dialect, aside_status> {
     handle(place_of(name)?, None)
 }
 
@@ -161,7 +161,7 @@ fn load(toml: &[u8]) -> Result<Box<aside_dialect>, aside_status> {
 ///
 /// # Safety
 /// `len` is NULL or may be written.
-unsafe fn c_name_of(name: &[u8], len: *mut size_t) -> *const c_char {
+pub(super) unsafe fn c_name_of(name: &[u8], len: *mut size_t) -> *const c_char {
     if !len.is_null() {
         // SAFETY: the caller's promise; it need not be aligned.
         unsafe { len.write_unaligned(name.len() - 1) };

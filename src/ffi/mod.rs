@@ -14,6 +14,7 @@ mod constants;
 mod dialect;
 mod gate;
 mod handle_guard;
+mod history;
 mod memory;
 mod numbers;
 mod rewriter;

@@ -177,6 +177,7 @@ pub struct Options {
     pub(crate) promote_empty: bool,
     pub(crate) keep_guessed: bool,
     pub(crate) merge: bool,
+    pub(crate) label: bool,
 }
 
 impl Options {
@@ -371,6 +372,23 @@ impl Options {
     /// not show the thinking, or that never want it twice.
     pub fn keep_guessed(self, keep_guessed: bool) -> Options {
         Options { keep_guessed, ..self }
+    }
+
+    /// Labels the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes: the signature of a block is
+    /// `aside:1:` and some letters in place of an empty one, and the id of an item begins with `rs_aside_1_` in place of `rs_`. A label
+    /// proves nothing; [`Made::Remove`](crate::history::Made::Remove) recognises it when it comes back.
+    ///
+    /// ```
+    /// use aside::{Dialect, sse::{Options, Rewriter}};
+    ///
+    /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &Options::new().label(true))?;
+    /// let mut out = Vec::new();
+    /// rewriter.feed(r#"{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"text","text":"<think>a</think>b"}]}"#, &mut out)?;
+    /// assert!(String::from_utf8(out)?.contains(r#"{"type":"thinking","thinking":"a","signature":"aside:1:"#));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn label(self, label: bool) -> Options {
+        Options { label, ..self }
     }
 
     /// Writes what one chunk of a stream becomes as one chunk, the thinking before the content, for clients that count chunks. It

@@ -1,4 +1,5 @@
 // aside.hpp: chunking must not matter for event streams either; texts are joined and escaped.
+#include <algorithm>
 #include <aside.hpp>
 
 #include <gtest/gtest.h>
@@ -145,6 +146,45 @@ TEST(Gate, KnowsWhichAnswersAreForARewriter)
     EXPECT_EQ(model, "Qwen/Qwen3");
     EXPECT_EQ(aside::request_model("{\"model\":\"Qwen\\/Qwen3.5\"", room, model), Status::none);
     EXPECT_EQ(model.size(), 10u);
+}
+
+TEST(History, GoesUnderTheNameThatTheServerReads)
+{
+    using aside::Formats;
+    Formats format{};
+    EXPECT_EQ(aside::history_format("/v1/models", format), Status::none);
+    EXPECT_EQ(aside::history_format("/v1/chat/completions", format), Status::ok);
+    EXPECT_EQ(format, Formats::chat);
+    aside::HistoryOptions options;
+    ASSERT_TRUE(aside::history_server("vllm", format, options));
+    EXPECT_EQ(options.name, aside::HistoryName::reasoning);
+    aside::HistoryReport report;
+    const std::string_view body = R"({"messages":[{"role":"assistant","content":"b","thinking":"a"}]})";
+    EXPECT_EQ(aside::rewrite_history(body, options, &report),
+              R"({"messages":[{"role":"assistant","content":"b","reasoning":"a"}]})");
+    EXPECT_EQ(report.changed, 1u);
+    EXPECT_EQ(report.outcome, aside::HistoryOutcome::read);
+    EXPECT_FALSE(report.thinking_off);
+
+    const Dialect dialect = Dialect::find("qwen3");
+    options.name = aside::HistoryName::text;
+    EXPECT_FALSE(aside::try_rewrite_history(body, options));
+    options.dialect = dialect.handle();
+    EXPECT_EQ(aside::rewrite_history(body, options),
+              R"({"messages":[{"role":"assistant","content":"<think>\na\n</think>\n\nb"}]})");
+    options.max_body = 4;
+    EXPECT_EQ(aside::try_rewrite_history(body, options, &report).view(), body);
+    EXPECT_EQ(report.outcome, aside::HistoryOutcome::too_long);
+
+    EXPECT_FALSE(aside::history_server("mistral", Formats::messages, options));
+    EXPECT_EQ(aside::try_history_server("mistrl", Formats::chat, options), Status::unknown);
+    const std::string_view file = "name = \"mine\"\n[chat]\nmissing = \"empty\"\nsources = []\n";
+    EXPECT_EQ(aside::try_history_server_load(file, Formats::chat, options), Status::ok);
+    EXPECT_EQ(options.missing, aside::HistoryMissing::empty);
+    EXPECT_EQ(options.max_body, 0u);
+    EXPECT_EQ(aside::try_history_server_load("name = 3", Formats::chat, options), Status::dialect);
+    const auto servers = aside::history_servers();
+    EXPECT_NE(std::find(servers.begin(), servers.end(), "deepseek"), servers.end());
 }
 
 TEST(Rewriter, MakesToolCallsOfTheTextOfCalls)

@@ -377,6 +377,74 @@ enum class Hint : std::uint32_t {
     identity = ASIDE_HINT_IDENTITY,
 };
 
+/// Where the thinking of an earlier turn goes in its message.
+enum class HistoryName : std::uint32_t {
+    /// It stays where it is.
+    as_is = ASIDE_HISTORY_NAME_AS_IS,
+    /// Chat: the member `reasoning_content`.
+    reasoning_content = ASIDE_HISTORY_NAME_REASONING_CONTENT,
+    /// Chat: the member `reasoning`.
+    reasoning = ASIDE_HISTORY_NAME_REASONING,
+    /// Chat: the member `thinking`.
+    thinking = ASIDE_HISTORY_NAME_THINKING,
+    /// Chat: the member `reasoning_details`, a list with one entry of the type `reasoning.text`.
+    reasoning_details = ASIDE_HISTORY_NAME_REASONING_DETAILS,
+    /// Chat: a part of the type `thinking` at the beginning of the content, which becomes a list.
+    parts = ASIDE_HISTORY_NAME_PARTS,
+    /// Responses: the `content` of a reasoning item, as `reasoning_text`.
+    reasoning_text = ASIDE_HISTORY_NAME_REASONING_TEXT,
+    /// Responses: the `summary` of a reasoning item, as `summary_text`.
+    summary = ASIDE_HISTORY_NAME_SUMMARY,
+    /// All formats: the text of the message, with the markers of `options.dialect`. A message for which that cannot be done
+    /// stays as it is.
+    text = ASIDE_HISTORY_NAME_TEXT,
+};
+
+/// The turns whose thinking stays in a request.
+enum class HistoryTurns : std::uint32_t {
+    /// All turns.
+    all = ASIDE_HISTORY_TURNS_ALL,
+    /// Those since the last message of the user: the loop of tool calls that is running.
+    since_user = ASIDE_HISTORY_TURNS_SINCE_USER,
+    /// None: all thinking goes out.
+    none = ASIDE_HISTORY_TURNS_NONE,
+};
+
+/// What an assistant message without thinking gets.
+enum class HistoryMissing : std::uint32_t {
+    /// Nothing: what is there stays.
+    leave = ASIDE_HISTORY_MISSING_LEAVE,
+    /// An empty string under the name, if its value is a string; in Messages, an empty thinking block.
+    empty = ASIDE_HISTORY_MISSING_EMPTY,
+    /// The member, block or item of empty thinking is removed.
+    remove = ASIDE_HISTORY_MISSING_REMOVE,
+};
+
+/// What is done with blocks and items that a rewriter made, and the server did not.
+enum class HistoryMade : std::uint32_t {
+    /// They stay as they are.
+    keep = ASIDE_HISTORY_MADE_KEEP,
+    /// In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
+    /// turned off. In Responses, made items lose their `id`, and references to them are removed.
+    remove = ASIDE_HISTORY_MADE_REMOVE,
+};
+
+/// Whether the body of a request was read, or why it came back as it was.
+enum class HistoryOutcome : std::uint32_t {
+    /// It was read. It may still be unchanged.
+    read = ASIDE_HISTORY_OUTCOME_READ,
+    /// It is longer than `options.max_body`.
+    too_long = ASIDE_HISTORY_OUTCOME_TOO_LONG,
+    /// It is not UTF-8.
+    not_utf8 = ASIDE_HISTORY_OUTCOME_NOT_UTF8,
+    /// It is not a JSON object with a list of messages or items, or its nesting is deeper than 128.
+    not_request = ASIDE_HISTORY_OUTCOME_NOT_REQUEST,
+    /// A member is there twice. Servers differ in which of the two they read.
+    repeated = ASIDE_HISTORY_OUTCOME_REPEATED,
+    /// The server has the history: `previous_response_id` or `conversation`.
+    stored = ASIDE_HISTORY_OUTCOME_STORED,
+};
+
 // End of what is generated.
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -1932,6 +2000,9 @@ struct JoinOptions {
     }
 };
 
+struct HistoryOptions;
+struct HistoryReport;
+
 /// Text that the library has made.
 class Text {
 public:
@@ -1951,6 +2022,7 @@ private:
     friend Text try_strip(const Dialect &, std::string_view) noexcept;
     friend Text try_join(const Dialect &, std::string_view, std::string_view, const JoinOptions &) noexcept;
     friend Text try_escape(const Dialect &, std::string_view) noexcept;
+    friend Text try_rewrite_history(std::string_view, const HistoryOptions &, HistoryReport *) noexcept;
 
     struct Free {
         void operator()(char *bytes) const noexcept { aside_free(bytes); }
@@ -2021,6 +2093,140 @@ inline std::string join(const Dialect &dialect, std::string_view thinking, std::
 inline std::string escape(const Dialect &dialect, std::string_view text)
 {
     return std::string(detail::check(try_escape(dialect, text)).view());
+}
+#endif
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Requests: the thinking of earlier turns, where the server reads it
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// What is done with a request. Set the format; or have a server's options filled in by try_history_server(). Unstable, as all of
+/// this part: a library with another version of aside_unstable.h fails with Status::unknown.
+struct HistoryOptions {
+    /// The format of the request: Formats::chat, Formats::responses or Formats::messages.
+    Formats format = Formats::chat;
+    /// Where the thinking of an earlier turn goes.
+    HistoryName name = HistoryName::as_is;
+    HistoryTurns turns = HistoryTurns::all;
+    HistoryMissing missing = HistoryMissing::leave;
+    HistoryMade made = HistoryMade::keep;
+    /// The most bytes of a body that is read: a longer one comes back as it is. 0: 32 MiB.
+    std::uint64_t max_body = 0;
+    /// With HistoryName::text, the handle() of the dialect whose markers are written. The dialect must stay until the request is
+    /// rewritten.
+    const aside_dialect *dialect = nullptr;
+};
+
+/// What was done with a request.
+struct HistoryReport {
+    std::uint64_t changed = 0;    ///< messages or items that were changed or removed
+    std::uint64_t refused = 0;    ///< those whose thinking cannot be written into their text
+    std::uint64_t unread = 0;     ///< those whose thinking is signed, encrypted or in a form that is not known
+    HistoryOutcome outcome{};     ///< whether the body was read, or why it came back as it was
+    bool thinking_off = false;    ///< thinking was turned off in the request: see HistoryMade::remove
+};
+
+namespace detail {
+inline aside_history_options history_options(const HistoryOptions &options) noexcept
+{
+    aside_history_options raw{};
+    raw.size = sizeof raw;
+    raw.dialect = options.dialect;
+    raw.max_body = options.max_body;
+    raw.format = static_cast<std::uint32_t>(options.format);
+    raw.name = static_cast<std::uint32_t>(options.name);
+    raw.turns = static_cast<std::uint32_t>(options.turns);
+    raw.missing = static_cast<std::uint32_t>(options.missing);
+    raw.made = static_cast<std::uint32_t>(options.made);
+    return raw;
+}
+
+inline Status take_history(aside_status status, const aside_history_options &raw, HistoryOptions &options) noexcept
+{
+    if (status == ASIDE_OK) {
+        options.format = static_cast<Formats>(raw.format);
+        options.name = static_cast<HistoryName>(raw.name);
+        options.turns = static_cast<HistoryTurns>(raw.turns);
+        options.missing = static_cast<HistoryMissing>(raw.missing);
+        options.made = static_cast<HistoryMade>(raw.made);
+        options.max_body = raw.max_body;
+        options.dialect = raw.dialect;
+    }
+    return static_cast<Status>(status);
+}
+} // namespace detail
+
+/// Finds the format of the requests to a path, with or without a query. Returns Status::ok, or Status::none if it is another.
+inline Status history_format(std::string_view path, Formats &format) noexcept
+{
+    aside_formats found = 0;
+    const Status status = static_cast<Status>(aside_history_format(path.data(), path.size(), &found));
+    if (status == Status::ok)
+        format = static_cast<Formats>(found);
+    return status;
+}
+
+/// Fills options with what a built-in server reads in requests of a format. Returns Status::ok; Status::none if they need no
+/// change; Status::unknown, and the message names the known servers; Status::option for another format.
+inline Status try_history_server(std::string_view name, Formats format, HistoryOptions &options) noexcept
+{
+    if (aside_unstable_version() != 1)
+        return Status::unknown;
+    aside_history_options raw = detail::history_options(options);
+    const auto number = static_cast<aside_formats>(format);
+    return detail::take_history(aside_history_server_find(name.data(), name.size(), number, &raw), raw, options);
+}
+
+/// Does the same with the text of a server file (TOML, UTF-8). Status::dialect if it has an error, and the message names line and
+/// key.
+inline Status try_history_server_load(std::string_view toml, Formats format, HistoryOptions &options) noexcept
+{
+    if (aside_unstable_version() != 1)
+        return Status::unknown;
+    aside_history_options raw = detail::history_options(options);
+    const auto number = static_cast<aside_formats>(format);
+    return detail::take_history(aside_history_server_load(toml.data(), toml.size(), number, &raw), raw, options);
+}
+
+/// Returns the names of the built-in servers, in alphabetical order.
+inline std::vector<std::string_view> history_servers()
+{
+    std::vector<std::string_view> names;
+    std::size_t size = 0;
+    while (const char *const name = aside_history_server_name_at(names.size(), &size))
+        names.emplace_back(name, size);
+    return names;
+}
+
+/// Rewrites the history of a request: all of its body, with the thinking of earlier turns where the server reads it. All that the
+/// options do not name stays as it came, byte for byte; a body that is not read comes back as it is, and the report says why.
+/// Write `Content-Length` again, and any digest or signature of the body. Empty if that fails.
+inline Text try_rewrite_history(std::string_view body, const HistoryOptions &options, HistoryReport *report = nullptr) noexcept
+{
+    if (aside_unstable_version() != 1)
+        return {};
+    const aside_history_options raw = detail::history_options(options);
+    aside_history_report done{};
+    done.size = sizeof done;
+    std::size_t size = 0;
+    char *const bytes = aside_history_rewrite(&raw, body.data(), body.size(), &done, &size);
+    if (bytes != nullptr && report != nullptr) {
+        *report = {done.changed, done.refused, done.unread, static_cast<HistoryOutcome>(done.outcome), done.thinking_off != 0};
+    }
+    return {bytes, size};
+}
+
+#if ASIDE_HAS_EXCEPTIONS
+/// try_history_server() that throws. Returns whether requests of the format need a change.
+inline bool history_server(std::string_view name, Formats format, HistoryOptions &options)
+{
+    return detail::check(try_history_server(name, format, options)) == Status::ok;
+}
+
+/// try_rewrite_history() that throws, and returns a copy.
+inline std::string rewrite_history(std::string_view body, const HistoryOptions &options, HistoryReport *report = nullptr)
+{
+    return std::string(detail::check(try_rewrite_history(body, options, report)).view());
 }
 #endif
 

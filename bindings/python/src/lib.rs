@@ -8,6 +8,7 @@ mod dialect;
 mod errors;
 mod event;
 mod gate;
+mod history;
 mod rewriter;
 mod scanner;
 mod text;
@@ -33,6 +34,10 @@ mod _libaside {
     use super::event::{Attribute, Event};
     #[pymodule_export]
     use super::gate::{request_hint, request_model, wants};
+    #[pymodule_export]
+    use super::history::{
+        HistoryReport, history_format, history_server, history_servers, load_history_server, rewrite_history,
+    };
     #[pymodule_export]
     use super::rewriter::{Rewriter, Stats};
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! Arguments that are words: the words that are allowed, and the value of the crate that each one means. The stub has the same words.
 
 use aside::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
+use aside::history::{Made, Missing, Turns};
 use aside::sse::{Body, Field, Formats, ResponsesAs};
 use aside::{CallsInThinking, EndReason, LeadingTags, Markers, StrayClose};
 use pyo3::Borrowed;
@@ -50,6 +51,13 @@ pub const FORMATS: &Words<Formats> = &[
 
 pub const RESPONSES_AS: &Words<ResponsesAs> =
     &[("reasoning_text", ResponsesAs::ReasoningText), ("summary", ResponsesAs::Summary)];
+
+pub const HISTORY_TURNS: &Words<Turns> = &[("all", Turns::All), ("since_user", Turns::SinceUser), ("none", Turns::None)];
+
+pub const HISTORY_MISSING: &Words<Missing> =
+    &[("leave", Missing::Leave), ("empty", Missing::Empty), ("remove", Missing::Remove)];
+
+pub const HISTORY_MADE: &Words<Made> = &[("keep", Made::Keep), ("remove", Made::Remove)];
 // End of what is generated.
 
 /// Returns what a word stands for, or an error that lists the words of this argument.

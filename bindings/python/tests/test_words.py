@@ -38,6 +38,10 @@ def wants(**options: Any) -> object:
     return libaside.wants(200, "/v1/messages", "application/json", **options)
 
 
+def rewrite_history(**options: Any) -> object:
+    return libaside.rewrite_history("{}", **{"format": "chat", "dialect": "qwen3", **options})
+
+
 def counts(**options: Any) -> object:
     counting: Scanner[str] = Scanner("qwen3")
     return counting.counts(**options)
@@ -52,6 +56,11 @@ TAKERS: list[tuple[Callable[..., object], str, str]] = [
     (rewriter, "body", "_Body"),
     (rewriter, "formats", "_Format"),
     (rewriter, "responses_as", "_ResponsesAs"),
+    (rewrite_history, "format", "_HistoryFormat"),
+    (rewrite_history, "name", "_HistoryName"),
+    (rewrite_history, "turns", "_HistoryTurns"),
+    (rewrite_history, "missing", "_HistoryMissing"),
+    (rewrite_history, "made", "_HistoryMade"),
     (scanner, "not_whole", "_NotWhole"),
     (scanner, "unknown_tool", "_UnknownTool"),
     (scanner, "implied_end", "_ImpliedEnd"),

@@ -95,6 +95,101 @@ module Aside
     Native.made { |len| Native.aside_escape(dialect.handle, text, size, len) }
   end
 
+  # What rewrite_history did with a request, frozen. Unstable:
+  #
+  # +changed+:: messages or items that were changed or removed
+  # +refused+:: those whose thinking cannot be written into their text
+  # +unread+:: those whose thinking is signed, encrypted or in a form that is not known
+  # +outcome+:: +:read+, or why the body came back as it was: +:too_long+, +:not_utf8+, +:not_request+, +:repeated+ (a member is
+  #             there twice) or +:stored+ (the server has the history)
+  # +thinking_off+:: whether thinking was turned off in the request, see +made+
+  HistoryReport = Struct.new(:changed, :refused, :unread, :outcome, :thinking_off)
+
+  # Returns the body of a request with the thinking of earlier turns where the server reads it, and a HistoryReport. All that the
+  # options do not name stays as it came, byte for byte. Whoever sends the result writes Content-Length again, and any digest or
+  # signature of the body.
+  #
+  #   Aside.rewrite_history('{"messages":[{"role":"assistant","reasoning":"a"}]}', format: :chat, name: :thinking)[0]  # => "{\"messages\":[{\"role\":\"assistant\",\"thinking\":\"a\"}]}"
+  #
+  # +format+:: of the request: +:chat+, +:responses+ or +:messages+
+  # +name+:: where the thinking of an earlier turn goes: +:as_is+; in chat, +:reasoning_content+, +:reasoning+, +:thinking+,
+  #          +:reasoning_details+ or +:parts+; in Responses, +:reasoning_text+ or +:summary+; in all formats +:text+, with the
+  #          markers of +dialect+
+  # +dialect+:: a Dialect, or the name of one, for <tt>name: :text</tt>
+  # +turns+:: the turns whose thinking stays: +:all+, +:since_user+ (since the last message of the user) or +:none+
+  # +missing+:: what an assistant message without thinking gets: +:leave+, +:empty+ (an empty string, or block) or +:remove+
+  # +made+:: what is done with blocks and items that the server did not make: +:keep+ or +:remove+
+  # +max_body+:: the most bytes of a body that is read; 0: 32 MiB
+  #
+  # Aside.history_server returns those of a server. Any thread may call this. Unstable.
+  def self.rewrite_history(body, format:, name: :as_is, dialect: nil, turns: :all, missing: :leave, made: :keep, max_body: 0)
+    body = Native.string(body)
+    dialect = Dialect.of(dialect) if dialect
+    numbers = [Native.number("format", format, HISTORY_FORMATS), Native.number("name", name, Native::HISTORY_NAME),
+               Native.number("turns", turns, Native::HISTORY_TURNS),
+               Native.number("missing", missing, Native::HISTORY_MISSING), Native.number("made", made, Native::HISTORY_MADE)]
+    options = [Native::HISTORY_OPTIONS_SIZE, dialect ? dialect.handle : 0, Native.count("max_body", max_body), *numbers, 0]
+              .pack(Native::HISTORY_OPTIONS_PACK)
+    report = [Native::HISTORY_REPORT_SIZE].pack("J").ljust(Native::HISTORY_REPORT_SIZE, "\0")
+    out = Native.made { |len| Native.aside_history_rewrite(options, body, body.bytesize, report, len) }
+    *counts, outcome, off = report.unpack(Native::HISTORY_REPORT_UNPACK)
+    [out, HistoryReport.new(*counts, Native::HISTORY_OUTCOME.key(outcome), off == 1).freeze]
+  end
+
+  # The formats of requests that have a history.
+  HISTORY_FORMATS = Native::FORMATS.slice(:chat, :responses, :messages).freeze
+  private_constant :HISTORY_FORMATS
+
+  # Returns the format of the requests to a path, with or without a query, for rewrite_history; nil: their history is not rewritten.
+  # Unstable.
+  #
+  #   Aside.history_format("/v1/messages").inspect  # => ":messages"
+  def self.history_format(path)
+    path = Native.string(path)
+    out = Native.buffer(4)
+    HISTORY_FORMATS.key(out.unpack1("L")) if Error.check(Native.aside_history_format(path, path.bytesize, out)) == Native::OK
+  end
+
+  # Returns what a built-in server reads in requests of a format, as keywords for rewrite_history; nil: they need no change. Raises
+  # UnknownDialectError, which lists the known servers. Unstable.
+  #
+  #   Aside.history_server("vllm", :chat)[:name].inspect  # => ":reasoning"
+  def self.history_server(name, format)
+    name = Native.name(name)
+    history_options(format) { |number, out| Native.aside_history_server_find(name, name.bytesize, number, out) }
+  end
+
+  # Does the same with the text of a server file (TOML). Raises DialectError, which names line and key. Unstable.
+  def self.load_history_server(toml, format)
+    toml = Native.utf8(toml)
+    history_options(format) { |number, out| Native.aside_history_server_load(toml, toml.bytesize, number, out) }
+  end
+
+  # Returns the names of the built-in servers, in alphabetical order. Unstable.
+  def self.history_servers
+    len = Native.buffer(8)
+    names = []
+    until (at = Native.aside_history_server_name_at(names.size, len)).zero?
+      names << Native.text(at, len.unpack1("J"))
+    end
+    names
+  end
+
+  # Returns the keywords that a server's options are.
+  private_class_method def self.history_options(format) # :nodoc:
+    number = Native.number("format", format, HISTORY_FORMATS)
+    fields = Native.filled(Native::HISTORY_OPTIONS_SIZE, Native::HISTORY_OPTIONS_UNPACK) do |out|
+      Error.check(yield(number, out)) == Native::OK
+    end
+    return unless fields
+
+    dialect, max_body, _, name, turns, missing, made = fields
+    words = { name: Native::HISTORY_NAME.key(name), turns: Native::HISTORY_TURNS.key(turns),
+              missing: Native::HISTORY_MISSING.key(missing), made: Native::HISTORY_MADE.key(made) }
+    words[:dialect] = Dialect.built_in(dialect) unless dialect.zero?
+    { format: format, **words, max_body: max_body }
+  end
+
   # Returns whether a text is in a machine format (JSON, CSV, XML and the like). A Compressor does not change such texts. Unstable.
   #
   #   Aside.protected?('{"a": 1}')  # => true

@@ -15,11 +15,13 @@ import (
 // starts says where the answer to a request starts that turns the thinking on or off. For other requests the dialect decides.
 type starts struct{ on, off aside.Start }
 
-// gateway says how answers are split. The options have the formats; body, tools and start are those of each answer.
+// gateway says how answers are split, and how the history of requests is rewritten. The options have the formats; body, tools and
+// start are those of each answer.
 type gateway struct {
 	dialect *aside.Dialect
 	starts  starts
 	options aside.RewriterOptions
+	history history
 }
 
 // newGateway returns a handler that passes everything to target and splits the answers of the formats. A call in the text
@@ -47,8 +49,13 @@ func newGateway(target *url.URL, g gateway) http.Handler {
 		}
 		in := r
 		if _, ok := g.hint(r); ok {
-			request := &request{body: r.Body}
+			request := &request{}
 			in = r.WithContext(context.WithValue(r.Context(), requestKey{}, request))
+			if err := g.history.rewrite(in); err != nil {
+				http.Error(w, "the request cannot be read: "+err.Error(), http.StatusBadRequest)
+				return
+			}
+			request.body = in.Body
 			in.Body = request // on the copy: the server checks the body of the original
 		}
 		proxy.ServeHTTP(w, in)

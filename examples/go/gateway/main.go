@@ -8,6 +8,10 @@
 // on the prompt that the model's chat template writes. After a prompt that ends in <think>, it starts in the thinking; after
 // one that has closed the thinking, or has not opened it, in the content. For DeepSeek-V3.1, use -dialect deepseek-v3 -on
 // thinking.
+//
+// With -server, the thinking of earlier turns in a request goes where that server reads it:
+//
+//	go run . -dialect minimax-m2 -server vllm
 package main
 
 import (
@@ -53,6 +57,12 @@ func main() {
 	flag.BoolVar(&options.PromoteEmpty, "promote-empty", false,
 		"send the thinking once more as content if an answer has neither content nor a call")
 	flag.BoolVar(&options.Merge, "merge", false, "write one chunk for each that came, for clients that count them")
+	var requests history
+	flag.Func("server", "the `server`, whose requests get the thinking of earlier turns where it reads it: "+
+		strings.Join(aside.HistoryServers(), ", ")+" (default none: requests stay as they are)", func(value string) (err error) {
+		requests, err = newHistory(value)
+		return err
+	})
 	flag.Parse()
 
 	target, err := url.Parse(*upstream)
@@ -71,7 +81,7 @@ func main() {
 		log.Fatal(err)
 	}
 	log.Printf("listening on %s", listener.Addr())
-	handler := newGateway(target, gateway{dialect: dialect, starts: starts, options: options})
+	handler := newGateway(target, gateway{dialect: dialect, starts: starts, options: options, history: requests})
 	log.Fatal(newServer(handler).Serve(listener))
 }
 

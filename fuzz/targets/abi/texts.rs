@@ -12,7 +12,7 @@ use super::version::{LARGEST, Version, is_version, size};
 use super::{BUILT_IN, chunk};
 
 /// What a call that gives memory gave; its status where it failed, and then nothing may have been written.
-fn owned(call: impl FnOnce(*mut usize) -> *mut u8) -> Result<Vec<u8>, i32> {
+pub fn owned(call: impl FnOnce(*mut usize) -> *mut u8) -> Result<Vec<u8>, i32> {
     let mut len = 7;
     let out = call(&mut len);
     if out.is_null() {

@@ -78,7 +78,7 @@ impl TextBlock {
         let index = outgoing.take_index();
         self.open = Some(OpenBlock { index, target });
         match target {
-            Target::Reasoning => outgoing.start(index, out, |out| thinking_block(out, empty))?,
+            Target::Reasoning => outgoing.start(index, out, |out| thinking_block(None, out, empty))?,
             Target::Content if self.start.is_empty() => outgoing.start(index, out, |out| text_block(out, empty))?,
             Target::Content => self.write_start(index, outgoing, out)?,
             Target::Calls => {}

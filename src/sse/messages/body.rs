@@ -3,7 +3,7 @@
 use super::block::{pieces, string};
 use super::fields::Part;
 use super::message::Message;
-use super::outgoing::{call_block, text_block, thinking_block};
+use super::outgoing::{Letters, call_block, text_block, thinking_block};
 use super::{END_TURN, Messages, TOOL_USE};
 use crate::json::{Reader, Span, name};
 use crate::memory::{self, TryBox, append};
@@ -101,6 +101,7 @@ impl Messages {
         let Some(content) = body.content.clone() else { return Ok(()) };
         if let Some(id) = &body.id {
             self.message.set_id(&raw[id.clone()])?;
+            self.outgoing.set_id(&self.message.id_prefix);
         }
         let has_ended = body.stop_reason.clone().is_some_and(|stop| raw[stop] == *END_TURN);
         let mut list = List::default();
@@ -155,6 +156,7 @@ impl Messages {
                 (message.server.calls, message.calls) = (true, TryBox::NONE);
             }
         }
+        let label = self.outgoing.label;
         let text = part.text.clone().filter(|(_, text)| part.is(data, b"\"text\"") && text.len() > 2);
         let Some((_, text)) = text.filter(|_| !message.passes_texts(setup)) else {
             message.take_passing(&part, data, setup, decoded)?;
@@ -177,14 +179,21 @@ impl Messages {
         match parts.runs() {
             [] => return list.leave_out(block, edits),
             [run] if run.target() == Target::Content && parts.text_of(run) == said => {}
-            runs => edits.replace(block.clone(), |out| write(parts, runs, data, &text, out))?,
+            runs => edits.replace(block.clone(), |out| write(parts, runs, data, &text, label, out))?,
         }
         list.keep(block, edits)
     }
 }
 
 /// Writes the blocks of which a text block consists. The last one of content has the block's other members.
-fn write(parts: &Parts, runs: &[Run], data: &[u8], text: &Span, out: &mut Vec<u8>) -> memory::Result<()> {
+fn write(
+    parts: &Parts,
+    runs: &[Run],
+    data: &[u8],
+    text: &Span,
+    label: Option<Letters>,
+    out: &mut Vec<u8>,
+) -> memory::Result<()> {
     let mut contents = 0;
     pieces(parts, runs, &mut { ALONE }, |_, target| {
         contents += usize::from(target == Target::Content);
@@ -196,7 +205,7 @@ fn write(parts: &Parts, runs: &[Run], data: &[u8], text: &Span, out: &mut Vec<u8
             Target::Calls => return write_calls(parts, runs, &mut comma, out),
             Target::Reasoning => {
                 append(out, comma)?;
-                thinking_block(out, |out| parts.write(runs, target, false, out))?;
+                thinking_block(label, out, |out| parts.write(runs, target, false, out))?;
             }
             Target::Content => {
                 append(out, comma)?;

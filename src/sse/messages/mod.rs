@@ -55,7 +55,7 @@ impl Messages {
         let promotes = Promotes::new(options);
         Messages {
             message: Message::new(promotes.of_stream()),
-            outgoing: Outgoing::START,
+            outgoing: Outgoing::new(options.label),
             owes_line_feed: false,
             promotes,
         }
@@ -406,6 +406,7 @@ impl Messages {
                 self.begin_message(context.setup);
                 if let Some(id) = &fields.id {
                     self.message.set_id(&data[id.clone()])?;
+                    self.outgoing.set_id(&self.message.id_prefix);
                 }
                 true
             }

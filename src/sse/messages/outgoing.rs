@@ -3,6 +3,7 @@
 
 use crate::json::{decimal, escape};
 use crate::memory::{self, append, append_all};
+use crate::sse::ids::short;
 
 /// The way out of one message.
 pub struct Outgoing {
@@ -15,14 +16,28 @@ pub struct Outgoing {
     pub line_end: &'static [u8],
     /// How many events were written that had not come.
     pub added: u64,
+    /// The letters of the label that signatures of this message have, if they have one.
+    pub label: Option<Letters>,
 }
 
+/// The letters of a label: made of the message's id, so that they are the same however the stream is cut.
+pub type Letters = [u8; 11];
+
 impl Outgoing {
-    pub const START: Outgoing = Outgoing { next: 0, server_next: 0, is_named: false, line_end: b"\n", added: 0 };
+    pub fn new(is_labelled: bool) -> Outgoing {
+        let label = is_labelled.then(|| letters(""));
+        Outgoing { next: 0, server_next: 0, is_named: false, line_end: b"\n", added: 0, label }
+    }
 
     /// Begins a message.
     pub fn begin_message(&mut self) {
         (self.next, self.server_next) = (0, 0);
+        self.set_id("");
+    }
+
+    /// Makes the label of a message that has this id.
+    pub fn set_id(&mut self, id: &str) {
+        self.label = self.label.map(|_| letters(id));
     }
 
     /// Notes that a block of the server begins. If as many have gone out as came, its index is the next one.
@@ -96,7 +111,8 @@ impl Outgoing {
 
     /// Writes what stands before the end of a thinking block: a signature, of which a model of this server has none.
     pub fn signature(&mut self, index: u64, out: &mut Vec<u8>) -> memory::Result<()> {
-        self.delta(index, Delta::Signature, out, empty)
+        let label = self.label;
+        self.delta(index, Delta::Signature, out, |out| signature(label, out))
     }
 }
 
@@ -132,10 +148,30 @@ impl Delta {
 }
 
 /// Writes a thinking block. `text` writes a string, with its quotes.
-pub fn thinking_block(out: &mut Vec<u8>, text: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>) -> memory::Result<()> {
+pub fn thinking_block(
+    label: Option<Letters>,
+    out: &mut Vec<u8>,
+    text: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
+) -> memory::Result<()> {
     append(out, b"{\"type\":\"thinking\",\"thinking\":")?;
     text(out)?;
-    append(out, b",\"signature\":\"\"}")
+    append(out, b",\"signature\":")?;
+    signature(label, out)?;
+    append(out, b"}")
+}
+
+/// Writes a signature, with its quotes.
+fn signature(label: Option<Letters>, out: &mut Vec<u8>) -> memory::Result<()> {
+    match label {
+        Some(letters) => append_all(out, &[b"\"aside:1:", &letters, b"\""]),
+        None => empty(out),
+    }
+}
+
+fn letters(id: &str) -> Letters {
+    let mut letters = [0; 11];
+    short(id, letters.len(), &mut letters);
+    letters
 }
 
 /// Writes a text block. `text` writes a string, with its quotes.

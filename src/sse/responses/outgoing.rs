@@ -35,6 +35,8 @@ impl Target<'_> {
 /// The events of one response that go out: their places, their numbers, and how they are written.
 pub struct Outgoing {
     pub is_summary: bool,
+    /// How the ids of reasoning items begin.
+    pub prefix: &'static str,
     pub places: Places,
     /// The ids of calls that have gone out.
     pub ids: Taken,
@@ -58,12 +60,14 @@ pub struct Outgoing {
 impl Outgoing {
     pub fn new(options: &Options) -> Outgoing {
         let max_kept = options.max_event.unwrap_or(Options::MAX_EVENT);
-        Outgoing::of(options.responses_as == ResponsesAs::Summary, max_kept)
+        let prefix = if options.label { "rs_aside_1_" } else { "rs_" };
+        Outgoing::of(options.responses_as == ResponsesAs::Summary, prefix, max_kept)
     }
 
-    fn of(is_summary: bool, max_kept: usize) -> Outgoing {
+    fn of(is_summary: bool, prefix: &'static str, max_kept: usize) -> Outgoing {
         Outgoing {
             is_summary,
+            prefix,
             places: Places::default(),
             ids: Taken::default(),
             texts: 0,
@@ -80,7 +84,7 @@ impl Outgoing {
 
     /// Returns that of another stream.
     pub fn fresh(&self) -> Outgoing {
-        Outgoing::of(self.is_summary, self.max_kept)
+        Outgoing::of(self.is_summary, self.prefix, self.max_kept)
     }
 
     /// Begins with the items of another response. The count of events goes on.
@@ -231,10 +235,11 @@ impl Outgoing {
     /// Opens an item for thinking.
     pub fn open_reasoning(&mut self, target: Target<'_>, out: &mut Vec<u8>) -> memory::Result<()> {
         let content = if self.is_summary { "" } else { ",\"content\":[]" };
+        let prefix = self.prefix;
         self.add("response.output_item.added", out, |out| {
             write_index(b",\"output_index\":", target.out, out)?;
             append(out, b",\"item\":{\"id\":")?;
-            target.write_id("rs_", out)?;
+            target.write_id(prefix, out)?;
             append(out, b",\"type\":\"reasoning\",\"status\":\"in_progress\",\"summary\":[]")?;
             append_all(out, &[content.as_bytes(), b"}"])
         })?;
@@ -272,11 +277,11 @@ impl Outgoing {
         };
         self.of_reasoning(text_done, target, out, |_, out| write_text(b",\"text\":", text, out))?;
         self.of_reasoning(part_done, target, out, |part, out| write_part(b",\"part\":", part, text, out))?;
-        let is_summary = self.is_summary;
+        let (is_summary, prefix) = (self.is_summary, self.prefix);
         self.add("response.output_item.done", out, |out| {
             write_index(b",\"output_index\":", target.out, out)?;
             append(out, b",\"item\":")?;
-            write_reasoning(target, text, status, is_summary, out)
+            write_reasoning(prefix, target, text, status, is_summary, out)
         })
     }
 
@@ -288,10 +293,10 @@ impl Outgoing {
         rest: impl FnOnce(&str, &mut Vec<u8>) -> memory::Result<()>,
     ) -> memory::Result<()> {
         let part = if self.is_summary { "summary_text" } else { "reasoning_text" };
-        let index = self.reasoning_index();
+        let (index, prefix) = (self.reasoning_index(), self.prefix);
         self.add(kind, out, |out| {
             append(out, b",\"item_id\":")?;
-            target.write_id("rs_", out)?;
+            target.write_id(prefix, out)?;
             write_index(b",\"output_index\":", target.out, out)?;
             append_all(out, &[b",\"", index.as_bytes(), b"\":0"])?;
             rest(part, out)
@@ -410,6 +415,7 @@ pub fn write_call(id: &[u8], name: &[u8], arguments: &[u8], status: &str, out: &
 
 /// Writes an item of thinking that is over. `status` has its quotes.
 pub fn write_reasoning(
+    prefix: &str,
     target: Target<'_>,
     text: &[u8],
     status: &[u8],
@@ -417,7 +423,7 @@ pub fn write_reasoning(
     out: &mut Vec<u8>,
 ) -> memory::Result<()> {
     append(out, b"{\"id\":")?;
-    target.write_id("rs_", out)?;
+    target.write_id(prefix, out)?;
     append_all(out, &[b",\"type\":\"reasoning\",\"status\":", status, b",\"summary\":["])?;
     match is_summary {
         true => write_part(b"", "summary_text", text, out)?,

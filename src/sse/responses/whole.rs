@@ -211,7 +211,8 @@ impl<'a> Items<'a> {
                     self.promotion.take_thinking(&text)?;
                     self.id.clear();
                     append(&mut self.id, id)?;
-                    write_reasoning(target, &text, status, self.outgoing.is_summary, &mut self.json)?;
+                    let (prefix, is_summary) = (self.outgoing.prefix, self.outgoing.is_summary);
+                    write_reasoning(prefix, target, &text, status, is_summary, &mut self.json)?;
                 }
                 (ItemKind::Call(number), Some(split)) => {
                     self.promotion.close();

@@ -44,6 +44,21 @@ _Body: TypeAlias = Literal["unknown", "events", "json", "lines"]
 _Format: TypeAlias = Literal["chat", "completions", "responses", "messages", "ollama", "all"]
 _ResponsesAs: TypeAlias = Literal["reasoning_text", "summary"]
 _Hint: TypeAlias = Literal["identity"]
+_HistoryName: TypeAlias = Literal[
+    "as_is",
+    "reasoning_content",
+    "reasoning",
+    "thinking",
+    "reasoning_details",
+    "parts",
+    "reasoning_text",
+    "summary",
+    "text",
+]
+_HistoryTurns: TypeAlias = Literal["all", "since_user", "none"]
+_HistoryMissing: TypeAlias = Literal["leave", "empty", "remove"]
+_HistoryMade: TypeAlias = Literal["keep", "remove"]
+_HistoryOutcome: TypeAlias = Literal["read", "too_long", "not_utf8", "not_request", "repeated", "stored"]
 # End of what is generated.
 
 _Role: TypeAlias = Literal["text", "marker", "framing"]
@@ -307,6 +322,38 @@ def request_hint(
     path: str, method: str, formats: _Format | Sequence[_Format] | None = None
 ) -> _Hint | None: ...
 def request_model(body: bytes) -> str | None: ...
+
+_HistoryFormat: TypeAlias = Literal["chat", "responses", "messages"]
+
+@final
+class HistoryReport:
+    @property
+    def changed(self) -> int: ...
+    @property
+    def refused(self) -> int: ...
+    @property
+    def unread(self) -> int: ...
+    @property
+    def outcome(self) -> _HistoryOutcome: ...
+    @property
+    def thinking_off(self) -> bool: ...
+
+def rewrite_history(
+    body: _Bulk,
+    *,
+    format: _HistoryFormat,
+    name: _HistoryName = "as_is",
+    dialect: Dialect | str | None = None,
+    turns: _HistoryTurns = "all",
+    missing: _HistoryMissing = "leave",
+    made: _HistoryMade = "keep",
+    max_body: int | None = None,
+) -> tuple[_Bulk, HistoryReport]: ...
+def history_format(path: str) -> _HistoryFormat | None: ...
+def history_server(name: str, format: _HistoryFormat) -> dict[str, Any] | None: ...
+def load_history_server(toml: str, format: _HistoryFormat) -> dict[str, Any] | None: ...
+def history_servers() -> list[str]: ...
+
 @final
 class Stats:
     @property

@@ -42,6 +42,11 @@ module Aside
         new(Error.check_address(Native.aside_dialect_find_for_model(model, model.bytesize))).freeze
       end
 
+      # Returns the built-in dialect at an address of the library.
+      def built_in(address) # :nodoc:
+        new(address).freeze
+      end
+
       # Loads the built-in dialects with these names or aliases, or all of them if there are no names. Finding them later then
       # allocates nothing in the library. Call it once, before serving. Returns nil.
       #

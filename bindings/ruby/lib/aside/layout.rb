@@ -86,6 +86,22 @@ module Aside
     # What a host does with a request.
     HINT = { identity: 1 }.freeze
 
+    # Where the thinking of an earlier turn goes in its message.
+    HISTORY_NAME = { as_is: 0, reasoning_content: 1, reasoning: 2, thinking: 3, reasoning_details: 4, parts: 5,
+                     reasoning_text: 6, summary: 7, text: 8 }.freeze
+
+    # The turns whose thinking stays in a request.
+    HISTORY_TURNS = { all: 0, since_user: 1, none: 2 }.freeze
+
+    # What an assistant message without thinking gets.
+    HISTORY_MISSING = { leave: 0, empty: 1, remove: 2 }.freeze
+
+    # What is done with blocks and items that a rewriter made, and the server did not.
+    HISTORY_MADE = { keep: 0, remove: 1 }.freeze
+
+    # Whether the body of a request was read, or why it came back as it was.
+    HISTORY_OUTCOME = { read: 0, too_long: 1, not_utf8: 2, not_request: 3, repeated: 4, stored: 5 }.freeze
+
     # What became of a stretch.
     CHANGE = %i[kept replaced left_out].freeze
 
@@ -119,6 +135,16 @@ module Aside
     EXCHANGE_SIZE = 80
     EXCHANGE_AT = { size: 0, status: 8, formats: 12, method: 16, path: 32, content_type: 48, content_encoding: 64 }.freeze
     EXCHANGE_PACK = "JL2pJpJpJpJ"
+
+    HISTORY_OPTIONS_SIZE = 48
+    HISTORY_OPTIONS_AT = { size: 0, dialect: 8, max_body: 16, format: 24, name: 28, turns: 32, missing: 36, made: 40,
+                           reserved: 44 }.freeze
+    HISTORY_OPTIONS_PACK = "J2QL6"
+    HISTORY_OPTIONS_UNPACK = "x8JQL5x4"
+
+    HISTORY_REPORT_SIZE = 40
+    HISTORY_REPORT_AT = { size: 0, changed: 8, refused: 16, unread: 24, outcome: 32, thinking_off: 36 }.freeze
+    HISTORY_REPORT_UNPACK = "x8Q3L2"
 
     REWRITER_OPTIONS_SIZE = 144
     REWRITER_OPTIONS_AT = { size: 0, start: 8, field: 12, body: 16, off: 20, max_event: 24, stray_close: 32, calls: 36,
@@ -252,6 +278,11 @@ module Aside
       aside_rewriter_wants: [%i[buffer_in buffer_inout], :int32],
       aside_request_hint: [%i[buffer_in buffer_inout], :int32],
       aside_request_model: [%i[buffer_in size_t buffer_inout size_t buffer_inout], :int32],
+      aside_history_rewrite: [%i[buffer_in buffer_in size_t buffer_inout buffer_inout], :address],
+      aside_history_format: [%i[buffer_in size_t buffer_inout], :int32],
+      aside_history_server_find: [%i[buffer_in size_t uint32 buffer_inout], :int32],
+      aside_history_server_load: [%i[buffer_in size_t uint32 buffer_inout], :int32],
+      aside_history_server_name_at: [%i[size_t buffer_inout], :address],
       aside_rewriter_new: [%i[address buffer_in], :address],
       aside_rewriter_free: [[:address], :void],
       aside_rewriter_use_dialect: [%i[address address uint32], :int32],

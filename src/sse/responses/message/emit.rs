@@ -176,7 +176,7 @@ impl Message {
         };
         let (data, edits, kind) = (event.data(), &mut context.scratch.edits, outgoing.reasoning_delta());
         put_string(edits, data, name, |out| append_all(out, &[b"\"", kind.as_bytes(), b"\""]))?;
-        put_string(edits, data, id, |out| target.write_id("rs_", out))?;
+        put_string(edits, data, id, |out| target.write_id(outgoing.prefix, out))?;
         put_number(edits, data, &index.value, target.out)?;
         if outgoing.is_summary {
             let name = outgoing.reasoning_index().as_bytes();

@@ -122,6 +122,34 @@ pub const RESPONSES_AS_SUMMARY: u32 = 1;
 
 pub const HINT_IDENTITY: u32 = 1;
 
+pub const HISTORY_NAME_AS_IS: u32 = 0;
+pub const HISTORY_NAME_REASONING_CONTENT: u32 = 1;
+pub const HISTORY_NAME_REASONING: u32 = 2;
+pub const HISTORY_NAME_THINKING: u32 = 3;
+pub const HISTORY_NAME_REASONING_DETAILS: u32 = 4;
+pub const HISTORY_NAME_PARTS: u32 = 5;
+pub const HISTORY_NAME_REASONING_TEXT: u32 = 6;
+pub const HISTORY_NAME_SUMMARY: u32 = 7;
+pub const HISTORY_NAME_TEXT: u32 = 8;
+
+pub const HISTORY_TURNS_ALL: u32 = 0;
+pub const HISTORY_TURNS_SINCE_USER: u32 = 1;
+pub const HISTORY_TURNS_NONE: u32 = 2;
+
+pub const HISTORY_MISSING_LEAVE: u32 = 0;
+pub const HISTORY_MISSING_EMPTY: u32 = 1;
+pub const HISTORY_MISSING_REMOVE: u32 = 2;
+
+pub const HISTORY_MADE_KEEP: u32 = 0;
+pub const HISTORY_MADE_REMOVE: u32 = 1;
+
+pub const HISTORY_OUTCOME_READ: u32 = 0;
+pub const HISTORY_OUTCOME_TOO_LONG: u32 = 1;
+pub const HISTORY_OUTCOME_NOT_UTF8: u32 = 2;
+pub const HISTORY_OUTCOME_NOT_REQUEST: u32 = 3;
+pub const HISTORY_OUTCOME_REPEATED: u32 = 4;
+pub const HISTORY_OUTCOME_STORED: u32 = 5;
+
 pub const CHANGE_KEPT: u32 = 0;
 pub const CHANGE_REPLACED: u32 = 1;
 pub const CHANGE_LEFT_OUT: u32 = 2;
@@ -239,6 +267,45 @@ impl Default for Exchange {
     /// All 0, but for its size.
     fn default() -> Exchange {
         Exchange { size: size_of::<Exchange>(), ..unsafe { std::mem::zeroed() } }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct HistoryOptions {
+    pub size: usize,
+    pub dialect: Handle,
+    pub max_body: u64,
+    pub format: u32,
+    pub name: u32,
+    pub turns: u32,
+    pub missing: u32,
+    pub made: u32,
+    pub reserved: u32,
+}
+
+impl Default for HistoryOptions {
+    /// All 0, but for its size.
+    fn default() -> HistoryOptions {
+        HistoryOptions { size: size_of::<HistoryOptions>(), ..unsafe { std::mem::zeroed() } }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct HistoryReport {
+    pub size: usize,
+    pub changed: u64,
+    pub refused: u64,
+    pub unread: u64,
+    pub outcome: u32,
+    pub thinking_off: u32,
+}
+
+impl Default for HistoryReport {
+    /// All 0, but for its size.
+    fn default() -> HistoryReport {
+        HistoryReport { size: size_of::<HistoryReport>(), ..unsafe { std::mem::zeroed() } }
     }
 }
 
@@ -694,6 +761,11 @@ unsafe extern "C" {
     pub fn aside_rewriter_wants(exchange: *const Exchange, body: *mut u32) -> i32;
     pub fn aside_request_hint(exchange: *const Exchange, hint: *mut u32) -> i32;
     pub fn aside_request_model(body: *const u8, len: usize, model: *mut u8, room: usize, model_len: *mut usize) -> i32;
+    pub fn aside_history_rewrite(options: *const HistoryOptions, body: *const u8, len: usize, report: *mut HistoryReport, out_len: *mut usize) -> *mut u8;
+    pub fn aside_history_format(path: *const u8, len: usize, format: *mut u32) -> i32;
+    pub fn aside_history_server_find(name: *const u8, len: usize, format: u32, options: *mut HistoryOptions) -> i32;
+    pub fn aside_history_server_load(toml: *const u8, len: usize, format: u32, options: *mut HistoryOptions) -> i32;
+    pub fn aside_history_server_name_at(index: usize, len: *mut usize) -> *const u8;
     pub fn aside_rewriter_new(dialect: Handle, options: *const RewriterOptions) -> Handle;
     pub fn aside_rewriter_free(rewriter: Handle);
     pub fn aside_rewriter_use_dialect(rewriter: Handle, dialect: Handle, start: u32) -> i32;

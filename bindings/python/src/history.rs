@@ -1,0 +1,153 @@
+//! Requests whose history is rewritten.
+
+use aside::history::{self, Format, Made, Missing, Name, Options, Outcome, Server, Turns};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::dialect::{Dialect, DialectLike};
+use crate::errors::{self, guarded};
+use crate::text::Text;
+use crate::words::{self, Words};
+
+const FORMAT: &Words<Format> =
+    &[("chat", Format::Chat), ("responses", Format::Responses), ("messages", Format::Messages)];
+
+const OUTCOME: &Words<Outcome> = &[
+    ("read", Outcome::Read),
+    ("too_long", Outcome::TooLong),
+    ("not_utf8", Outcome::NotUtf8),
+    ("not_request", Outcome::NotRequest),
+    ("repeated", Outcome::Repeated),
+    ("stored", Outcome::Stored),
+];
+
+/// The words of `name`, and what each one makes; `text` needs a dialect.
+const NAME: &Words<Option<fn() -> Name>> = &[
+    ("as_is", Some(|| Name::AsIs)),
+    ("reasoning_content", Some(|| Name::ReasoningContent)),
+    ("reasoning", Some(|| Name::Reasoning)),
+    ("thinking", Some(|| Name::Thinking)),
+    ("reasoning_details", Some(|| Name::ReasoningDetails)),
+    ("parts", Some(|| Name::Parts)),
+    ("reasoning_text", Some(|| Name::ReasoningText)),
+    ("summary", Some(|| Name::Summary)),
+    ("text", None),
+];
+
+/// What `rewrite_history` did with a request.
+#[pyclass(frozen, get_all, module = "libaside")]
+pub struct HistoryReport {
+    /// How many messages or items were changed or removed.
+    changed: u64,
+    /// How many have thinking that cannot be written into their text.
+    refused: u64,
+    /// How many have thinking that is signed, encrypted or in a form that is not known.
+    unread: u64,
+    /// `read`, or why the body came back as it was: `too_long`, `not_utf8`, `not_request`, `repeated` or `stored`.
+    outcome: &'static str,
+    /// Whether thinking was turned off in the request: see `made`.
+    thinking_off: bool,
+}
+
+/// Return the body of a request with the thinking of earlier turns where the server reads it, and a report. The body is `str` or
+/// `bytes`, and so is the result. All that the options do not name stays as it came. Whoever sends the result writes
+/// `Content-Length` again.
+///
+///     >>> from libaside import rewrite_history
+///     >>> body = '{"messages": [{"role": "assistant", "reasoning_content": "Twice 21."}]}'
+///     >>> rewrite_history(body, format="chat", name="reasoning")[0]
+///     '{"messages": [{"role": "assistant", "reasoning": "Twice 21."}]}'
+///
+/// `history_server` returns the options of a server. This may change in any version.
+#[pyfunction]
+#[pyo3(signature = (
+    body, *, format, name = "as_is", dialect = None, turns = "all", missing = "leave", made = "keep", max_body = None
+))]
+#[allow(clippy::too_many_arguments)] // Python's keywords.
+pub fn rewrite_history<'py>(
+    py: Python<'py>,
+    body: Text<'py>,
+    format: &str,
+    name: &str,
+    dialect: Option<DialectLike<'py>>,
+    turns: &str,
+    missing: &str,
+    made: &str,
+    max_body: Option<usize>,
+) -> PyResult<(Bound<'py, PyAny>, HistoryReport)> {
+    let name = match (words::find("name", name, NAME)?, dialect) {
+        (Some(name), _) => name(),
+        (None, Some(dialect)) => Name::Text(dialect.find()?),
+        (None, None) => return Err(errors::value("name=\"text\" needs a dialect, whose markers are written")),
+    };
+    let options = Options::new(words::find("format", format, FORMAT)?)
+        .name(name)
+        .turns(words::find("turns", turns, words::HISTORY_TURNS)?)
+        .missing(words::find("missing", missing, words::HISTORY_MISSING)?)
+        .made(words::find("made", made, words::HISTORY_MADE)?)
+        .max_body(max_body);
+    let bytes = body.bytes()?;
+    let (out, report) = guarded(|| py.detach(|| history::rewrite(bytes, &options)).map_err(|_| errors::memory()))?;
+    let outcome = word(report.outcome, OUTCOME);
+    let history::Report { changed, refused, unread, thinking_off, .. } = report;
+    Ok((body.form().text(py, &out)?, HistoryReport { changed, refused, unread, outcome, thinking_off }))
+}
+
+fn word<T: Copy + PartialEq>(value: T, words: &Words<T>) -> &'static str {
+    words.iter().find(|&&(_, known)| known == value).map_or("", |&(word, _)| word)
+}
+
+/// Return the format of the requests to a path, or None if their history is not rewritten. This may change in any version.
+///
+///     >>> from libaside import history_format
+///     >>> history_format("/v1/chat/completions")
+///     'chat'
+#[pyfunction]
+pub fn history_format(path: &str) -> Option<&'static str> {
+    Format::of_path(path).map(|format| word(format, FORMAT))
+}
+
+/// Return what a built-in server reads in requests of a format, as keywords for `rewrite_history`, or None if they need no change.
+/// This may change in any version.
+///
+///     >>> from libaside import history_server
+///     >>> history_server("vllm", "chat")["name"]
+///     'reasoning'
+#[pyfunction]
+pub fn history_server<'py>(py: Python<'py>, name: &str, format: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
+    keywords(py, &Server::find(name).map_err(|error| errors::value(error.to_string()))?, format)
+}
+
+/// Return the same of the text of a server file. This may change in any version.
+#[pyfunction]
+pub fn load_history_server<'py>(py: Python<'py>, toml: &str, format: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
+    keywords(py, &Server::load(toml).map_err(|error| errors::file(&error))?, format)
+}
+
+/// Return the names of the built-in servers. This may change in any version.
+#[pyfunction]
+pub fn history_servers() -> Vec<&'static str> {
+    Server::names().collect()
+}
+
+fn keywords<'py>(py: Python<'py>, server: &Server, format: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(options) = server.options(words::find("format", format, FORMAT)?) else { return Ok(None) };
+    let keywords = PyDict::new(py);
+    keywords.set_item("format", format)?;
+    let name = match &options.name {
+        Name::Text(dialect) => {
+            keywords.set_item("dialect", Dialect { inner: dialect.clone() })?;
+            "text"
+        }
+        name => NAME.iter().find(|(_, make)| make.is_some_and(|make| same(&make(), name))).map_or("as_is", |it| it.0),
+    };
+    keywords.set_item("name", name)?;
+    keywords.set_item("turns", word::<Turns>(options.turns, words::HISTORY_TURNS))?;
+    keywords.set_item("missing", word::<Missing>(options.missing, words::HISTORY_MISSING))?;
+    keywords.set_item("made", word::<Made>(options.made, words::HISTORY_MADE))?;
+    Ok(Some(keywords))
+}
+
+fn same(one: &Name, other: &Name) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
+}

@@ -1,0 +1,197 @@
+//! `aside history`: the history of a request as a filter. It shows a host what to do with the requests of its clients.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use aside::Dialect;
+use aside::history::{self, Options, Outcome, Server, rewrite};
+use clap::{Args, ValueEnum};
+
+use crate::files::{Input, READ, read_text};
+use crate::output::{Output, say};
+use crate::stop::Stop;
+
+/// Rewrites a request: the thinking of earlier turns goes where the server reads it
+///
+/// The request is one JSON body of chat completions, Anthropic Messages or OpenAI Responses. All that is not named stays as it is.
+#[derive(Args)]
+pub struct Arguments {
+    /// The request; without FILE, or with -, standard input
+    file: Option<PathBuf>,
+
+    /// The format of the request
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = Format::Chat)]
+    format: Format,
+
+    /// The server that gets it, whose options are taken; those that are given here count first
+    #[arg(long, value_name = "NAME", group = "source")]
+    server: Option<String>,
+
+    /// The file of a server of your own, in TOML
+    #[arg(long, value_name = "FILE", group = "source")]
+    server_file: Option<PathBuf>,
+
+    /// Where the thinking of an earlier turn goes in its message
+    #[arg(long, value_name = "NAME", value_enum)]
+    name: Option<Name>,
+
+    /// With --name text, how the model marks its thinking; `aside dialects` lists the names
+    #[arg(long, value_name = "NAME", required_if_eq("name", "text"))]
+    dialect: Option<String>,
+
+    /// The turns whose thinking stays
+    #[arg(long, value_name = "WHICH", value_enum)]
+    turns: Option<Turns>,
+
+    /// What an assistant message without thinking gets
+    #[arg(long, value_name = "WHAT", value_enum)]
+    missing: Option<Missing>,
+
+    /// What is done with blocks and items that the server did not make
+    #[arg(long, value_name = "WHAT", value_enum)]
+    made: Option<Made>,
+
+    /// Says at the end, on standard error, what was done
+    #[arg(long)]
+    report: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Chat,
+    Messages,
+    Responses,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Name {
+    AsIs,
+    ReasoningContent,
+    Reasoning,
+    Thinking,
+    ReasoningDetails,
+    Parts,
+    ReasoningText,
+    Summary,
+    /// The text of the message, with the markers of --dialect
+    Text,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Turns {
+    All,
+    /// Since the last message of the user
+    SinceUser,
+    None,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Missing {
+    Leave,
+    /// An empty string or block
+    Empty,
+    Remove,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Made {
+    Keep,
+    Remove,
+}
+
+impl Arguments {
+    fn options(&self) -> Result<Options, Stop> {
+        let format = match self.format {
+            Format::Chat => history::Format::Chat,
+            Format::Messages => history::Format::Messages,
+            Format::Responses => history::Format::Responses,
+        };
+        let server = match (&self.server, &self.server_file) {
+            (Some(name), _) => Some(Server::find(name).map_err(|error| Stop::Usage(error.to_string()))?),
+            (None, Some(file)) => {
+                let failed = |error| Stop::Failed(format!("{}: {error}", file.display()));
+                Some(Server::load(&read_text(file)?).map_err(failed)?)
+            }
+            (None, None) => None,
+        };
+        // Requests of another format need no change.
+        let mut options = server.as_ref().and_then(|server| server.options(format)).cloned();
+        let mut options = options.take().unwrap_or_else(|| Options::new(format)).max_body(usize::MAX);
+        if let Some(name) = self.name {
+            options = options.name(self.name(name)?);
+        }
+        if let Some(turns) = self.turns {
+            options = options.turns(match turns {
+                Turns::All => history::Turns::All,
+                Turns::SinceUser => history::Turns::SinceUser,
+                Turns::None => history::Turns::None,
+            });
+        }
+        if let Some(missing) = self.missing {
+            options = options.missing(match missing {
+                Missing::Leave => history::Missing::Leave,
+                Missing::Empty => history::Missing::Empty,
+                Missing::Remove => history::Missing::Remove,
+            });
+        }
+        if let Some(made) = self.made {
+            options = options.made(match made {
+                Made::Keep => history::Made::Keep,
+                Made::Remove => history::Made::Remove,
+            });
+        }
+        Ok(options)
+    }
+
+    fn name(&self, name: Name) -> Result<history::Name, Stop> {
+        Ok(match name {
+            Name::AsIs => history::Name::AsIs,
+            Name::ReasoningContent => history::Name::ReasoningContent,
+            Name::Reasoning => history::Name::Reasoning,
+            Name::Thinking => history::Name::Thinking,
+            Name::ReasoningDetails => history::Name::ReasoningDetails,
+            Name::Parts => history::Name::Parts,
+            Name::ReasoningText => history::Name::ReasoningText,
+            Name::Summary => history::Name::Summary,
+            Name::Text => {
+                let dialect = Dialect::find(self.dialect.as_deref().unwrap_or_default());
+                history::Name::Text(dialect.map_err(|error| Stop::Usage(error.to_string()))?)
+            }
+        })
+    }
+}
+
+/// Reads, rewrites, writes: what a gateway does with a request.
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
+    let options = arguments.options()?;
+    let mut input = Input::open(arguments.file.as_deref())?;
+    let (mut body, mut buffer) = (Vec::new(), vec![0; READ]);
+    loop {
+        let len = input.read(&mut buffer)?;
+        if len == 0 {
+            break;
+        }
+        body.extend_from_slice(&buffer[..len]);
+    }
+    let (body, report) = rewrite(&body, &options).map_err(|error| Stop::Failed(error.to_string()))?;
+    let mut output = Output::new();
+    output.write(&body)?;
+    output.finish()?;
+    let why = match report.outcome {
+        Outcome::Read => None,
+        Outcome::TooLong => Some("it is too long"),
+        Outcome::NotUtf8 => Some("it is not UTF-8"),
+        Outcome::NotRequest => Some("it is no request of this format"),
+        Outcome::Repeated => Some("a member is there twice"),
+        Outcome::Stored => Some("the server has the history"),
+        _ => Some("it cannot be read"),
+    };
+    if let Some(why) = why {
+        say(&format!("aside history: the request has passed as it came: {why}\n"));
+    }
+    if arguments.report {
+        say(&format!("{report:#?}\n"));
+    }
+    Ok(ExitCode::SUCCESS)
+}

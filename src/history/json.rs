@@ -1,0 +1,148 @@
+//! Objects and lists of a body that is known to be JSON, as ranges: what is not rewritten must stay as it came.
+
+use twox_hash::XxHash3_64;
+
+use super::report::Outcome;
+use crate::json::{Reader, Span, is_json, name, unescape};
+use crate::memory::{self, OutOfMemory, push};
+
+/// Why a body is not rewritten.
+pub enum Fault {
+    /// It passes as it is.
+    Outcome(Outcome),
+    OutOfMemory,
+}
+
+impl From<OutOfMemory> for Fault {
+    fn from(_: OutOfMemory) -> Fault {
+        Fault::OutOfMemory
+    }
+}
+
+/// A value of the body.
+#[derive(Clone, Debug)]
+pub struct Value<'a> {
+    pub body: &'a [u8],
+    pub span: Span,
+}
+
+impl<'a> Value<'a> {
+    /// Returns the first byte, which says what kind of value it is.
+    fn first(&self) -> u8 {
+        self.body[self.span.start]
+    }
+
+    pub fn is_null(&self) -> bool {
+        self.first() == b'n'
+    }
+
+    /// Returns the inside of a string, with its escapes.
+    pub fn string(&self) -> Option<&'a [u8]> {
+        (self.first() == b'"').then(|| &self.body[self.span.start + 1..self.span.end - 1])
+    }
+
+    /// Returns whether it is this string. The word is no longer than 24 bytes.
+    pub fn is(&self, word: &str) -> bool {
+        self.first() == b'"' && name(self.body, &self.span, &mut [0; 24]) == word.as_bytes()
+    }
+
+    /// Returns the values of a list.
+    pub fn list(&self) -> Result<Option<Vec<Value<'a>>>, OutOfMemory> {
+        let Value { body, ref span } = *self;
+        if self.first() != b'[' {
+            return Ok(None);
+        }
+        let (mut list, mut result) = (Vec::new(), Ok(()));
+        Reader::at(body, span.start).array(|reader| {
+            result = push(&mut list, Value { body, span: reader.value()? });
+            result.ok()
+        });
+        result.map(|()| Some(list))
+    }
+
+    /// Returns an object.
+    pub fn object(&self) -> Result<Option<Object<'a>>, Fault> {
+        if self.first() == b'{' { Object::read(self.body, self.span.clone()).map(Some) } else { Ok(None) }
+    }
+}
+
+/// A member of an object. Its span is that of key and value.
+#[derive(Clone, Debug)]
+pub struct Member<'a> {
+    pub key: Span,
+    pub value: Value<'a>,
+}
+
+impl Member<'_> {
+    pub fn span(&self) -> Span {
+        self.key.start..self.value.span.end
+    }
+}
+
+/// An object of the body, no member of which is there twice.
+#[derive(Clone, Debug)]
+pub struct Object<'a> {
+    pub body: &'a [u8],
+    pub members: Vec<Member<'a>>,
+}
+
+impl<'a> Object<'a> {
+    /// Reads a body.
+    pub fn whole(body: &'a [u8]) -> Result<Object<'a>, Fault> {
+        let start = Reader::new(body).peek().filter(|&first| first == b'{' && is_json(body));
+        start.ok_or(Fault::Outcome(Outcome::NotRequest))?;
+        Object::read(body, 0..body.len())
+    }
+
+    fn read(body: &'a [u8], span: Span) -> Result<Object<'a>, Fault> {
+        let (mut members, mut hashes, mut result) = (Vec::new(), Vec::new(), Ok(()));
+        Reader::at(body, span.start).object(|reader, key| {
+            let value = Value { body, span: reader.value()? };
+            result = hash(&body[key.start + 1..key.end - 1])
+                .and_then(|hash| push(&mut hashes, hash))
+                .and_then(|()| push(&mut members, Member { key, value }));
+            result.ok()
+        });
+        result?;
+        hashes.sort_unstable();
+        if hashes.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(Fault::Outcome(Outcome::Repeated));
+        }
+        Ok(Object { body, members })
+    }
+
+    /// Returns where in the object the member of this name is. The name is no longer than 24 bytes.
+    pub fn find(&self, wanted: &str) -> Option<usize> {
+        let is_wanted = |member: &Member<'_>| name(self.body, &member.key, &mut [0; 24]) == wanted.as_bytes();
+        self.members.iter().position(is_wanted)
+    }
+
+    /// Returns the value of the member of this name.
+    pub fn get(&self, wanted: &str) -> Option<&Value<'a>> {
+        self.find(wanted).map(|at| &self.members[at].value)
+    }
+
+    /// Returns whether the member of this name is this string.
+    pub fn says(&self, wanted: &str, word: &str) -> bool {
+        self.get(wanted).is_some_and(|value| value.is(word))
+    }
+
+    /// Returns whether there is such a member, with another value than `null`.
+    pub fn has(&self, wanted: &str) -> bool {
+        self.get(wanted).is_some_and(|value| !value.is_null())
+    }
+}
+
+/// Returns a hash of a key without its escapes.
+fn hash(raw: &[u8]) -> memory::Result<u64> {
+    if raw.contains(&b'\\') { Ok(XxHash3_64::oneshot(&decode(raw)?)) } else { Ok(XxHash3_64::oneshot(raw)) }
+}
+
+/// Returns the text of a string, from its inside.
+pub fn decode(raw: &[u8]) -> memory::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    // No text is longer than its JSON.
+    text.try_reserve_exact(raw.len())?;
+    unescape(raw, |part| text.extend_from_slice(part));
+    Ok(text)
+}

@@ -1,0 +1,247 @@
+//! Anthropic Messages. The thinking of an assistant message is in blocks of its content.
+
+use super::edits::Edits;
+use super::json::{Fault, Object, Value};
+use super::made;
+use super::options::{Made, Missing, Name, Options};
+use super::report::{Outcome, Report};
+use super::thinking::{Kept, join, spans};
+use crate::Dialect;
+use crate::json::Span;
+use crate::memory::{OutOfMemory, push};
+
+/// A thinking block without thinking.
+const EMPTY: &[u8] = b"{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}";
+
+/// How a text block begins.
+const TEXT: &[u8] = b"{\"type\":\"text\",\"text\":\"";
+
+/// Notes the changes of a request.
+pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mut Report) -> Result<(), Fault> {
+    let messages = match body.get("messages") {
+        Some(messages) => messages.list()?,
+        None => None,
+    };
+    let messages = messages.ok_or(Fault::Outcome(Outcome::NotRequest))?;
+    let mut read = Vec::new();
+    for message in &messages {
+        push(&mut read, Message::new(message)?)?;
+    }
+    let last_user = read.iter().rposition(|message| message.is_user);
+    let kept = Kept::new(options.turns, last_user);
+    // The thinking of this one is checked.
+    let last =
+        read.iter().rposition(|message| message.is_assistant).filter(|&at| last_user.is_none_or(|user| at > user));
+    let mut is_removed = Vec::new();
+    for (at, message) in read.iter().enumerate() {
+        let before = edits.len();
+        let change = match message.is_assistant {
+            true => message.write(options, kept.keeps(at), edits, report)?,
+            false => Change::default(),
+        };
+        if change.is_removed {
+            // All of its changes are one.
+            edits.truncate(before);
+        }
+        report.changed += u64::from(change.is_removed || edits.len() > before);
+        push(&mut is_removed, change.is_removed)?;
+        if Some(at) == last && change.loses_first && options.made == Made::Remove {
+            report.thinking_off |= turn_off(body, edits)?;
+        }
+    }
+    let spans = spans(messages.iter().map(|message| &message.span))?;
+    Ok(edits.remove(&spans, |at| is_removed[at])?)
+}
+
+/// Turns thinking off in a request that would be refused otherwise. Returns whether it was on.
+fn turn_off(body: &Object<'_>, edits: &mut Edits) -> Result<bool, Fault> {
+    let Some(thinking) = body.get("thinking") else { return Ok(false) };
+    let is_on = thinking.object()?.is_some_and(|thinking| thinking.says("type", "enabled"));
+    if is_on {
+        edits.replace(thinking.span.clone(), &[b"{\"type\":\"disabled\"}"])?;
+    }
+    Ok(is_on)
+}
+
+/// What became of a message, besides its changes.
+#[derive(Default)]
+struct Change {
+    /// Nothing is left of it.
+    is_removed: bool,
+    /// It began with thinking, and does not any more.
+    loses_first: bool,
+}
+
+struct Message<'a> {
+    is_assistant: bool,
+    /// It says something besides the results of tools.
+    is_user: bool,
+    content: Option<Value<'a>>,
+    /// The blocks of the content, if it is a list.
+    blocks: Option<Vec<Block<'a>>>,
+}
+
+struct Block<'a> {
+    span: Span,
+    kind: Kind<'a>,
+}
+
+enum Kind<'a> {
+    /// Thinking without a signature of the server, as the inside of a string.
+    Unsigned(&'a [u8]),
+    /// Thinking with one, or that is redacted.
+    Signed,
+    Text(Value<'a>),
+    Result,
+    Other,
+}
+
+impl<'a> Message<'a> {
+    fn new(value: &Value<'a>) -> Result<Message<'a>, Fault> {
+        let mut message = Message { is_assistant: false, is_user: false, content: None, blocks: None };
+        let Some(object) = value.object()? else { return Ok(message) };
+        message.is_assistant = object.says("role", "assistant");
+        message.content = object.get("content").cloned();
+        if let Some(content) = &message.content
+            && let Some(list) = content.list()?
+        {
+            let mut blocks = Vec::new();
+            for value in list {
+                let kind = kind(&value)?;
+                push(&mut blocks, Block { span: value.span, kind })?;
+            }
+            message.blocks = Some(blocks);
+        }
+        let blocks = message.blocks.as_deref().unwrap_or_default();
+        let has_only_results = !blocks.is_empty() && blocks.iter().all(|block| matches!(block.kind, Kind::Result));
+        message.is_user = object.says("role", "user") && !has_only_results;
+        Ok(message)
+    }
+
+    fn write(
+        &self,
+        options: &Options,
+        is_kept: bool,
+        edits: &mut Edits,
+        report: &mut Report,
+    ) -> Result<Change, OutOfMemory> {
+        // A server that checks signatures takes no empty block, and where thinking is text, none is missing.
+        let is_text = matches!(options.name, Name::Text(_));
+        let has_empty = options.missing == Missing::Empty && options.made == Made::Keep && !is_text;
+        let Some(blocks) = &self.blocks else {
+            if has_empty {
+                self.write_empty(None, edits)?;
+            }
+            return Ok(Change::default());
+        };
+        let is_out = |at: usize| match &blocks[at].kind {
+            Kind::Unsigned(b"") if has_empty => false,
+            Kind::Unsigned(text) => {
+                !is_kept || options.made == Made::Remove || options.missing == Missing::Remove && text.is_empty()
+            }
+            Kind::Signed => !is_kept,
+            _ => false,
+        };
+        let is_left = |at: &usize| !is_out(*at);
+        let has_unsigned = blocks.iter().any(|block| matches!(block.kind, Kind::Unsigned(text) if !text.is_empty()));
+        if let (true, Name::Text(dialect)) = (is_kept && has_unsigned, &options.name) {
+            let before = edits.len();
+            let removes_empty = options.missing == Missing::Remove || options.made == Made::Remove;
+            if write_text(blocks, dialect, removes_empty, edits)? {
+                return Ok(Change::default());
+            }
+            edits.truncate(before);
+            report.refused += 1;
+        }
+        let thinks = |at: usize| matches!(blocks[at].kind, Kind::Unsigned(_) | Kind::Signed);
+        let mut left = (0..blocks.len()).filter(is_left);
+        if has_empty && !left.clone().any(thinks) {
+            let first = left.next();
+            self.write_empty(first, edits)?;
+            let spans = spans(blocks.iter().map(|block| &block.span))?;
+            if first.is_some() {
+                edits.remove(&spans, is_out)?;
+            }
+            return Ok(Change::default());
+        }
+        let first = left.next();
+        let loses_first = !blocks.is_empty() && thinks(0) && !first.is_some_and(thinks);
+        if first.is_some() {
+            let spans = spans(blocks.iter().map(|block| &block.span))?;
+            edits.remove(&spans, is_out)?;
+        }
+        Ok(Change { is_removed: first.is_none() && !blocks.is_empty(), loses_first })
+    }
+
+    /// Writes an empty thinking block before the first block that is left, or before the text.
+    fn write_empty(&self, first: Option<usize>, edits: &mut Edits) -> Result<(), OutOfMemory> {
+        let Some(content) = &self.content else { return Ok(()) };
+        match (&self.blocks, content.string()) {
+            (Some(blocks), _) => match first {
+                Some(first) => {
+                    let at = blocks[first].span.start;
+                    edits.replace(at..at, &[EMPTY, b","])
+                }
+                None => edits.replace(content.span.clone(), &[b"[", EMPTY, b"]"]),
+            },
+            (None, Some(text)) if !text.is_empty() => {
+                edits.replace(content.span.clone(), &[b"[", EMPTY, b",", TEXT, text, b"\"}]"])
+            }
+            (None, Some(_)) => edits.replace(content.span.clone(), &[b"[", EMPTY, b"]"]),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+fn kind<'a>(value: &Value<'a>) -> Result<Kind<'a>, Fault> {
+    let Some(object) = value.object()? else { return Ok(Kind::Other) };
+    if object.says("type", "thinking") {
+        let text = object.get("thinking").and_then(|text| text.string()).filter(|_| made::is_unsigned(&object));
+        return Ok(text.map_or(Kind::Signed, Kind::Unsigned));
+    }
+    if object.says("type", "text") {
+        let text = object.get("text").filter(|text| text.string().is_some()).cloned();
+        return Ok(text.map_or(Kind::Other, Kind::Text));
+    }
+    if object.says("type", "redacted_thinking") {
+        return Ok(Kind::Signed);
+    }
+    Ok(if object.says("type", "tool_result") { Kind::Result } else { Kind::Other })
+}
+
+/// Writes each unsigned thinking into the text block that follows it, or into a new one. Returns whether all can be.
+fn write_text(
+    blocks: &[Block<'_>],
+    dialect: &Dialect,
+    removes_empty: bool,
+    edits: &mut Edits,
+) -> Result<bool, OutOfMemory> {
+    let mut is_merged = Vec::new();
+    for (at, block) in blocks.iter().enumerate() {
+        let thinking = match block.kind {
+            Kind::Unsigned(thinking) if !thinking.is_empty() => thinking,
+            Kind::Unsigned(_) => {
+                push(&mut is_merged, removes_empty)?;
+                continue;
+            }
+            _ => {
+                push(&mut is_merged, false)?;
+                continue;
+            }
+        };
+        let next = blocks.get(at + 1).and_then(|next| match &next.kind {
+            Kind::Text(text) => Some(text),
+            _ => None,
+        });
+        let text = next.and_then(|text| text.string()).unwrap_or_default();
+        let Some(joined) = join(dialect, thinking, text)? else { return Ok(false) };
+        match next {
+            Some(text) => edits.replace(text.span.clone(), &[b"\"", &joined, b"\""])?,
+            None => edits.replace(block.span.clone(), &[TEXT, &joined, b"\"}"])?,
+        }
+        push(&mut is_merged, next.is_some())?;
+    }
+    let spans = spans(blocks.iter().map(|block| &block.span))?;
+    edits.remove(&spans, |at| is_merged[at])?;
+    Ok(true)
+}

@@ -1,0 +1,39 @@
+//! What was done with a request, for a host that counts or logs it.
+
+/// What was done with a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Whether the body was read, or why it was not.
+    pub outcome: Outcome,
+    /// How many messages, or items of Responses, were changed or removed.
+    pub changed: u64,
+    /// How many messages, or items, have thinking that cannot be written into their text. It stays where it is, unless
+    /// [`Made::Remove`](super::Made::Remove) removes it. See [`Name::Text`](super::Name::Text).
+    pub refused: u64,
+    /// How many messages have thinking in a form that is not known, or that is signed or encrypted. It stays where it is.
+    pub unread: u64,
+    /// Whether thinking was turned off in the request. See [`Made::Remove`](super::Made::Remove).
+    pub thinking_off: bool,
+}
+
+/// Whether the body of a request was read, or why it came back as it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+#[repr(u32)]
+pub enum Outcome {
+    /// The body was read. It may still be unchanged.
+    #[default]
+    Read = 0,
+    /// The body is longer than [`max_body`](super::Options::max_body).
+    TooLong = 1,
+    /// The body is not UTF-8.
+    NotUtf8 = 2,
+    /// The body is not a JSON object with a list of messages or items, or its nesting is deeper than 128.
+    NotRequest = 3,
+    /// A member is there twice: in the body, in a message, in an item, or in a part of one. Servers differ in which of the
+    /// two they read.
+    Repeated = 4,
+    /// The server has the history: the request has `previous_response_id` or `conversation`.
+    Stored = 5,
+}

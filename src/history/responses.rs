@@ -1,0 +1,208 @@
+//! OpenAI Responses. The thinking of an earlier turn is an item, before the message or the call that it belongs to.
+
+use super::edits::Edits;
+use super::json::{Fault, Object, Value};
+use super::made;
+use super::options::{Made, Missing, Name, Options};
+use super::report::{Outcome, Report};
+use super::thinking::{Kept, add_text, join, spans};
+use crate::Dialect;
+use crate::json::Span;
+use crate::memory::{OutOfMemory, append_all, push};
+
+/// Notes the changes of a request.
+pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mut Report) -> Result<(), Fault> {
+    if body.has("previous_response_id") || body.has("conversation") {
+        return Err(Fault::Outcome(Outcome::Stored));
+    }
+    let Some(input) = body.get("input") else { return Err(Fault::Outcome(Outcome::NotRequest)) };
+    let Some(values) = input.list()? else {
+        // A text has no history.
+        return input.string().map(|_| ()).ok_or(Fault::Outcome(Outcome::NotRequest));
+    };
+    let mut items = Vec::new();
+    for value in &values {
+        push(&mut items, Item::new(value)?)?;
+    }
+    let kept = Kept::new(options.turns, items.iter().rposition(|item| item.says("role", "user")));
+    let mut thoughts = Vec::new();
+    for item in items.iter().filter(|item| item.says("type", "reasoning")) {
+        let id = item.object.as_ref().and_then(|object| object.get("id")).and_then(|id| id.string());
+        id.filter(|id| id.starts_with(b"rs_")).map_or(Ok(()), |id| push(&mut thoughts, id))?;
+    }
+    thoughts.sort_unstable_by_key(|id| made::own_part(id));
+    let mut is_removed = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        let before = edits.len();
+        let has_made_id = options.made == Made::Remove && item.has_made_id(&thoughts);
+        let removed = item.write(options, kept.keeps(at), has_made_id, items.get(at + 1), edits, report)?;
+        push(&mut is_removed, removed)?;
+        report.changed += u64::from(removed || edits.len() > before);
+    }
+    let spans = spans(values.iter().map(|value| &value.span))?;
+    Ok(edits.remove(&spans, |at| is_removed[at])?)
+}
+
+/// An item of the input.
+struct Item<'a> {
+    span: Span,
+    object: Option<Object<'a>>,
+    /// Its thinking, if it is a reasoning item that can be read.
+    thinking: Option<Vec<u8>>,
+    /// The text of its first part, if it is a message of the assistant.
+    text: Option<Value<'a>>,
+}
+
+impl<'a> Item<'a> {
+    fn new(value: &Value<'a>) -> Result<Item<'a>, Fault> {
+        let mut item = Item { span: value.span.clone(), object: value.object()?, thinking: None, text: None };
+        let Some(object) = &item.object else { return Ok(item) };
+        if object.says("type", "reasoning") {
+            item.thinking = thinking(object)?;
+        } else if object.says("role", "assistant") {
+            item.text = text(object)?;
+        }
+        Ok(item)
+    }
+
+    fn says(&self, name: &str, word: &str) -> bool {
+        self.object.as_ref().is_some_and(|object| object.says(name, word))
+    }
+
+    fn has_made_id(&self, thoughts: &[&[u8]]) -> bool {
+        self.object.as_ref().is_some_and(|object| made::has_made_id(object, thoughts))
+    }
+
+    /// Notes the changes of the item. Returns whether it is removed.
+    fn write(
+        &self,
+        options: &Options,
+        is_kept: bool,
+        has_made_id: bool,
+        next: Option<&Item<'_>>,
+        edits: &mut Edits,
+        report: &mut Report,
+    ) -> Result<bool, OutOfMemory> {
+        let Some(object) = &self.object else { return Ok(false) };
+        if has_made_id && object.says("type", "item_reference") {
+            return Ok(true);
+        }
+        if object.says("type", "reasoning") {
+            let Some(thinking) = &self.thinking else {
+                let is_moved = !matches!(options.name, Name::AsIs) && is_kept;
+                report.unread += u64::from(is_moved);
+                return Ok(!is_kept);
+            };
+            if !is_kept || thinking.is_empty() && options.missing == Missing::Remove {
+                return Ok(true);
+            }
+            match &options.name {
+                Name::Text(_) if thinking.is_empty() => {}
+                Name::Text(dialect) => match self.write_text(dialect, thinking, next, edits)? {
+                    Some(is_removed) => return Ok(is_removed),
+                    None => report.refused += 1,
+                },
+                Name::ReasoningText => move_text(object, CONTENT, SUMMARY, thinking, edits)?,
+                Name::Summary => move_text(object, SUMMARY, CONTENT, thinking, edits)?,
+                _ => {}
+            }
+        }
+        if let Some(at) = object.find("id").filter(|_| has_made_id) {
+            let mut spans = Vec::new();
+            for member in &object.members {
+                push(&mut spans, member.span())?;
+            }
+            edits.remove(&spans, |member| member == at)?;
+        }
+        Ok(false)
+    }
+
+    /// Writes thinking into the message that follows, or as one. Returns whether the item is removed, or `None` if the thinking
+    /// cannot be written as text.
+    fn write_text(
+        &self,
+        dialect: &Dialect,
+        thinking: &[u8],
+        next: Option<&Item<'_>>,
+        edits: &mut Edits,
+    ) -> Result<Option<bool>, OutOfMemory> {
+        let place = next.and_then(|next| next.text.as_ref());
+        let text = place.and_then(|text| text.string()).unwrap_or_default();
+        let Some(joined) = join(dialect, thinking, text)? else { return Ok(None) };
+        match place {
+            Some(place) => edits.replace(place.span.clone(), &[b"\"", &joined, b"\""])?,
+            None => {
+                let open: &[u8] =
+                    b"{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":\"";
+                edits.replace(self.span.clone(), &[open, &joined, b"\"}]}"])?;
+            }
+        }
+        Ok(Some(place.is_some()))
+    }
+}
+
+/// A member of a reasoning item with a list of texts, and the type of its parts.
+type Place = (&'static str, &'static str);
+const CONTENT: Place = ("content", "reasoning_text");
+const SUMMARY: Place = ("summary", "summary_text");
+
+/// Returns the thinking of a reasoning item, or `None` if it is encrypted or not known.
+fn thinking(item: &Object<'_>) -> Result<Option<Vec<u8>>, Fault> {
+    let is_sealed =
+        item.get("encrypted_content").is_some_and(|it| it.string().is_none_or(|raw| !raw.is_empty()) && !it.is_null());
+    if is_sealed {
+        return Ok(None);
+    }
+    let Some(content) = texts(item, CONTENT)? else { return Ok(None) };
+    let Some(summary) = texts(item, SUMMARY)? else { return Ok(None) };
+    Ok(Some(if content.is_empty() { summary } else { content }))
+}
+
+/// Returns the texts of a member, joined, or `None` if they are not known.
+fn texts(item: &Object<'_>, (name, kind): Place) -> Result<Option<Vec<u8>>, Fault> {
+    let mut text = Vec::new();
+    let Some(value) = item.get(name).filter(|value| !value.is_null()) else { return Ok(Some(text)) };
+    let Some(list) = value.list()? else { return Ok(None) };
+    for value in list {
+        let Some(part) = value.object()?.filter(|part| part.says("type", kind)) else { return Ok(None) };
+        let Some(raw) = part.get("text").and_then(|text| text.string()) else { return Ok(None) };
+        add_text(&mut text, raw)?;
+    }
+    Ok(Some(text))
+}
+
+/// Returns the text of a message that is a string, or that of its first part.
+fn text<'a>(message: &Object<'a>) -> Result<Option<Value<'a>>, Fault> {
+    let Some(content) = message.get("content") else { return Ok(None) };
+    if content.string().is_some() {
+        return Ok(Some(content.clone()));
+    }
+    let Some(list) = content.list()? else { return Ok(None) };
+    let Some(first) = list.first() else { return Ok(None) };
+    let text = first.object()?.filter(|part| part.says("type", "output_text") || part.says("type", "text"));
+    Ok(text.and_then(|part| part.get("text").filter(|text| text.string().is_some()).cloned()))
+}
+
+/// Moves the thinking of an item from one of its members to the other, if it is not there already. The one that it leaves stays
+/// an empty list: an item without a `summary` is refused.
+fn move_text(item: &Object<'_>, to: Place, from: Place, text: &[u8], edits: &mut Edits) -> Result<(), OutOfMemory> {
+    let is_empty = |name: &str| item.get(name).is_none_or(|value| value.is_null() || is_empty_list(value));
+    if text.is_empty() || !is_empty(to.0) {
+        return Ok(());
+    }
+    let mut list = Vec::new();
+    append_all(&mut list, &[b"[{\"type\":\"", to.1.as_bytes(), b"\",\"text\":\"", text, b"\"}]"])?;
+    match item.get(to.0) {
+        Some(value) => edits.replace(value.span.clone(), &[&list])?,
+        None => {
+            // It has the other one, at least.
+            let end = item.members.last().map_or(0, |member| member.value.span.end);
+            edits.replace(end..end, &[b",\"", to.0.as_bytes(), b"\":", &list])?;
+        }
+    }
+    item.get(from.0).map_or(Ok(()), |value| edits.replace(value.span.clone(), &[b"[]"]))
+}
+
+fn is_empty_list(value: &Value<'_>) -> bool {
+    value.body[value.span.start] == b'[' && value.body[value.span.start + 1..value.span.end - 1].trim_ascii().is_empty()
+}

@@ -1,0 +1,274 @@
+//! What servers read and refuse in the history of a request: the files of `servers/`, and those of a host.
+
+use std::fmt;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::options::{Format, Made, Missing, Name, Options, Turns};
+use crate::Dialect;
+use crate::distance::distance;
+use crate::file_error::{self, FileError};
+use crate::tables_only::tables_only;
+
+tables_only!(Requests, Example);
+
+/// A built-in file: the name of the server, and the text up to the first example (`build.rs` writes the table).
+struct Entry {
+    name: &'static str,
+    #[cfg(feature = "c-api")]
+    c_name: &'static std::ffi::CStr,
+    text: &'static str,
+}
+
+include!(concat!(env!("OUT_DIR"), "/servers.rs"));
+
+/// What a server reads and refuses in the history of a request, for each format that it serves.
+///
+/// ```
+/// use aside::history::{Format, Server, rewrite};
+///
+/// let deepseek = Server::find("deepseek")?;
+/// let options = deepseek.options(Format::Chat).unwrap();
+/// let body = r#"{"messages":[{"role":"assistant","content":"42","reasoning":"Twice 21."},{"role":"assistant","content":"!"}]}"#;
+/// let wanted = r#"{"messages":[{"role":"assistant","content":"42","reasoning_content":"Twice 21."},{"role":"assistant","content":"!","reasoning_content":""}]}"#;
+/// assert_eq!(String::from_utf8(rewrite(body, options)?.0)?, wanted);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Server {
+    name: Box<str>,
+    options: [Option<Options>; 3],
+}
+
+impl Server {
+    /// Returns the built-in server of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownServer`], which names those that are known.
+    #[doc(alias = "aside_history_server_find")]
+    pub fn find(name: &str) -> Result<Server, UnknownServer> {
+        let unknown = || UnknownServer { name: name.chars().take(64).collect() };
+        let entry = SERVERS.iter().find(|entry| entry.name == name).ok_or_else(unknown)?;
+        // The tests load all of them.
+        Server::load(entry.text).map_err(|_| unknown())
+    }
+
+    /// Returns the names of the built-in servers, in alphabetical order.
+    #[doc(alias = "aside_history_server_name_at")]
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        SERVERS.iter().map(|entry| entry.name)
+    }
+
+    /// Returns the name of one, by its place in `names`.
+    #[cfg(feature = "c-api")]
+    pub(crate) fn c_name(index: usize) -> Option<&'static std::ffi::CStr> {
+        SERVERS.get(index).map(|entry| entry.c_name)
+    }
+
+    /// Reads a server file. The form of its `[[example]]`s is checked, but they are not run.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError`], which says what is wrong and where.
+    #[doc(alias = "aside_history_server_load")]
+    pub fn load(text: &str) -> Result<Server, FileError> {
+        let file: File = file_error::read(text)?;
+        if file.name.is_empty() {
+            return Err(FileError::at(text, None, "`name` is empty"));
+        }
+        let read = |requests: Option<Requests>, format| requests.map(|it| it.read(text, format)).transpose();
+        let options = [
+            read(file.chat, Format::Chat)?,
+            read(file.messages, Format::Messages)?,
+            read(file.responses, Format::Responses)?,
+        ];
+        if options.iter().all(Option::is_none) {
+            let message = "the file has no requests: write [chat], [messages] or [responses]";
+            return Err(FileError::at(text, None, message));
+        }
+        Ok(Server { name: file.name.into(), options })
+    }
+
+    /// Returns its name, as its file has it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the options for requests of a format, or `None` if the server's file does not have that format.
+    #[must_use]
+    pub fn options(&self, format: Format) -> Option<&Options> {
+        self.options.iter().flatten().find(|options| options.format == format)
+    }
+}
+
+/// The error for a name that no built-in server has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownServer {
+    name: String,
+}
+
+impl fmt::Display for UnknownServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nearest = Server::names().min_by_key(|known| distance(self.name.as_bytes(), known.as_bytes()));
+        write!(f, "no server `{}`; the nearest is {}; known:", self.name.escape_debug(), nearest.unwrap_or_default())?;
+        Server::names().enumerate().try_for_each(|(at, name)| write!(f, "{} {name}", if at == 0 { "" } else { "," }))
+    }
+}
+
+impl std::error::Error for UnknownServer {}
+
+/// The file's shape.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    chat: Option<Requests>,
+    messages: Option<Requests>,
+    responses: Option<Requests>,
+    /// Checked for their form here; the tests run them.
+    #[serde(default, rename = "example")]
+    #[allow(dead_code)]
+    examples: Vec<Example>,
+}
+
+/// What the server reads in requests of one format.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+struct Requests {
+    name: Option<Spanned<NameWord>>,
+    /// The dialect whose markers the text gets.
+    dialect: Option<Spanned<String>>,
+    #[serde(default)]
+    turns: TurnsWord,
+    #[serde(default)]
+    missing: MissingWord,
+    #[serde(default)]
+    made: MadeWord,
+    /// Where it is said, each with what it says.
+    #[allow(dead_code)]
+    sources: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+#[allow(dead_code)]
+struct Example {
+    about: String,
+    format: FormatWord,
+    input: String,
+    output: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum FormatWord {
+    Chat,
+    Messages,
+    Responses,
+}
+
+#[derive(Clone, Copy, Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum NameWord {
+    ReasoningContent,
+    Reasoning,
+    Thinking,
+    ReasoningDetails,
+    Parts,
+    ReasoningText,
+    Summary,
+    Text,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum TurnsWord {
+    #[default]
+    All,
+    SinceUser,
+    None,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum MissingWord {
+    #[default]
+    Leave,
+    Empty,
+    Remove,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum MadeWord {
+    #[default]
+    Keep,
+    Remove,
+}
+
+impl Requests {
+    fn read(self, text: &str, format: Format) -> Result<Options, FileError> {
+        if let (Some(dialect), Some(NameWord::Text)) = (&self.dialect, self.name.as_ref().map(|name| *name.get_ref())) {
+            let name = Dialect::find(dialect.get_ref()).map(Name::Text);
+            let name = name.map_err(|error| FileError::at(text, Some(dialect.span()), error.to_string()))?;
+            return Ok(self.options(format, name));
+        }
+        if let Some(dialect) = &self.dialect {
+            let message = "`dialect` belongs to `name = \"text\"`: write that, or remove it";
+            return Err(FileError::at(text, Some(dialect.span()), message));
+        }
+        let Some(word) = &self.name else { return Ok(self.options(format, Name::AsIs)) };
+        let (name, of_chat, of_responses) = match word.get_ref() {
+            NameWord::ReasoningContent => (Name::ReasoningContent, true, false),
+            NameWord::Reasoning => (Name::Reasoning, true, false),
+            NameWord::Thinking => (Name::Thinking, true, false),
+            NameWord::ReasoningDetails => (Name::ReasoningDetails, true, false),
+            NameWord::Parts => (Name::Parts, true, false),
+            NameWord::ReasoningText => (Name::ReasoningText, false, true),
+            NameWord::Summary => (Name::Summary, false, true),
+            NameWord::Text => {
+                let message = "the text needs the markers of a dialect: add `dialect` with the name of a built-in one";
+                return Err(FileError::at(text, Some(word.span()), message));
+            }
+        };
+        let is_known = match format {
+            Format::Chat => of_chat,
+            Format::Responses => of_responses,
+            Format::Messages => false,
+        };
+        if !is_known {
+            let known = match format {
+                Format::Chat => "`reasoning_content`, `reasoning`, `thinking`, `reasoning_details`, `parts` or `text`",
+                Format::Responses => "`reasoning_text`, `summary` or `text`",
+                Format::Messages => "`text`, or leave `name` out",
+            };
+            return Err(FileError::at(
+                text,
+                Some(word.span()),
+                format!("requests of this format have no such name: write {known}"),
+            ));
+        }
+        Ok(self.options(format, name))
+    }
+
+    fn options(&self, format: Format, name: Name) -> Options {
+        let turns = match self.turns {
+            TurnsWord::All => Turns::All,
+            TurnsWord::SinceUser => Turns::SinceUser,
+            TurnsWord::None => Turns::None,
+        };
+        let missing = match self.missing {
+            MissingWord::Leave => Missing::Leave,
+            MissingWord::Empty => Missing::Empty,
+            MissingWord::Remove => Missing::Remove,
+        };
+        let made = match self.made {
+            MadeWord::Keep => Made::Keep,
+            MadeWord::Remove => Made::Remove,
+        };
+        Options::new(format).name(name).turns(turns).missing(missing).made(made)
+    }
+}

@@ -1,0 +1,64 @@
+//! What the formats share: which turns keep their thinking, thinking as a text with markers, and lists of parts.
+
+use super::json::decode;
+use super::options::Turns;
+use crate::json::{Span, escape};
+use crate::memory::{OutOfMemory, append_all, push};
+use crate::{Channel, Dialect, JoinError, JoinOptions, Start};
+
+/// The turns that keep their thinking, by the last message of the user.
+#[derive(Clone, Copy)]
+pub struct Kept {
+    turns: Turns,
+    last_user: Option<usize>,
+}
+
+impl Kept {
+    pub fn new(turns: Turns, last_user: Option<usize>) -> Kept {
+        Kept { turns, last_user }
+    }
+
+    /// Returns whether the thinking of the message at this place stays.
+    pub fn keeps(&self, at: usize) -> bool {
+        match self.turns {
+            Turns::All => true,
+            Turns::SinceUser => self.last_user.is_none_or(|last| at > last),
+            Turns::None => false,
+        }
+    }
+}
+
+/// Returns the inside of a string that has thinking and content with the markers of a dialect, or `None` if these cannot be
+/// read back. Both are the insides of strings.
+pub fn join(dialect: &Dialect, thinking: &[u8], content: &[u8]) -> Result<Option<Vec<u8>>, OutOfMemory> {
+    // In a dialect of headers, a text has no place for thinking: it is a message of its own.
+    if dialect.start() == Start::Header {
+        return Ok(None);
+    }
+    // A turn in a history is whole, even if the prompt opens the thinking of the turn that the model writes next.
+    let options = JoinOptions::new().start(Start::Channel(Channel::Content));
+    match dialect.join(decode(thinking)?, decode(content)?, &options) {
+        Ok(text) => {
+            let mut out = Vec::new();
+            escape(&text, &mut out)?;
+            Ok(Some(out))
+        }
+        Err(JoinError::OutOfMemory) => Err(OutOfMemory),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Adds the inside of a string to another, with a blank line between them.
+pub fn add_text(text: &mut Vec<u8>, more: &[u8]) -> Result<(), OutOfMemory> {
+    let between: &[u8] = if text.is_empty() || more.is_empty() { b"" } else { b"\\n\\n" };
+    append_all(text, &[between, more])
+}
+
+/// Returns the spans of values.
+pub fn spans<'a>(values: impl Iterator<Item = &'a Span>) -> Result<Vec<Span>, OutOfMemory> {
+    let mut spans = Vec::new();
+    for span in values {
+        push(&mut spans, span.clone())?;
+    }
+    Ok(spans)
+}

@@ -1,0 +1,119 @@
+//! A loop of tool calls as four models' own chat templates write it (`tests/field/templates`): in the prompt of the third turn, the
+//! thinking of the turns before stands where the model had it, whatever name the client sends it under.
+
+#![cfg(feature = "templates")]
+
+use std::fs;
+
+use aside::Dialect;
+use aside::history::{Format, Name, Options, Server, rewrite};
+use minijinja::{Environment, Error, ErrorKind, Value, syntax::SyntaxConfig, value::Kwargs};
+use serde_json::{Map, json};
+use support::ROOT;
+
+/// File, how the model's turn with this thinking begins, and the variables with which it thinks.
+const TEMPLATES: &[(&str, &str, &str)] = &[
+    ("ik_Qwen-Qwen3-0.6B.jinja", "<|im_start|>assistant\n<think>\n{}\n</think>\n\n", "enable_thinking"),
+    ("ik_deepseek-ai-DeepSeek-V4.jinja", "<｜Assistant｜><think>{}</think>", "thinking"),
+    ("ovms_chat_template_gpt_oss.jinja", "<|start|>assistant<|channel|>analysis<|message|>{}<|end|>", "thinking"),
+    ("anew_kimi-k2-thinking.jinja", "<|im_assistant|>assistant<|im_middle|><think>{}</think>", "thinking"),
+];
+
+const THOUGHTS: [&str; 2] = ["The user wants é \"weather\".", "Rain.\nNow the clock."];
+
+/// The request of the third turn, as a client sends it that got the thinking under this name.
+fn request(name: &str) -> String {
+    let turn = |at: usize, tool: &str| {
+        let call = json!({"id": format!("functions.{tool}:{at}"), "type": "function", "function": {"name": tool, "arguments": {}}});
+        let mut turn = json!({"role": "assistant", "content": "", "tool_calls": [call]});
+        turn[name] = THOUGHTS[at].into();
+        turn
+    };
+    let result = |at: usize, tool: &str| json!({"role": "tool", "tool_call_id": format!("functions.{tool}:{at}"), "name": tool, "content": "noon"});
+    let tool = |name: &str| json!({"type": "function", "function": {"name": name, "description": "", "parameters": {"type": "object", "properties": {}}}});
+    let messages = json!([
+        {"role": "user", "content": "How is Paris, and when?"},
+        turn(0, "weather"), result(0, "weather"), turn(1, "clock"), result(1, "clock"),
+    ]);
+    json!({"model": "m", "messages": messages, "tools": [tool("weather"), tool("clock")]}).to_string()
+}
+
+/// Renders the prompt of a request, as a server that reads the thinking under one name and hands it to the template under those
+/// that templates know.
+fn prompt(file: &str, thinks: &str, reads: &str, request: &str) -> String {
+    let mut request: serde_json::Value = serde_json::from_str(request).unwrap();
+    for message in request["messages"].as_array_mut().unwrap() {
+        let message = message.as_object_mut().unwrap();
+        let thinking = message.remove(reads);
+        for name in ["reasoning", "reasoning_content", "thinking", "reasoning_details"] {
+            message.remove(name);
+        }
+        if let Some(thinking) = thinking {
+            message.insert("reasoning".into(), thinking.clone());
+            message.insert("reasoning_content".into(), thinking);
+        }
+    }
+    let mut variables: Map<String, serde_json::Value> = request.as_object().unwrap().clone();
+    variables.insert("add_generation_prompt".into(), true.into());
+    variables.insert(thinks.into(), true.into());
+    let template = fs::read_to_string(format!("{ROOT}/tests/field/templates/{file}")).unwrap();
+    let mut environment = Environment::new();
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().unwrap());
+    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    environment.add_filter("tojson", |value: Value, _: Kwargs| serde_json::to_string(&value).unwrap());
+    environment.add_function("strftime_now", |_: String| "2026-01-01");
+    let raise = |message: String| -> Result<Value, Error> { Err(Error::new(ErrorKind::InvalidOperation, message)) };
+    environment.add_function("raise_exception", raise);
+    let rendered = environment.template_from_named_str(file, &template).and_then(|it| it.render(&variables));
+    rendered.unwrap_or_else(|error| panic!("{file}: {error:#}"))
+}
+
+/// Returns whether all thoughts are in the prompt, each once, in order, as the model wrote them.
+fn has_thoughts(prompt: &str, turn: &str) -> bool {
+    let mut rest = prompt;
+    THOUGHTS.iter().all(|thought| match rest.split_once(&turn.replace("{}", thought)) {
+        Some((_, after)) => {
+            rest = after;
+            prompt.matches(thought).count() == 1
+        }
+        None => false,
+    })
+}
+
+#[test]
+fn the_third_turn_has_the_thinking_where_the_model_had_it() {
+    for (file, turn, thinks) in TEMPLATES {
+        for (server, reads) in
+            [("vllm", "reasoning"), ("sglang", "reasoning_content"), ("llama.cpp", "reasoning_content")]
+        {
+            let server = Server::find(server).unwrap();
+            let options = server.options(Format::Chat).unwrap();
+            for sends in ["reasoning_content", "reasoning", "thinking"] {
+                let sent = request(sends);
+                let (body, report) = rewrite(&sent, options).unwrap();
+                let body = String::from_utf8(body).unwrap();
+                assert_eq!(report.changed, if sends == reads { 0 } else { 2 }, "{file}, {sends}");
+                let prompt = prompt(file, thinks, reads, &body);
+                assert!(has_thoughts(&prompt, turn), "{file}, {sends}: {prompt}");
+                // Without that, the model does not get it.
+                let without = self::prompt(file, thinks, reads, &sent);
+                assert_eq!(has_thoughts(&without, turn), sends == reads, "{file}, {sends}: {without}");
+            }
+        }
+    }
+}
+
+/// A template that looks for the markers in the content gets the same prompt from them.
+#[test]
+fn thinking_in_the_text_makes_the_same_prompt() {
+    let (file, turn, thinks) = TEMPLATES[0];
+    let sent = request("reasoning_content");
+    let options = Options::new(Format::Chat).name(Name::Text(Dialect::find("qwen3").unwrap()));
+    let (body, report) = rewrite(&sent, &options).unwrap();
+    assert_eq!((report.changed, report.refused), (2, 0));
+    let body = String::from_utf8(body).unwrap();
+    assert!(!body.contains("reasoning_content"), "{body}");
+    let prompt = prompt(file, thinks, "reasoning_content", &body);
+    assert!(has_thoughts(&prompt, turn), "{prompt}");
+    assert_eq!(prompt, self::prompt(file, thinks, "reasoning_content", &sent));
+}
