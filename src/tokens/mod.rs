@@ -79,7 +79,7 @@ struct Reading {
     has_ended: bool,
     /// All so far was thinking, and the closer that says so comes next.
     is_closing: bool,
-    /// The ids after the end of the thinking, those that wait excluded.
+    /// The ids after the end of the thinking, or of the content before any, those that wait excluded.
     content: Vec<u32>,
     counts: [u64; 4],
 }
@@ -109,7 +109,7 @@ impl TokenState {
         let mut reading = Reading::default();
         let mut fed = 0;
         if turn.len() < text.len() {
-            scanner.start_from_prompt(turn)?;
+            scanner.start_from_prompt(&text)?;
         } else {
             // The text begins in the model's turn.
             scanner.feed(turn, |event| reading.take(&event, &mut |_, _| ()))?;
@@ -149,7 +149,7 @@ impl TokenState {
         }?;
         if scanner.has_closed() && !reading.has_ended && reading.depth == 0 {
             // A closer that had nothing to close.
-            reading.end();
+            reading.has_ended = true;
         }
         Ok(())
     }
@@ -194,7 +194,7 @@ impl TokenState {
     }
 
     /// Returns the ids that were pushed since the thinking has ended: those after its closer, or from the token on that ended
-    /// it without one. There are none while it has not.
+    /// it without one; if there was no thinking, the answer from its beginning. There are none while it has not ended.
     pub fn content_ids(&self) -> impl Iterator<Item = u32> + '_ {
         let is_content = self.has_ended_thinking();
         let ids = self.reading.content.iter().copied().chain(self.reading.waiting.iter().map(|&(_, id)| id));
@@ -239,17 +239,21 @@ impl Reading {
         };
         let is_thinking = event.channel == Channel::Thinking;
         match event.kind {
-            Kind::Open { .. } if is_thinking => self.depth += 1,
-            Kind::Open { .. } if event.channel == Channel::Tool && self.depth == 0 && !self.has_ended => self.end(),
-            Kind::Reclassify => self.reclassify(event.channel),
-            Kind::Text
-                if event.channel == Channel::Content
-                    && self.depth == 0
-                    && !self.has_ended
-                    && !event.bytes.iter().all(u8::is_ascii_whitespace) =>
-            {
-                self.end();
+            Kind::Open { .. } if is_thinking => {
+                self.depth += 1;
+                if !self.has_ended {
+                    self.content.clear();
+                }
             }
+            Kind::Open { .. } if event.channel == Channel::Tool && self.depth == 0 && !self.has_ended => {
+                self.has_ended = true;
+            }
+            Kind::Reclassify => self.reclassify(event.channel),
+            Kind::Text if event.channel == Channel::Content && self.depth == 0 && !self.has_ended => {
+                self.has_ended = !is_blank(event.bytes);
+            }
+            // Blanks alone came before a marker that is removed.
+            Kind::Framing if !self.has_ended && !is_blank(event.bytes) => self.content.clear(),
             _ => {}
         }
         self.settle(end, event.channel, role, on_token);
@@ -275,14 +279,15 @@ impl Reading {
         self.content.clear();
     }
 
-    /// Gives each token that begins before an offset its channel and role.
+    /// Reports the channel and role of each token that begins before an offset.
     fn settle(&mut self, end: u64, channel: Channel, role: Role, on_token: &mut impl FnMut(Channel, Role)) {
         while let Some(&(at, id)) = self.waiting.front()
             && at < end
         {
             self.waiting.pop_front();
             self.counts[channel as usize] += u64::from(role == Role::Text);
-            if self.has_ended && self.depth == 0 {
+            let is_answer = channel == Channel::Content && role == Role::Text;
+            if self.depth == 0 && (self.has_ended || is_answer) {
                 self.content.push(id);
             }
             on_token(channel, role);
@@ -293,7 +298,12 @@ impl Reading {
         let from = if to == Channel::Thinking { Channel::Content } else { Channel::Thinking };
         self.counts[to as usize] += std::mem::take(&mut self.counts[from as usize]);
         self.is_closing = to == Channel::Thinking;
+        self.content.clear();
     }
+}
+
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(u8::is_ascii_whitespace)
 }
 
 /// Returns whether the thinking of a turn has ended where a prompt, which has written this of the turn, stops. A closer without an
