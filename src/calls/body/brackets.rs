@@ -147,7 +147,9 @@ impl Body {
                 continue;
             }
             let is_start = state == LiteralState::Start;
-            match view.closer_or_begin(at, &tables.begins) {
+            // A `begin` that is written like the sign between a key and its value counts between calls only.
+            let stops = if byte == rule.assign { view.closer(at) } else { view.closer_or_begin(at, &tables.begins) };
+            match stops {
                 Decision::More => return self.before(at, Piece::Value, own, Decision::More),
                 Decision::Yes if is_start => return Err(Decision::No),
                 Decision::Yes if is_outermost => return self.ends_at(at, Piece::Value, own, State::LiteralEnd),

@@ -1150,7 +1150,7 @@ impl<'a> Body<'a> {
                 }
                 continue;
             }
-            let is_stop = (self.closes)(at) || self.begins_at(at);
+            let is_stop = (self.closes)(at) || byte != table.assign.as_bytes()[0] && self.begins_at(at);
             let is_over = is_stop || blank(byte) || b",)]}".contains(&byte);
             if open.is_empty() && is_over {
                 self.value(at);
