@@ -1,0 +1,169 @@
+"""vLLM's own tests of its parsers, first with vLLM's and then with those of `libaside.vllm` in their place. Prints one line for each
+kind of parser: how many tests count, and how many of them pass.
+
+    vllm_tests.py SOURCE OUT
+
+SOURCE is vLLM's source. What a test says goes to OUT/lost-KIND.txt if libaside loses it. Counted are the tests that vLLM's own parsers
+pass and that are not in `vllm-uncounted.txt`: these look inside the class of a family, or ask no parser.
+
+Models are not loaded, so the tokenizers of the hub are one that is made here: bytes, some merges, and the markers of all families.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import os
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+SOURCE, OUT = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+DIALECTS = tomllib.loads((HERE / "vllm-dialects.toml").read_text())
+FOLDERS = {"reasoning": "tests/reasoning", "tool": "tests/tool_parsers"}
+# They test no parser.
+LEFT_OUT = ("tests/tool_parsers/test_utils.py", "tests/tool_parsers/test_structural_tag_registry.py")
+
+sys.path.insert(0, str(SOURCE))
+os.chdir(SOURCE)
+
+import pytest  # noqa: E402
+import transformers  # noqa: E402
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers  # noqa: E402
+
+
+class Local(transformers.PreTrainedTokenizerFast):
+    """In place of a tokenizer of the hub."""
+
+    def decode(self, token_ids: Any, *args: Any, **kwargs: Any) -> Any:
+        # Some tests give tokens where ids belong.
+        if isinstance(token_ids, (list, tuple)) and token_ids and isinstance(token_ids[0], str):
+            token_ids = self.convert_tokens_to_ids(list(token_ids))
+        return super().decode(token_ids, *args, **kwargs)
+
+
+@functools.cache
+def tokenizer() -> Local:
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    text = "This is a reasoning section and this is the rest of the response with a content and a tool call for weather in the city of Dallas"
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    made.train_from_iterator([text] * 3, trainers.BpeTrainer(vocab_size=700, initial_alphabet=alphabet, show_progress=False))
+    made.add_special_tokens([AddedToken("<|endoftext|>", special=True)])
+    # Not special, so that they are decoded.
+    made.add_tokens([AddedToken(word, normalized=False) for word in (HERE / "special-tokens.txt").read_text().split()])
+    return Local(tokenizer_object=made, eos_token="<|im_end|>", clean_up_tokenization_spaces=False)
+
+
+def prepare() -> None:
+    """Make what both sides share: the tokenizer, and calls that are equal if their arguments are, as JSON."""
+    transformers.AutoTokenizer.from_pretrained = classmethod(lambda cls, *args, **kwargs: tokenizer())
+    for module in ("vllm.tokenizers", "vllm.tokenizers.registry"):
+        found = importlib.import_module(module)
+        for name in ("get_tokenizer", "cached_get_tokenizer"):
+            if hasattr(found, name):
+                setattr(found, name, lambda *args, **kwargs: tokenizer())
+
+    def value(text: Any) -> Any:
+        try:
+            return json.loads(text)
+        except (TypeError, ValueError):
+            return text
+
+    call = importlib.import_module("vllm.entrypoints.generate.base.protocol").FunctionCall
+    call.__eq__ = lambda one, two: (
+        isinstance(two, call) and one.name == two.name and value(one.arguments) == value(two.arguments)
+    )
+    importlib.import_module("vllm.parser.engine.registered_adapters")
+
+
+def put_in(kind: str) -> dict[type, type]:
+    """Put libaside's parsers into vLLM's manager. Return which class each of them stands for."""
+    aside = importlib.import_module("libaside.vllm")
+    if kind == "reasoning":
+        manager, make = importlib.import_module("vllm.reasoning").ReasoningParserManager, aside.reasoning_parser
+        store = manager.reasoning_parsers
+    else:
+        manager, make = importlib.import_module("vllm.tool_parsers").ToolParserManager, aside.tool_parser
+        store = manager.tool_parsers
+    stand_ins: dict[type, type] = {}
+    for name, (module, class_name) in list(manager.lazy_parsers.items()):
+        if name in DIALECTS[kind]:
+            own = getattr(importlib.import_module(module), class_name)
+            # Node ids have the name.
+            stand_ins.setdefault(own, type(class_name, (make(DIALECTS[kind][name]),), {}))
+            store[name] = stand_ins[own]
+    return stand_ins
+
+
+class Results:
+    """Collects what became of each test, and renames the parsers where the tests' modules have imported them."""
+
+    def __init__(self, stand_ins: dict[type, type]) -> None:
+        self.stand_ins = stand_ins
+        self.lost: dict[str, str] = {}
+        self.passed: set[str] = set()
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        ours = [module for name, module in sys.modules.items() if name.startswith("vllm.")]
+        for module in {item.module for item in items} | {*ours}:
+            for name, value in list(vars(module).items()):
+                if isinstance(value, type) and value in self.stand_ins:
+                    setattr(module, name, self.stand_ins[value])
+                elif isinstance(value, type) and re.match("(Dummy|Fake|Mock|Stub).*okenizer", name):
+                    if module.__name__.startswith("tests") and not hasattr(value, "decode"):
+                        value.decode = decode
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.when == "call" and report.passed:
+            self.passed.add(report.nodeid)
+        elif report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            self.lost[report.nodeid] = " ".join(str(getattr(crash, "message", "")).split())[:300]
+            self.passed.discard(report.nodeid)
+
+
+def decode(self: Any, ids: Any, **kwargs: Any) -> str:
+    """Decode for a tokenizer of a test that cannot."""
+    names = {number: token for token, number in self.get_vocab().items()}
+    return "".join(names.get(number, chr(number) if isinstance(number, int) and number < 128 else "") for number in ids)
+
+
+def run(kind: str, is_ours: bool) -> Path:
+    """Run the tests of a kind in a process of their own: vLLM is imported once. Return where the results are."""
+    out = OUT / f"{'aside' if is_ours else 'own'}-{kind}.json"
+    out.unlink(missing_ok=True)
+    child = os.fork()
+    if child == 0:
+        log = os.open(out.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        results = Results(put_in(kind) if is_ours else {})
+        options = ["-q", "-p", "no:cacheprovider", "--tb=line", "-W", "ignore", "-o", "asyncio_mode=auto"]
+        ignored = [f"--ignore={path}" for path in LEFT_OUT]
+        pytest.main([*options, f"--confcutdir={FOLDERS[kind]}", *ignored, FOLDERS[kind]], plugins=[results])
+        out.write_text(json.dumps({"passed": sorted(results.passed), "lost": results.lost}))
+        os._exit(0)
+    os.waitpid(child, 0)
+    return out
+
+
+def main() -> None:
+    prepare()
+    OUT.mkdir(parents=True, exist_ok=True)
+    uncounted = set((HERE / "vllm-uncounted.txt").read_text().splitlines())
+    for kind in FOLDERS:
+        own, ours = (json.loads(run(kind, is_ours).read_text()) for is_ours in (False, True))
+        counted = set(own["passed"]) - uncounted
+        lost = sorted(counted - set(ours["passed"]))
+        lines = [f"{test}\t{ours['lost'].get(test, 'not run')}\n" for test in lost]
+        (OUT / f"lost-{kind}.txt").write_text("".join(lines))
+        print(f"vllm {kind}: own {len(counted)}, aside {len(counted) - len(lost)}, of {len(counted)}")
+
+
+main()
