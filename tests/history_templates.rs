@@ -8,6 +8,7 @@ use std::fs;
 use aside::Dialect;
 use aside::history::{Format, Name, Options, Server, rewrite};
 use minijinja::{Environment, Error, ErrorKind, Value, syntax::SyntaxConfig, value::Kwargs};
+use minijinja_contrib::pycompat;
 use serde_json::{Map, json};
 use support::ROOT;
 
@@ -56,15 +57,20 @@ fn prompt(file: &str, thinks: &str, reads: &str, request: &str) -> String {
     let mut variables: Map<String, serde_json::Value> = request.as_object().unwrap().clone();
     variables.insert("add_generation_prompt".into(), true.into());
     variables.insert(thinks.into(), true.into());
+    let variables: Value = serde_json::from_value(variables.into()).unwrap();
     let template = fs::read_to_string(format!("{ROOT}/tests/field/templates/{file}")).unwrap();
     let mut environment = Environment::new();
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().unwrap());
-    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    // What a template appends to a list of its own is not in the prompt.
+    environment.set_unknown_method_callback(|state, value, method, arguments| match method {
+        "append" => Ok(Value::from(())),
+        _ => pycompat::unknown_method_callback(state, value, method, arguments),
+    });
     environment.add_filter("tojson", |value: Value, _: Kwargs| serde_json::to_string(&value).unwrap());
     environment.add_function("strftime_now", |_: String| "2026-01-01");
     let raise = |message: String| -> Result<Value, Error> { Err(Error::new(ErrorKind::InvalidOperation, message)) };
     environment.add_function("raise_exception", raise);
-    let rendered = environment.template_from_named_str(file, &template).and_then(|it| it.render(&variables));
+    let rendered = environment.template_from_named_str(file, &template).and_then(|it| it.render(variables));
     rendered.unwrap_or_else(|error| panic!("{file}: {error:#}"))
 }
 

@@ -109,7 +109,7 @@ module Aside
   # options do not name stays as it came, byte for byte. Whoever sends the result writes Content-Length again, and any digest or
   # signature of the body.
   #
-  #   Aside.rewrite_history('{"messages":[{"role":"assistant","reasoning":"a"}]}', format: :chat, name: :thinking)[0]  # => "{\"messages\":[{\"role\":\"assistant\",\"thinking\":\"a\"}]}"
+  #   Aside.rewrite_history('{"messages":[]}', format: :chat, name: :reasoning)[1].outcome.inspect  # => ":read"
   #
   # +format+:: of the request: +:chat+, +:responses+ or +:messages+
   # +name+:: where the thinking of an earlier turn goes: +:as_is+; in chat, +:reasoning_content+, +:reasoning+, +:thinking+,
