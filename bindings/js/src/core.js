@@ -63,6 +63,8 @@ export class Core {
   constructor(module) {
     const { exports } = new WebAssembly.Instance(module, {});
     this.functions = exports;
+    // Those that are called for each token, as the exports are slower to look up.
+    ({ scanner_events: this.events, scanner_split: this.split, rewriter_feed: this.rewrite } = exports);
     this.windowAt = exports.window();
     this.windowSize = exports.window_size();
     this.resultsAt = exports.results() >> 2;
@@ -89,9 +91,14 @@ export class Core {
     try {
       return run(a, b, c, d);
     } catch (error) {
-      this.trap = error;
-      this.refuse();
+      this.fail(error);
     }
+  }
+
+  // Ends the instance, which has trapped.
+  fail(error) {
+    this.trap = error;
+    this.refuse();
   }
 
   refuse() {

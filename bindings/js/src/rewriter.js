@@ -36,7 +36,13 @@ export class Rewriter extends Handle {
 
   #feed(core, bytes) {
     const length = core.write(bytes);
-    core.end(core.enter(core.functions.rewriter_feed, Handle.number(this), length));
+    let result;
+    try {
+      result = core.rewrite(Handle.number(this), length);
+    } catch (error) {
+      core.fail(error);
+    }
+    core.end(result);
     return core.output();
   }
 

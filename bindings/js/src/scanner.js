@@ -50,6 +50,8 @@ export class Split {
   }
 }
 
+const NO_BYTES = new Uint8Array();
+
 function readDeltas(reader, deltas) {
   for (let left = reader.number(); left > 0; left--)
     deltas.push({
@@ -281,10 +283,18 @@ export class Scanner extends Handle {
 
   #events(core, step, text) {
     const length = core.write(text);
-    const result = core.end(core.enter(core.functions.scanner_events, Handle.number(this), step, length));
-    // A text of other characters is read, as it may have half a character, which the encoder has replaced.
-    if (result > 0 && length === text.length && this.#isString)
-      return [new Event("text", CHANNELS[result - 1], text, core.offset(), null, null, false, null, 0, 0)];
+    let result;
+    try {
+      result = core.events(Handle.number(this), step, length);
+    } catch (error) {
+      core.fail(error);
+    }
+    core.end(result);
+    // All of the text, unless it has other characters than ASCII, is one event.
+    if (result > 0) {
+      const own = this.#isString ? text : text.slice();
+      return [new Event("text", CHANNELS[result - 1], own, core.offset(), null, null, false, null, 0, 0)];
+    }
     return this.#read(core);
   }
 
@@ -299,12 +309,20 @@ export class Scanner extends Handle {
 
   #split(core, step, text, part, calls) {
     const length = core.write(text);
-    const result = core.end(core.enter(core.functions.scanner_split, Handle.number(this), step, length, part));
+    let result;
+    try {
+      result = core.split(Handle.number(this), step, length, part);
+    } catch (error) {
+      core.fail(error);
+    }
+    core.end(result);
     const isString = this.#isString !== false;
-    if (result > 0 && length === text.length && isString) {
-      const texts = ["", "", "", ""];
-      texts[result - 1] = text;
-      return new Split(texts[1], texts[0], texts[2], texts[3], calls);
+    // All of the text, unless it has other characters than ASCII, is of one channel.
+    if (result > 0) {
+      const none = isString ? "" : NO_BYTES;
+      const own = isString ? text : text.slice();
+      const of = (channel) => (CHANNELS[result - 1] === channel ? own : none);
+      return new Split(of("thinking"), of("content"), of("narration"), of("tool"), calls);
     }
     const reader = core.read();
     readDeltas(reader, calls);

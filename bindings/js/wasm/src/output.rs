@@ -36,6 +36,14 @@ impl Output {
         }
     }
 
+    #[cfg(feature = "streams")]
+    pub fn numbers(&mut self, numbers: &[u32]) {
+        match self.words.try_reserve(numbers.len()) {
+            Ok(()) => self.words.extend_from_slice(numbers),
+            Err(_) => self.is_lost = true,
+        }
+    }
+
     pub fn flag(&mut self, flag: bool) {
         self.number(u32::from(flag));
     }

@@ -98,13 +98,14 @@ pub fn new(host: &mut Host, dialect: u32) -> Result<i32, Failure> {
     Ok(host.objects.scanners.insert(Scanner { inner, writer }))
 }
 
-/// Returns whether an event is all of the text that was fed: most tokens are, and then JavaScript's own text is returned.
+/// Returns whether an event is all of the text that was fed: most tokens are, and then JavaScript returns its own text.
 fn is_all(event: &aside::Event<'_>, text: &[u8]) -> bool {
-    event.kind == Kind::Text && !text.is_empty() && std::ptr::eq(event.bytes, text)
+    event.kind == Kind::Text && event.first_token == 0 && !text.is_empty() && std::ptr::eq(event.bytes, text)
 }
 
-/// Feeds the text in the window, or does another step, and writes the events. If there is one alone, which is all of the text,
-/// the result is 1 and the number of its channel, and its offset is in the results.
+/// Feeds the text in the window, or does another step, and writes the events. If there is one alone, which is all of the text, and
+/// that is ASCII, it is not written: the result is 1 and the number of its channel, and its offset is in the results. Other texts
+/// are written, as the encoder may have replaced half of a character.
 pub fn events(host: &mut Host, scanner: u32, step: u32, len: u32) -> Result<i32, Failure> {
     let Host { window, output, objects, results, .. } = host;
     let text = &window[..len as usize];
@@ -113,17 +114,27 @@ pub fn events(host: &mut Host, scanner: u32, step: u32, len: u32) -> Result<i32,
     output.number(0);
     scanner.run(step, text, &mut |event| {
         count += 1;
-        all = is_all(&event, text).then_some((event.channel, event.offset));
+        if count == 1 && is_all(&event, text) {
+            all = Some((event.channel, event.offset));
+            return;
+        }
+        if let Some((channel, offset)) = all.take() {
+            write_text(output, channel, offset, text);
+        }
         write_event(output, &event);
     })?;
     scanner.end(step);
     output.set(0, count);
     Ok(match all {
-        Some((channel, offset)) if count == 1 => {
+        Some((channel, offset)) if text.is_ascii() => {
             results[5..].copy_from_slice(&[offset as u32, (offset >> 32) as u32]);
             1 + channel as i32
         }
-        _ => 0,
+        Some((channel, offset)) => {
+            write_text(output, channel, offset, text);
+            0
+        }
+        None => 0,
     })
 }
 
@@ -137,10 +148,11 @@ pub fn tokens(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
     let Host { output, objects, .. } = host;
     let mut count = 0;
     output.number(0);
-    objects.scanners.get(scanner)?.inner.feed_tokens(text, &tokens, |event| {
+    let on_event: &mut dyn FnMut(aside::Event<'_>) = &mut |event| {
         count += 1;
         write_event(output, &event);
-    })?;
+    };
+    objects.scanners.get(scanner)?.inner.feed_tokens(text, &tokens, on_event)?;
     output.set(0, count);
     Ok(0)
 }
@@ -160,7 +172,13 @@ pub fn split(host: &mut Host, scanner: u32, step: u32, len: u32, part: u32) -> R
     let mut writer = scanner.writer.take();
     let ran = scanner.run(step, text, &mut |event| {
         count += 1;
-        all = is_all(&event, text).then_some(event.channel);
+        if count == 1 && is_first && part == 0 && is_all(&event, text) {
+            all = Some(event.channel);
+            return;
+        }
+        if let Some(channel) = all.take() {
+            texts.add(channel, text);
+        }
         texts.take(&event);
         if let Some(writer) = &mut writer
             && written.is_ok()
@@ -173,16 +191,22 @@ pub fn split(host: &mut Host, scanner: u32, step: u32, len: u32, part: u32) -> R
     });
     scanner.writer = writer;
     scanner.end(step);
+    if let Some(channel) = all
+        && text.is_ascii()
+    {
+        ran?;
+        return Ok(1 + channel as i32);
+    }
+    if let Some(channel) = all {
+        texts.add(channel, text);
+    }
     if part == 0 || ran.is_err() || written.is_err() {
         texts.write(output);
     }
     ran?;
     written?;
     output.set(0, deltas);
-    Ok(match all {
-        Some(channel) if count == 1 && deltas == 0 && is_first && part == 0 => 1 + channel as i32,
-        _ => 0,
-    })
+    Ok(0)
 }
 
 fn write_event(output: &mut Output, event: &aside::Event<'_>) {
@@ -193,19 +217,29 @@ fn write_event(output: &mut Output, event: &aside::Event<'_>) {
     };
     let is_repaired =
         matches!(event.kind, Kind::CallValueEnd { is_repaired: true } | Kind::CallEnd { is_repaired: true, .. });
-    output.number(kind(&event.kind));
-    output.number(event.channel as u32);
-    output.number(cause);
-    output.number(rule);
-    output.flag(is_repaired);
-    output.long(event.offset);
-    output.long(event.first_token);
-    output.number(event.tokens);
+    output.numbers(&[
+        kind(&event.kind),
+        event.channel as u32,
+        cause,
+        rule,
+        u32::from(is_repaired),
+        event.offset as u32,
+        (event.offset >> 32) as u32,
+        event.first_token as u32,
+        (event.first_token >> 32) as u32,
+        event.tokens,
+    ]);
     output.text(if let Kind::CallName(Some(name)) = event.kind { name } else { event.bytes });
     if let Kind::Attribute(attribute) = &event.kind {
         output.text(attribute.name);
         output.text(attribute.value);
     }
+}
+
+/// Writes an event that is text without tokens.
+fn write_text(output: &mut Output, channel: Channel, offset: u64, text: &[u8]) {
+    output.numbers(&[kind(&Kind::Text), channel as u32, 0, 0, 0, offset as u32, (offset >> 32) as u32, 0, 0, 0]);
+    output.text(text);
 }
 
 /// Returns the number of a kind, which is its place in the list of `words.js`.

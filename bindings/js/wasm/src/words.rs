@@ -52,11 +52,15 @@ pub const RESPONSES_AS: &Words<ResponsesAs> =
 
 /// Returns what a word stands for, or an error that lists the words of this option.
 pub fn find<T: Copy>(option: &str, word: &str, words: &Words<T>) -> Result<T, Failure> {
-    words.iter().find(|(known, _)| *known == word).map(|&(_, value)| value).ok_or_else(|| {
-        let known: Vec<_> = words.iter().map(|(known, _)| format!("{known:?}")).collect();
-        let (last, others) = known.split_last().expect("an option has words");
-        Failure::value(format!("{option}: {word:?} is unknown: write {} or {last}", others.join(", ")))
-    })
+    let found = words.iter().find(|(known, _)| *known == word).map(|&(_, value)| value);
+    found.ok_or_else(|| unknown(option, word, &mut words.iter().map(|&(known, _)| known)))
+}
+
+/// Lists the words of an option. It is compiled once for all.
+fn unknown(option: &str, word: &str, words: &mut dyn Iterator<Item = &'static str>) -> Failure {
+    let known: Vec<_> = words.map(|known| format!("{known:?}")).collect();
+    let (last, others) = known.split_last().expect("an option has words");
+    Failure::value(format!("{option}: {word:?} is unknown: write {} or {last}", others.join(", ")))
 }
 
 /// Returns the formats of these words, between commas: all, if there is none.
