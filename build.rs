@@ -1,4 +1,5 @@
-//! Lists `dialects/`, `filters/` and `servers/` and embeds each file up to its first example or test; names the shared library.
+//! Lists `dialects/`, `filters/` and `servers/` and embeds each file up to its first example or test, dialects without their comments;
+//! names the shared library.
 
 use std::{
     env,
@@ -58,6 +59,8 @@ fn embed_dialects() {
         patterns.push(models.iter().map(|(text, _)| text.clone()).collect());
         let models = models.iter().map(|(text, start)| format!("Pattern {{ text: {text:?}, start: {start} }}"));
         let models = models.collect::<Vec<_>>().join(", ");
+        // Comments are for readers of the file, and a browser that loads the library need not fetch them.
+        let text: String = text.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();
         writeln!(
             table,
             "Entry {{ name: {name:?}, #[cfg(feature = \"c-api\")] c_name: c{name:?}, aliases: &{aliases:?}, \

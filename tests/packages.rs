@@ -25,6 +25,8 @@ fn every_package_has_the_same_version() {
         ("cli/Cargo.toml", "aside = { path = \"..\", version = \"", "\""),
         ("bindings/python/Cargo.toml", "name = \"aside-python\"\nversion = \"", "\""),
         ("bindings/python/pyproject.toml", "name = \"libaside\"\nversion = \"", "\""),
+        ("bindings/js/wasm/Cargo.toml", "name = \"aside-js\"\nversion = \"", "\""),
+        ("bindings/js/package.json", "\"version\": \"", "\""),
         ("bindings/ruby/lib/aside/version.rb", "VERSION = \"", "\""),
         ("include/aside.h", "#define ASIDE_VERSION \"", "\""),
     ] {
@@ -48,7 +50,7 @@ fn the_changelog_has_the_version() {
 #[test]
 fn the_oldest_compiler_is_the_same_everywhere() {
     let oldest = between("Cargo.toml", "rust-version = \"", "\"");
-    for file in ["cli/Cargo.toml", "bindings/python/Cargo.toml"] {
+    for file in ["cli/Cargo.toml", "bindings/js/wasm/Cargo.toml", "bindings/python/Cargo.toml"] {
         assert_eq!(between(file, "rust-version = \"", "\""), oldest, "{file}");
     }
     assert!(

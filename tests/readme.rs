@@ -138,7 +138,7 @@ fn the_readme_shows_lines_of_programs_that_run() {
     assert!(readme.lines().count() <= 200);
     let programs = blocks(&start);
     let shown = blocks(&readme);
-    for language in ["rust", "c", "cpp", "go", "ruby", "python"] {
+    for language in ["rust", "c", "cpp", "go", "js", "ruby", "python"] {
         let lines = &shown.iter().find(|(of, _)| *of == language).unwrap_or_else(|| panic!("no {language}")).1;
         let (_, program) = programs.iter().find(|(of, _)| *of == language).unwrap();
         let mut at = 0;

@@ -10,6 +10,7 @@ mod c;
 mod cpp;
 mod description;
 mod go;
+mod javascript;
 mod python;
 mod ruby;
 mod rust;
@@ -64,6 +65,12 @@ static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     add(path, section(path, "# ", |rest| python::literals(description, rest)));
     let path = "bindings/python/src/words.rs";
     add(path, section(path, "// ", |rest| python::tables(description, rest)));
+    let path = "bindings/js/wasm/src/words.rs";
+    add(path, section(path, "// ", |rest| python::tables(description, rest)));
+    let path = "bindings/js/src/words.js";
+    add(path, section(path, "// ", |_| javascript::lists(description)));
+    let path = "bindings/js/src/index.d.ts";
+    add(path, section(path, "// ", |rest| javascript::types(description, rest)));
     for (path, text) in &files {
         bless(path, text);
     }
@@ -450,6 +457,10 @@ fn one_thing_has_one_name() {
             ],
         ),
         (&texts_in("src", "rs"), &["pub "]),
+        (
+            &texts_in("bindings/js/src", "ts"),
+            &["export class ", "export interface ", "export type ", "export function ", "static "],
+        ),
         (&texts_in("bindings/go", "go"), &["type ", "func "]),
         (&texts_in("bindings/ruby/sig", "rbs"), &["class ", "type ", "def ", "interface "]),
         (&texts_in("bindings/python/python/libaside", "pyi"), &["class ", "def ", ""]),
@@ -457,7 +468,7 @@ fn one_thing_has_one_name() {
     let mut named = BTreeSet::new();
     for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
-        assert_eq!(cells.len(), 7, "{row}");
+        assert_eq!(cells.len(), 8, "{row}");
         for (cell, (text, words)) in cells[1..].iter().zip(&sources) {
             for name in cell.split('`').skip(1).step_by(2) {
                 assert!(declares(text, words, name), "`{name}` of this row is not declared: {row}");

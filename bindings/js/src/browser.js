@@ -1,0 +1,7 @@
+// The entry for browsers and all else: `await init()` fetches the wasm file.
+
+import { file } from "./file.js";
+
+file.load = () => fetch(new URL("./aside.wasm", import.meta.url));
+
+export * from "./index.js";

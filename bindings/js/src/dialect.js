@@ -1,0 +1,100 @@
+// Dialects: how families of models mark what they write.
+
+import { Handle } from "./handle.js";
+import { file } from "./file.js";
+
+const [BY_NAME, BY_MODEL, BY_TEMPLATE, BY_FILE] = [0, 1, 2, 3];
+
+// Dialects that were given by name, so that each is made once.
+const named = new Map();
+
+export class Dialect extends Handle {
+  #name;
+  #start;
+  #maxHold;
+
+  constructor(core, number, reader) {
+    super(core, number, "dialect_free");
+    this.#name = reader.string();
+    this.#start = reader.string();
+    this.#maxHold = reader.number();
+  }
+
+  static #find(how, text) {
+    if (typeof text !== "string") throw new TypeError(`a string is needed, not ${text === null ? "null" : typeof text}`);
+    const { core } = file;
+    const number = core.call(core.functions.dialect_find, [text], how);
+    const reader = core.read();
+    const dialect = new Dialect(core, number, reader);
+    return [dialect, reader.string()];
+  }
+
+  static find(name) {
+    return Dialect.#find(BY_NAME, name)[0];
+  }
+
+  static findForModel(model) {
+    return Dialect.#find(BY_MODEL, model)[0];
+  }
+
+  static findForTemplate(template) {
+    const [dialect, start] = Dialect.#find(BY_TEMPLATE, template);
+    return { dialect, start };
+  }
+
+  static load(toml) {
+    return Dialect.#find(BY_FILE, toml)[0];
+  }
+
+  static names() {
+    const { core } = file;
+    core.call(core.functions.dialect_names, []);
+    return core.read().list();
+  }
+
+  get name() {
+    return this.#name;
+  }
+
+  get start() {
+    return this.#start;
+  }
+
+  get maxHold() {
+    return this.#maxHold;
+  }
+
+  get starts() {
+    const core = Handle.core(this);
+    core.call(core.functions.dialect_starts, [], Handle.number(this));
+    return core.read().list();
+  }
+
+  toolTriggers() {
+    const core = Handle.core(this);
+    core.call(core.functions.dialect_triggers, [], Handle.number(this));
+    const reader = core.read();
+    return Array.from({ length: reader.number() }, () => ({
+      trigger: reader.string(),
+      begin: reader.string(),
+      afterName: reader.string(),
+      end: reader.string(),
+      arguments: reader.string(),
+      keyBegin: reader.string(),
+      keyEnd: reader.string(),
+      valueBegin: reader.string(),
+      valueEnd: reader.string(),
+      preserved: reader.list(),
+    }));
+  }
+}
+
+// Returns a dialect that is given as such or by its name.
+export function dialectOf(dialect) {
+  if (dialect instanceof Dialect) return dialect;
+  if (typeof dialect !== "string")
+    throw new TypeError(`a dialect is a Dialect or the name of one, not ${dialect === null ? "null" : typeof dialect}`);
+  let found = named.get(dialect);
+  if (!found || Handle.isLost(found)) named.set(dialect, (found = Dialect.find(dialect)));
+  return found;
+}

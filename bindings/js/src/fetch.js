@@ -1,0 +1,79 @@
+// A `fetch` whose answers are split: for every client that takes one.
+
+import { Dialect, requestHint, requestModel, Rewriter, UnknownDialectError, wants } from "libaside";
+import { splitStream } from "./stream.js";
+
+// They say something of the answer as the server wrote it.
+const GONE = ["content-length", "etag", "content-md5", "digest", "repr-digest"];
+
+// Returns a function like `fetch`. Without `dialect`, the model that a request names says it, or else it is `any`. With `calls`, the
+// tools are those of the request, unless there are `tools`.
+export function withAside(fetch, { dialect, ...options } = {}) {
+  // What is wrong with the options is said now, and not at the first answer.
+  new Rewriter(dialect ?? "any", options).free();
+  return async function fetchSplit(input, init) {
+    const { url, method, headers } = described(input, init);
+    const path = pathOf(url);
+    const { formats } = options;
+    const hint = requestHint({ path, method, formats });
+    if (!hint) return fetch(input, init);
+    headers.set("accept-encoding", hint);
+    const response = await fetch(input, { ...init, headers });
+    // What is encoded comes decoded out of `fetch`.
+    const exchange = { status: response.status, path, contentType: response.headers.get("content-type"), formats };
+    const body = wants(exchange);
+    if (!body || !response.body) return response;
+    const request = requestOf(init?.body);
+    const found = dialect ?? dialectFor(request);
+    return replaced(response, splitStream(found, { body, ...options, tools: options.tools ?? toolsFor(request, options) }));
+  };
+}
+
+function described(input, init = {}) {
+  const isRequest = typeof input === "object" && "headers" in input;
+  return {
+    url: isRequest ? input.url : String(input),
+    method: (init.method ?? (isRequest ? input.method : "GET")).toUpperCase(),
+    headers: new Headers(init.headers ?? (isRequest ? input.headers : undefined)),
+  };
+}
+
+function pathOf(url) {
+  return new URL(url, "http://localhost").pathname;
+}
+
+// The body of a request, if it is at hand.
+function requestOf(body) {
+  return typeof body === "string" || body instanceof Uint8Array || body instanceof ArrayBuffer ? body : null;
+}
+
+function dialectFor(request) {
+  const model = request === null ? null : requestModel(request);
+  try {
+    if (model !== null) return Dialect.findForModel(model);
+  } catch (error) {
+    if (!(error instanceof UnknownDialectError)) throw error;
+  }
+  return "any";
+}
+
+// The tools of a request that wants its calls told. A request without tools has none to call.
+function toolsFor(request, { calls }) {
+  if (!calls || request === null) return undefined;
+  try {
+    const { tools = [] } = JSON.parse(typeof request === "string" ? request : new TextDecoder().decode(request));
+    return tools.filter((tool) => typeof (tool.function ?? tool).name === "string");
+  } catch {
+    return undefined;
+  }
+}
+
+// Returns a response with another body.
+function replaced(response, stream) {
+  const headers = new Headers(response.headers);
+  for (const name of GONE) headers.delete(name);
+  const { status, statusText, url, redirected, type } = response;
+  const split = new Response(response.body.pipeThrough(stream), { status, statusText, headers });
+  for (const [name, value] of Object.entries({ url, redirected, type })) Object.defineProperty(split, name, { value });
+  return split;
+}

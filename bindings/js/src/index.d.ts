@@ -1,0 +1,412 @@
+// The types of `libaside`.
+
+// Generated from src/ffi by tests/header: do not edit.
+export type Kind =
+  | "open"
+  | "attribute"
+  | "text"
+  | "framing"
+  | "close"
+  | "reclassify"
+  | "budget"
+  | "call"
+  | "call_name"
+  | "call_id"
+  | "call_key"
+  | "call_type"
+  | "call_value"
+  | "call_value_end"
+  | "call_end";
+export type Channel = "content" | "thinking" | "narration" | "tool";
+export type Cause = "marker" | "implied" | "end_of_stream" | "forced" | "malformed" | "ended";
+export type Start = "content" | "thinking" | "narration" | "tool" | "header" | "calls";
+export type CallsInThinking = "dialect" | "never";
+export type StrayClose = "dialect" | "text" | "drop";
+export type EndReason = "unknown" | "ended" | "cut_off";
+export type NotWhole = "tell" | "hold" | "text";
+export type UnknownTool = "text" | "drop" | "tell";
+export type ToolArguments = "json" | "tags" | "elements" | "literal";
+export type ImpliedEnd = "on" | "off";
+export type LeadingTags = "dialect" | "text";
+export type Markers = "refuse" | "escape";
+export type Field = "reasoning_content" | "reasoning" | "thinking";
+export type Body = "unknown" | "events" | "json" | "lines";
+export type Format = "chat" | "completions" | "responses" | "messages" | "ollama" | "all";
+export type ResponsesAs = "reasoning_text" | "summary";
+export type Hint = "identity";
+// End of what is generated.
+
+/** A text as a stream has it: what is fed as a string comes out as strings, and bytes as bytes. */
+export type Text = string | Uint8Array;
+
+/** The tools of a request: a list as the API takes it, or the JSON of one. */
+export type Tools = string | readonly object[];
+
+/** What libaside is asked for cannot be done. The message says why. */
+export class AsideError extends Error {}
+
+/** No dialect has this name, or is known for this model or template. */
+export class UnknownDialectError extends AsideError {
+  /** The names that are nearest to it. */
+  readonly nearest: string[];
+}
+
+/** A template fits several dialects equally well. */
+export class AmbiguousDialectError extends UnknownDialectError {
+  /** Their names. */
+  readonly candidates: string[];
+}
+
+/** A dialect file or a filter file has an error. */
+export class DialectError extends AsideError {
+  /** Counted from 1. */
+  readonly line: number | null;
+  /** The key, with its table. */
+  readonly key: string;
+}
+
+/** Texts cannot be joined or escaped. */
+export class JoinError extends AsideError {
+  readonly part: "thinking" | "content" | "call" | null;
+  /** The index in the part, in bytes of UTF-8, of the first byte that would be read as something else. */
+  readonly offset: number | null;
+}
+
+/** A defect of the library; its `cause` is what the module has thrown. The objects that were there throw it from then on, and
+ * new ones work. */
+export class DefectError extends Error {}
+
+/** Loads the wasm file. Browsers need it before all else; Node, Deno, Bun and workers load the file themselves. Other hosts pass
+ * the file: a module, its bytes, or a Response with them. */
+export function init(source?: WebAssembly.Module | BufferSource | Response | PromiseLike<Response>): Promise<void>;
+
+/** An object inside the module. */
+declare class Handle {
+  /** Frees the object at once, and not when it is collected. May be called again; all else is then an error. */
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+/** How a family of models marks its thinking, its answer and its tool calls. A dialect never changes. */
+export class Dialect extends Handle {
+  private constructor();
+  /** Returns the built-in dialect of this name. */
+  static find(name: string): Dialect;
+  /** Returns the built-in dialect of a model, by the name that it has on a hub or in a server. */
+  static findForModel(model: string): Dialect;
+  /** Returns the built-in dialect that a chat template is written for, and where generation starts after its prompt. The template
+   * is read, never rendered, so the start is that of the branches that are taken by default. */
+  static findForTemplate(template: string): { dialect: Dialect; start: Start };
+  /** Returns the dialect that a dialect file describes; `toml` is the text of the file. */
+  static load(toml: string): Dialect;
+  /** Returns the names of the built-in dialects, in alphabetical order. */
+  static names(): string[];
+  readonly name: string;
+  /** What is open where a stream starts, unless a scanner is told otherwise. */
+  readonly start: Start;
+  /** What may be open where a stream starts. */
+  readonly starts: Start[];
+  /** The most bytes of a stream that are held back until it is clear what they are. */
+  readonly maxHold: number;
+  /** Returns what the model writes around a tool call, for a server that makes it write calls by a grammar: one entry for each
+   * table of calls in the dialect's file. The first is how the model usually writes. */
+  toolTriggers(): ToolTrigger[];
+}
+
+/** The texts around one call of a tool: `begin`, the tool's name, `afterName`, the arguments, `end`. */
+export interface ToolTrigger {
+  /** The text that a model writes only if a call follows; `begin` starts with it. */
+  readonly trigger: string;
+  readonly begin: string;
+  readonly afterName: string;
+  readonly end: string;
+  readonly arguments: ToolArguments;
+  /** The text before a key; empty for JSON, as are the next three. */
+  readonly keyBegin: string;
+  readonly keyEnd: string;
+  readonly valueBegin: string;
+  readonly valueEnd: string;
+  /** Tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be read. */
+  readonly preserved: string[];
+}
+
+/** An attribute of a tag that opened a span: its name and its decoded value. */
+export interface Attribute<T extends Text = string> {
+  readonly name: T;
+  readonly value: T;
+}
+
+/** What a scanner reports. The `text` of all events of a stream, joined, is the stream. */
+export class Event<T extends Text = string> {
+  private constructor();
+  readonly kind: Kind;
+  /** What it is meant for. */
+  readonly channel: Channel;
+  readonly text: T;
+  /** Counts bytes from the start of the stream, of UTF-8 if the stream is of strings. */
+  readonly offset: number;
+  /** Why a span or a call ended. */
+  readonly cause: Cause | null;
+  /** The number of the span in its dialect. */
+  readonly rule: number | null;
+  /** Of the end of a value, or of a call, whether it was repaired: a value ended without its closer. */
+  readonly isRepaired: boolean;
+  readonly attribute: Attribute<T> | null;
+  /** How many tokens of `feedTokens` begin before the event. */
+  readonly firstToken: number;
+  /** How many begin inside it. */
+  readonly tokens: number;
+}
+
+/** The text of each channel, without markers and framing. */
+export class Split<T extends Text = string> {
+  private constructor();
+  readonly thinking: T;
+  readonly content: T;
+  readonly narration: T;
+  /** The text of tool calls, as the model wrote it. */
+  readonly tool: T;
+  /** What is known of the calls, if the scanner was made with `calls` or `tools`. */
+  readonly calls: CallDelta[];
+}
+
+/** How a call ended. */
+export interface CallEnd {
+  readonly cause: Cause;
+  /** Whether the arguments are complete, so that the call may be run. */
+  readonly isWhole: boolean;
+  /** Whether the call was repaired: the model may have meant other arguments. */
+  readonly isRepaired: boolean;
+  /** An id that the model wrote after the first delta had left. */
+  readonly lateId: string | null;
+}
+
+/** The next part of a tool call. The first one of a call has its `id` and `name`, the last one its `end`; the `arguments` of all,
+ * joined, are JSON if the call is whole. */
+export interface CallDelta {
+  /** The number of the call among those that are emitted, from 0. */
+  readonly index: number;
+  readonly id: string | null;
+  readonly name: string | null;
+  readonly arguments: string;
+  readonly end: CallEnd | null;
+}
+
+/** How much text of a channel was reported since the stream began. */
+export interface Counts {
+  readonly bytes: number;
+  readonly characters: number;
+  readonly spans: number;
+  readonly tokens: number;
+  /** Of `thinking`: whole thoughts that were lost because 1,024 others had not been taken. */
+  readonly lostThoughts: number;
+}
+
+/** The whole text of a thinking span. */
+export interface Thought<T extends Text = string> {
+  readonly text: T;
+  /** Names and decoded values of the opening tag, in their order. */
+  readonly attributes: [T, T][];
+  readonly thoughtType: T | null;
+  readonly confidence: number | null;
+  readonly offset: number;
+  readonly cause: Cause;
+  /** Whether it did not fit. */
+  readonly truncated: boolean;
+}
+
+/** What scanners and rewriters take of calls. */
+interface CallOptions {
+  /** Tells tool calls: as events, and as `calls` of what `split` returns. */
+  calls?: boolean;
+  /** The tools of the request, which imply `calls`: only calls of these are told, with arguments of the types that they ask for. */
+  tools?: Tools | null;
+  /** The most bytes of `tools` as JSON. */
+  maxTools?: number;
+  /** With `"never"`, tool openers inside the thinking are text. */
+  callsInThinking?: CallsInThinking;
+  /** Which part of a call is sent before the call is whole: its arguments as they come (`"tell"`), or nothing. */
+  notWhole?: NotWhole;
+  /** What is done with calls of tools that are not in `tools`. */
+  unknownTool?: UnknownTool;
+  /** With `"off"`, a call that lacks its last markers is not whole, even if the answer ended by itself. */
+  impliedEnd?: ImpliedEnd;
+  /** The most calls that are told; 0 is all. */
+  maxCalls?: number;
+  /** Mends arguments that can mean only one thing. */
+  repairArguments?: boolean;
+}
+
+export interface ScannerOptions extends CallOptions {
+  /** What is open at the first byte; else the dialect says. */
+  start?: Start | null;
+  /** Limits the thinking of the stream, in characters: the event `budget` says where it is exceeded. */
+  budget?: number;
+  /** Keeps whole thoughts for `takeThought`: true, or the most bytes of them. */
+  collect?: boolean | number;
+  /** How a closer of the thinking after other content is treated. */
+  strayClose?: StrayClose;
+  /** With `"text"`, a tag of another family as the first thing of a stream is text. */
+  leadingTags?: LeadingTags;
+}
+
+/** Tells one stream apart, in chunks cut anywhere. A string may end with half a surrogate pair; the other half is to begin the next. */
+export class Scanner<T extends Text = string> extends Handle {
+  constructor(dialect: Dialect | string, options?: ScannerOptions);
+  /** Feeds the next text of the stream, and returns its events. */
+  feed(text: T): Event<T>[];
+  /** Feeds the next text of the stream, and returns the text of each channel: what is called for each token. Content that turns
+   * out to have been thinking, or thinking that turns out to be content (the event `reclassify`), is only moved within what one call
+   * returns: a program that must know of earlier text takes `feed`. */
+  split(text: T): Split<T>;
+  /** Feeds the model's own tokens: a text, the length of each token in bytes of UTF-8, and which are special. */
+  feedTokens(text: T, lengths: ArrayLike<number>, special: ArrayLike<boolean | number>): Event<T>[];
+  /** Ends the stream and returns its last events. The next feed begins a new stream. */
+  finish(): Event<T>[];
+  /** Ends the stream and returns the text that was held back, by channel. */
+  finishSplit(): Split<T>;
+  /** Releases what is held back as text of its channel. The stream goes on. */
+  flush(): Event<T>[];
+  /** Closes the thinking that is open, as if its closer had come: for a host that ends it and goes on with the answer. */
+  forceClose(): Event<T>[];
+  /** Starts the next stream where a rendered prompt ends, and returns what is open there. `tail` is the end of the prompt. */
+  startFromPrompt(tail: Text): Start;
+  /** Says why the stream ends, before `finish`, which forgets it. */
+  endReason(reason: EndReason): void;
+  /** Returns how much text of a channel was reported since the stream began. */
+  counts(channel: Channel): Counts;
+  /** Takes the oldest whole thought that was not taken yet. Needs `collect`. */
+  takeThought(): Thought<T> | null;
+  /** Returns a scanner in the same state, in the middle of a stream too. Scanners that tell calls cannot be copied. */
+  copy(): Scanner<T>;
+  /** Forgets the stream. The next feed begins a new one. */
+  reset(): void;
+  readonly dialect: Dialect;
+  /** Where the current stream starts, or the next one. */
+  readonly start: Start;
+  /** Whether that is only what the dialect guesses of its models. */
+  readonly isStartGuessed: boolean;
+  /** How many bytes are held back now. */
+  readonly held: number;
+}
+
+export interface RewriterOptions extends CallOptions {
+  start?: Start | null;
+  /** Where the thinking of a chat goes; `reasoning_content` is the default. */
+  field?: Field;
+  /** What comes. By default the first bytes say it. */
+  body?: Body;
+  /** The APIs whose answers are read: all by default. */
+  formats?: Format | readonly Format[] | null;
+  responsesAs?: ResponsesAs;
+  /** Mends what kills clients. */
+  repair?: boolean;
+  /** Sends the thinking once more as content, if an answer ends with thinking alone. */
+  promoteEmpty?: boolean;
+  /** Sends the thinking and the content of one chunk in one chunk. */
+  merge?: boolean;
+  strayClose?: StrayClose;
+  leadingTags?: LeadingTags;
+  /** Passes everything as it is. */
+  off?: boolean;
+  /** The longest event that is read, in bytes. */
+  maxEvent?: number;
+  /** How many bytes of a call may be held. */
+  maxHeld?: number;
+  /** Keeps thinking whose start was only guessed as thinking. */
+  keepGuessed?: boolean;
+  /** The name of a tool: the text, without its thinking, is the arguments of a call of it. */
+  startCall?: string;
+}
+
+/** What a rewriter has read since it was made or reset. */
+export interface Stats {
+  readonly events: number;
+  readonly changed: number;
+  readonly added: number;
+  readonly repaired: number;
+  readonly tooLong: number;
+  readonly unread: number;
+  readonly unpromoted: number;
+  readonly truncated: number;
+  readonly thinkingBytes: number;
+  readonly contentBytes: number;
+  readonly held: number;
+  readonly splitByServer: number;
+  /** Whether the answer passes unread because it is not text: compressed, or in another encoding than UTF-8. */
+  readonly encoded: boolean;
+}
+
+/** Splits the text of a server's answer into fields, as its bytes come: an event stream, lines, or one JSON body. */
+export class Rewriter extends Handle {
+  constructor(dialect: Dialect | string, options?: RewriterOptions);
+  /** Feeds the next bytes of the answer, cut anywhere, and returns what is to be sent on: perhaps nothing yet. */
+  feed(data: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer>;
+  /** Ends the answer and returns what was held back. The next feed begins a new one. */
+  finish(): Uint8Array<ArrayBuffer>;
+  /** Forgets the answer and the counts. */
+  reset(): void;
+  /** Reads the next answer by another dialect, or by the rewriter's own if it is null, from another start. */
+  useDialect(dialect: Dialect | string | null, options?: { start?: Start | null }): void;
+  /** Sets the tools of the next answer's request. */
+  useTools(tools: Tools | null): void;
+  /** Starts the next answer's texts where a rendered prompt ends, and returns what is open there. */
+  startFromPrompt(tail: Text): Start;
+  readonly dialect: Dialect;
+  readonly stats: Stats;
+}
+
+/** Returns the answer of a whole text: its content, without white space at both ends. */
+export function strip<T extends Text>(text: T, dialect: Dialect | string): T extends string ? string : Uint8Array;
+/** Returns the text of each channel of a whole text. */
+export function split<T extends Text>(
+  text: T,
+  dialect: Dialect | string,
+  options?: ScannerOptions,
+): Split<T extends string ? string : Uint8Array>;
+
+/** A call of a history. */
+export interface JoinCall {
+  name: string;
+  /** An object, or JSON. */
+  arguments: string | object;
+  id?: string | null;
+}
+
+export interface JoinOptions {
+  /** Such calls, or entries of a message's `tool_calls`. */
+  calls?: readonly (JoinCall | { id?: string | null; function: { name: string; arguments: string | object } })[];
+  /** Whether markers in the parts are refused or broken. */
+  markers?: Markers;
+  start?: Start | null;
+}
+
+/** Returns thinking, content and tool calls written with their markers, as a model of the dialect writes them: for a history that
+ * goes back to the model. What is returned splits back into its parts; if it would not, JoinError says where. */
+export function join<T extends Text>(
+  thinking: T,
+  content: T,
+  dialect: Dialect | string,
+  options?: JoinOptions,
+): T extends string ? string : Uint8Array;
+/** Returns a text with every marker of the dialect broken, so that it can stand in a prompt: a zero width space follows the
+ * marker's first character. */
+export function escape<T extends Text>(text: T, dialect: Dialect | string): T extends string ? string : Uint8Array;
+
+/** What HTTP says of a request and its answer. */
+export interface Exchange {
+  status?: number;
+  method?: string;
+  path?: string;
+  contentType?: string | null;
+  contentEncoding?: string | null;
+  formats?: Format | readonly Format[] | null;
+}
+
+/** Returns what the body of an answer is to a rewriter of these formats, or null if the answer is to pass: another status than
+ * 200, a compressed body, another media type, or the path of another API. */
+export function wants(exchange: Exchange): "events" | "json" | "lines" | null;
+/** Returns `identity` if the request must ask for an answer that is not compressed; else null. */
+export function requestHint(exchange: Exchange): Hint | null;
+/** Returns the model that the JSON of a request asks for, or null if it names none. */
+export function requestModel(body: string | ArrayBuffer | ArrayBufferView): string | null;

@@ -1,0 +1,334 @@
+// The scanner: one stream of text, cut anywhere, told apart.
+
+import { isFirstHalf, optionTexts, textOf } from "./core.js";
+import { dialectOf } from "./dialect.js";
+import { Handle } from "./handle.js";
+import { CAUSES, CHANNELS, KINDS } from "./words.js";
+
+const [FEED, FLUSH, FORCE_CLOSE, FINISH] = [0, 1, 2, 3];
+
+export class Event {
+  constructor(kind, channel, text, offset, cause, rule, isRepaired, attribute, firstToken, tokens) {
+    this.kind = kind;
+    this.channel = channel;
+    this.text = text;
+    this.offset = offset;
+    this.cause = cause;
+    this.rule = rule;
+    this.isRepaired = isRepaired;
+    this.attribute = attribute;
+    this.firstToken = firstToken;
+    this.tokens = tokens;
+  }
+}
+
+function readEvent(reader, isString) {
+  const kind = KINDS[reader.number()];
+  const channel = CHANNELS[reader.number()];
+  const cause = reader.number();
+  const rule = reader.number();
+  const isRepaired = reader.flag();
+  const offset = reader.long();
+  const firstToken = reader.long();
+  const tokens = reader.number();
+  const text = reader.text(isString);
+  const attribute = kind === "attribute" ? { name: reader.text(isString), value: reader.text(isString) } : null;
+  return new Event(
+    kind, channel, text, offset, cause > 0 ? CAUSES[cause - 1] : null, rule > 0 ? rule - 1 : null, isRepaired, attribute,
+    firstToken, tokens,
+  );
+}
+
+// The text of each channel, and what is known of calls.
+export class Split {
+  constructor(thinking, content, narration, tool, calls) {
+    this.thinking = thinking;
+    this.content = content;
+    this.narration = narration;
+    this.tool = tool;
+    this.calls = calls;
+  }
+}
+
+const NO_BYTES = new Uint8Array();
+
+function readDeltas(reader, deltas) {
+  for (let left = reader.number(); left > 0; left--)
+    deltas.push({
+      index: reader.long(),
+      id: reader.optional(),
+      name: reader.optional(),
+      arguments: reader.string(),
+      end: reader.flag()
+        ? {
+            cause: CAUSES[reader.number()],
+            isWhole: reader.flag(),
+            isRepaired: reader.flag(),
+            lateId: reader.optional(),
+          }
+        : null,
+    });
+}
+
+export class Scanner extends Handle {
+  #dialect;
+  // Whether the stream is of strings; null before its first text.
+  #isString = null;
+  // The first half of a character, whose second half has not come.
+  #half = "";
+
+  constructor(dialect, options, copied) {
+    if (copied) {
+      super(copied.core, copied.number, "scanner_free");
+      this.#dialect = dialect;
+      return;
+    }
+    const found = dialectOf(dialect);
+    const core = Handle.core(found);
+    const number = core.call(core.functions.scanner_new, optionTexts(options), Handle.number(found));
+    super(core, number, "scanner_free");
+    this.#dialect = found;
+  }
+
+  feed(text) {
+    const core = Handle.core(this);
+    text = this.#take(text);
+    if (core.fits(text)) return this.#events(core, FEED, text);
+    const events = [];
+    for (const piece of core.pieces(text)) for (const event of this.#events(core, FEED, piece)) events.push(event);
+    return events;
+  }
+
+  split(text) {
+    const core = Handle.core(this);
+    text = this.#take(text);
+    if (core.fits(text)) return this.#split(core, FEED, text, 0, []);
+    const calls = [];
+    let before = "";
+    for (const piece of core.pieces(text)) {
+      this.#split(core, FEED, before, 1, calls);
+      before = piece;
+    }
+    return this.#split(core, FEED, before, 0, calls);
+  }
+
+  // Splits a whole text.
+  static whole(scanner, text) {
+    const core = Handle.core(scanner);
+    scanner.#take(text);
+    const calls = [];
+    for (const piece of core.pieces(text)) scanner.#split(core, FEED, piece, 1, calls);
+    return scanner.#split(core, FINISH, "", 0, calls);
+  }
+
+  feedTokens(text, lengths, special) {
+    if (lengths.length !== special.length)
+      throw new TypeError("lengths and special must have the same length, one entry for each token");
+    const core = Handle.core(this);
+    text = this.#take(text);
+    const words = new Uint8Array(lengths.length * 4);
+    const view = new DataView(words.buffer);
+    for (let at = 0; at < lengths.length; at++) view.setUint32(at * 4, lengths[at], true);
+    core.call(core.functions.scanner_tokens, [text, words, Uint8Array.from(special, Number)], Handle.number(this));
+    return this.#read(core);
+  }
+
+  finish() {
+    return this.#step(FINISH);
+  }
+
+  flush() {
+    return this.#step(FLUSH);
+  }
+
+  forceClose() {
+    return this.#step(FORCE_CLOSE);
+  }
+
+  finishSplit() {
+    const core = Handle.core(this);
+    const calls = [];
+    if (this.#half !== "") this.#split(core, FEED, this.#release(), 1, calls);
+    const split = this.#split(core, FINISH, "", 0, calls);
+    this.#isString = null;
+    return split;
+  }
+
+  startFromPrompt(tail) {
+    const core = Handle.core(this);
+    core.call(core.functions.scanner_prompt, [textOf(tail)], Handle.number(this));
+    return core.read().string();
+  }
+
+  endReason(reason) {
+    const core = Handle.core(this);
+    core.call(core.functions.scanner_end_reason, [String(reason)], Handle.number(this));
+  }
+
+  counts(channel) {
+    const core = Handle.core(this);
+    const at = CHANNELS.indexOf(channel);
+    if (at < 0) throw new TypeError(`channel: ${String(channel)} is unknown: write one of ${CHANNELS.join(", ")}`);
+    core.call(core.functions.scanner_counts, [], Handle.number(this));
+    const reader = core.read();
+    const counts = CHANNELS.map(() => ({
+      bytes: reader.long(),
+      characters: reader.long(),
+      spans: reader.long(),
+      tokens: reader.long(),
+    }));
+    return { ...counts[at], lostThoughts: channel === "thinking" ? reader.long() : 0 };
+  }
+
+  takeThought() {
+    const core = Handle.core(this);
+    if (core.call(core.functions.scanner_take_thought, [], Handle.number(this)) === 0) return null;
+    const isString = this.#isString !== false;
+    const reader = core.read();
+    const text = reader.text(isString);
+    const attributes = Array.from({ length: reader.number() }, () => [reader.text(isString), reader.text(isString)]);
+    const thoughtType = reader.flag() ? reader.text(isString) : null;
+    const hasConfidence = reader.flag();
+    const confidence = reader.double();
+    return {
+      text,
+      attributes,
+      thoughtType,
+      confidence: hasConfidence ? confidence : null,
+      offset: reader.long(),
+      cause: CAUSES[reader.number()],
+      truncated: reader.flag(),
+    };
+  }
+
+  copy() {
+    const core = Handle.core(this);
+    const number = core.call(core.functions.scanner_copy, [], Handle.number(this));
+    const copy = new Scanner(this.#dialect, undefined, { core, number });
+    copy.#isString = this.#isString;
+    copy.#half = this.#half;
+    return copy;
+  }
+
+  reset() {
+    const core = Handle.core(this);
+    core.call(core.functions.scanner_reset, [], Handle.number(this));
+    this.#isString = null;
+    this.#half = "";
+  }
+
+  get dialect() {
+    return this.#dialect;
+  }
+
+  get start() {
+    return this.#state().string();
+  }
+
+  get isStartGuessed() {
+    const reader = this.#state();
+    reader.string();
+    return reader.flag();
+  }
+
+  // The bytes that are held back now.
+  get held() {
+    const reader = this.#state();
+    reader.string();
+    reader.flag();
+    return reader.number();
+  }
+
+  #state() {
+    const core = Handle.core(this);
+    core.call(core.functions.scanner_state, [], Handle.number(this));
+    return core.read();
+  }
+
+  // Returns what is fed of a text: half a character waits for its other half.
+  #take(text) {
+    const isString = typeof textOf(text) === "string";
+    if (this.#isString !== isString) {
+      if (this.#isString !== null)
+        throw new TypeError(
+          isString
+            ? "this stream began with bytes: feed a Uint8Array, not a string"
+            : "this stream began with strings: feed a string, not a Uint8Array",
+        );
+      this.#isString = isString;
+    }
+    if (!isString) return text;
+    if (this.#half !== "") text = this.#release() + text;
+    if (isFirstHalf(text.charCodeAt(text.length - 1))) {
+      this.#half = text.slice(-1);
+      return text.slice(0, -1);
+    }
+    return text;
+  }
+
+  // Returns the half that waits: the encoder writes U+FFFD for it, if it stays alone.
+  #release() {
+    const half = this.#half;
+    this.#half = "";
+    return half;
+  }
+
+  #step(step) {
+    const core = Handle.core(this);
+    const before = this.#half === "" ? [] : this.#events(core, FEED, this.#release());
+    const events = this.#events(core, step, "");
+    if (step === FINISH) this.#isString = null;
+    return before.length === 0 ? events : before.concat(events);
+  }
+
+  #events(core, step, text) {
+    const length = core.write(text);
+    let result;
+    try {
+      result = core.events(Handle.number(this), step, length);
+    } catch (error) {
+      core.fail(error);
+    }
+    core.end(result);
+    // All of the text, unless it has other characters than ASCII, is one event.
+    if (result > 0) {
+      const own = this.#isString ? text : text.slice();
+      return [new Event("text", CHANNELS[result - 1], own, core.offset(), null, null, false, null, 0, 0)];
+    }
+    return this.#read(core);
+  }
+
+  #read(core) {
+    const reader = core.read();
+    const isString = this.#isString !== false;
+    const count = reader.number();
+    const events = [];
+    for (let left = count; left > 0; left--) events.push(readEvent(reader, isString));
+    return events;
+  }
+
+  #split(core, step, text, part, calls) {
+    const length = core.write(text);
+    let result;
+    try {
+      result = core.split(Handle.number(this), step, length, part);
+    } catch (error) {
+      core.fail(error);
+    }
+    core.end(result);
+    const isString = this.#isString !== false;
+    // All of the text, unless it has other characters than ASCII, is of one channel.
+    if (result > 0) {
+      const none = isString ? "" : NO_BYTES;
+      const own = isString ? text : text.slice();
+      const of = (channel) => (CHANNELS[result - 1] === channel ? own : none);
+      return new Split(of("thinking"), of("content"), of("narration"), of("tool"), calls);
+    }
+    const reader = core.read();
+    readDeltas(reader, calls);
+    if (part === 1) return null;
+    const content = reader.text(isString);
+    const thinking = reader.text(isString);
+    return new Split(thinking, content, reader.text(isString), reader.text(isString), calls);
+  }
+}

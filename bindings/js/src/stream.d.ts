@@ -1,0 +1,22 @@
+// The types of `libaside/stream`.
+
+import type { Channel, Dialect, RewriterOptions, ScannerOptions, Text } from "./index.js";
+
+/** Returns a stream that splits the bytes of a server's answer, as a `Rewriter` does. */
+export function splitStream(
+  dialect: Dialect | string,
+  options?: RewriterOptions,
+): TransformStream<Uint8Array, Uint8Array<ArrayBuffer>>;
+
+/** A stretch of a stream. */
+export interface Part<T extends Text = string> {
+  readonly channel: Channel;
+  readonly text: T;
+}
+
+/** Returns a stream that tells text apart. Calls are text of the channel `tool`, as the model wrote it. What a scanner reports with
+ * `reclassify` is not moved. */
+export function scanStream<T extends Text = string>(
+  dialect: Dialect | string,
+  options?: ScannerOptions,
+): TransformStream<T, Part<T>>;

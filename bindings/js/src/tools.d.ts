@@ -1,0 +1,83 @@
+// The types of `libaside/tools`.
+
+import type { Text } from "./index.js";
+
+export { AsideError, DialectError, DefectError } from "./index.js";
+
+/** Loads the wasm file of this part. Browsers need it before all else; Node, Deno, Bun and workers load the file themselves. */
+export function init(source?: WebAssembly.Module | BufferSource | Response | PromiseLike<Response>): Promise<void>;
+
+/** An object inside the module. */
+declare class Handle {
+  /** Frees the object at once, and not when it is collected. May be called again; all else is then an error. */
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+export interface CompressorOptions {
+  /** The most bytes of a result. */
+  budget?: number;
+  /** Texts of filter files, besides those that are built in. */
+  filters?: readonly string[];
+  /** Takes white space out of JSON. Unstable: a later version may change it. */
+  minifyJson?: boolean;
+  /** The longest text, in bytes, that `compress` works on as a whole. */
+  memory?: number;
+  /** The sentence at the end of the banner. */
+  switchOff?: string;
+}
+
+/** One run of a tool. */
+export interface Invocation {
+  toolId: string;
+  /** What the tool was called with: a command line, or for a terminal tool an object with `command`, and `exit_code` and `cwd` where
+   * they are known; for another tool any value that JSON can have. */
+  input: unknown;
+}
+
+/** What was done with a tool's result. */
+export interface Report {
+  /** The names of the filters that changed it. */
+  readonly filters: string[];
+  /** How long the text was, in bytes. */
+  readonly before: number;
+  /** How long it is now, banner included. */
+  readonly after: number;
+  /** The same in UTF-16 units, as the banner says it. */
+  readonly beforeUnits: number;
+  readonly afterUnits: number;
+  /** Filters whose result did not count, and why. Unstable: a later version may change it. */
+  readonly failed: { readonly filter: string; readonly reason: string }[];
+  /** Whether a text of a machine format was cut to keep the budget, so that it cannot be parsed any more. */
+  readonly cutProtected: boolean;
+  /** Whether the command failed, and what is left says only that it passed: show its exit code to the model. */
+  readonly unexplained: boolean;
+}
+
+/** A tool's result, made shorter. */
+export interface Compressed<T extends Text = string> {
+  readonly text: T;
+  readonly report: Report;
+}
+
+/** Makes what tools print shorter before a model reads it, and hides no line that matters. */
+export class Compressor extends Handle {
+  constructor(options?: CompressorOptions);
+  /** Returns a tool's result made shorter. */
+  compress<T extends Text>(text: T, invocation: Invocation): Compressed<T extends string ? string : Uint8Array>;
+  /** Returns a stream for a result that comes in chunks and may be long: it holds at most `memory` bytes, 1 MiB by default. */
+  stream<T extends Text = string>(invocation: Invocation & { memory?: number }): ToolStream<T>;
+}
+
+/** A tool's result that comes in chunks. */
+export class ToolStream<T extends Text = string> extends Handle {
+  private constructor();
+  /** Feeds the next chunk and returns what is known to stay: perhaps nothing yet. */
+  feed(text: T): T;
+  /** Sets the exit code of the command, after the last chunk, before `finish`. Until then, a command without one counts as failed. */
+  setExitCode(code: number): void;
+  /** Ends the result and returns what is left of it. After that, `report` says what was done. */
+  finish(): T;
+  /** What was done with the result, once it has ended. */
+  readonly report: Report | null;
+}

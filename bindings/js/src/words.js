@@ -1,0 +1,23 @@
+// The words of the interface by their numbers.
+
+// Generated from src/ffi by tests/header: do not edit.
+export const KINDS = [
+  "open",
+  "attribute",
+  "text",
+  "framing",
+  "close",
+  "reclassify",
+  "budget",
+  "call",
+  "call_name",
+  "call_id",
+  "call_key",
+  "call_type",
+  "call_value",
+  "call_value_end",
+  "call_end",
+];
+export const CHANNELS = ["content", "thinking", "narration", "tool"];
+export const CAUSES = ["marker", "implied", "end_of_stream", "forced", "malformed", "ended"];
+// End of what is generated.

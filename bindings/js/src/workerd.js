@@ -1,0 +1,8 @@
+// The entry for workers at the edge: their builder compiles the wasm file.
+
+import module from "./aside.wasm";
+import { file } from "./file.js";
+
+file.loadNow = () => module;
+
+export * from "./index.js";

@@ -1,0 +1,64 @@
+//! Dialects: found by name, model or template, or read from a file's text.
+
+use aside::{Dialect, Scanner, ScannerOptions, Start};
+
+use crate::failure::Failure;
+use crate::host::Host;
+
+/// Finds a dialect by the argument: 0, its name; 1, the name of a model; 2, a chat template; 3, the text of a file. Writes its
+/// name, its start, how much it may hold back, and the start that a template has.
+pub fn find(host: &mut Host, how: u32) -> Result<i32, Failure> {
+    let text = host.arguments().text();
+    let (dialect, start) = match how {
+        0 => (Dialect::find(&text)?, None),
+        1 => (Dialect::find_for_model(&text)?, None),
+        2 => {
+            let (dialect, start) = Dialect::find_for_template(&text)?;
+            (dialect, Some(start))
+        }
+        _ => (Dialect::load(&text).map_err(|error| Failure::file(&error))?, None),
+    };
+    let output = &mut host.output;
+    output.text(dialect.name());
+    output.text(dialect.start().as_str());
+    output.size(dialect.max_hold());
+    output.text(start.map_or("", Start::as_str));
+    Ok(host.objects.dialects.insert(dialect))
+}
+
+pub fn names(host: &mut Host) -> Result<i32, Failure> {
+    host.output.list(Dialect::names());
+    Ok(0)
+}
+
+/// Writes what may be open where a stream starts.
+pub fn starts(host: &mut Host, dialect: u32) -> Result<i32, Failure> {
+    let dialect = host.objects.dialects.get(dialect)?;
+    let channels = aside::Channel::ALL.into_iter().map(Start::Channel);
+    let mut starts = Vec::new();
+    for start in channels.chain([Start::Header]) {
+        match Scanner::with_options(dialect, &ScannerOptions::new().start(start)) {
+            Ok(_) => starts.push(start.as_str()),
+            Err(aside::Error::NoSuchStart) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    host.output.list(starts);
+    Ok(0)
+}
+
+/// Writes the texts around a call, for each table of calls.
+pub fn triggers(host: &mut Host, dialect: u32) -> Result<i32, Failure> {
+    let triggers = host.objects.dialects.get(dialect)?.tool_triggers()?;
+    let output = &mut host.output;
+    output.size(triggers.len());
+    for one in triggers {
+        let texts = [&one.trigger, &one.begin, &one.after_name, &one.end];
+        texts.into_iter().for_each(|text| output.text(text));
+        output.text(one.arguments.as_str());
+        let texts = [&one.key_begin, &one.key_end, &one.value_begin, &one.value_end];
+        texts.into_iter().for_each(|text| output.text(text));
+        output.list(&one.preserved);
+    }
+    Ok(0)
+}

@@ -1,0 +1,115 @@
+//! What went wrong, with all that a program may want to act on. JavaScript makes an error of it (`../src/errors.js`).
+
+use crate::output::Output;
+
+/// The class of the error in JavaScript; its numbers are those of the list in `errors.js`.
+#[derive(Clone, Copy)]
+pub enum Class {
+    Memory = 0,
+    Value = 1,
+    File = 2,
+    #[cfg(feature = "streams")]
+    Unknown = 3,
+    #[cfg(feature = "streams")]
+    Ambiguous = 4,
+    #[cfg(feature = "streams")]
+    Join = 5,
+}
+
+pub struct Failure {
+    class: Class,
+    message: String,
+    /// The nearest names, or the candidates.
+    names: Vec<String>,
+    /// Of a file; 0 if it is about no line.
+    line: usize,
+    /// The key of a file, or the part of a text to join.
+    place: String,
+    /// Where in that part.
+    offset: Option<usize>,
+}
+
+impl Failure {
+    fn new(class: Class, message: String) -> Failure {
+        Failure { class, message, names: Vec::new(), line: 0, place: String::new(), offset: None }
+    }
+
+    pub fn memory() -> Failure {
+        Failure::new(Class::Memory, "out of memory".to_owned())
+    }
+
+    pub fn value(message: impl std::fmt::Display) -> Failure {
+        Failure::new(Class::Value, message.to_string())
+    }
+
+    /// An error of a dialect file or a filter file.
+    pub fn file(error: &aside::FileError) -> Failure {
+        let failure = Failure::new(Class::File, error.to_string());
+        Failure { line: error.line().unwrap_or(0), place: error.key().to_owned(), ..failure }
+    }
+
+    pub fn write(&self, output: &mut Output) {
+        output.number(self.class as u32);
+        output.text(&self.message);
+        output.list(&self.names);
+        output.size(self.line);
+        output.text(&self.place);
+        output.flag(self.offset.is_some());
+        output.size(self.offset.unwrap_or(0));
+    }
+}
+
+#[cfg(feature = "streams")]
+mod of_streams {
+    use super::{Class, Failure};
+
+    impl Failure {
+        pub fn unknown(message: String, nearest: Vec<String>) -> Failure {
+            Failure { names: nearest, ..Failure::new(Class::Unknown, message) }
+        }
+    }
+
+    impl From<aside::Error> for Failure {
+        fn from(error: aside::Error) -> Failure {
+            match error {
+                aside::Error::OutOfMemory => Failure::memory(),
+                other => Failure::value(other),
+            }
+        }
+    }
+
+    impl From<aside::UnknownDialect> for Failure {
+        fn from(error: aside::UnknownDialect) -> Failure {
+            Failure::unknown(error.to_string(), error.nearest().iter().map(ToString::to_string).collect())
+        }
+    }
+
+    impl From<aside::UnknownModel> for Failure {
+        fn from(error: aside::UnknownModel) -> Failure {
+            Failure::unknown(error.to_string(), error.nearest().map(|known| known.model.to_owned()).collect())
+        }
+    }
+
+    impl From<aside::UnknownTemplate> for Failure {
+        fn from(error: aside::UnknownTemplate) -> Failure {
+            if error.is_out_of_memory() {
+                return Failure::memory();
+            }
+            let names: Vec<_> = error.candidates().iter().map(ToString::to_string).collect();
+            let class = if names.is_empty() { Class::Unknown } else { Class::Ambiguous };
+            Failure { names, ..Failure::new(class, error.to_string()) }
+        }
+    }
+
+    impl From<aside::JoinError> for Failure {
+        fn from(error: aside::JoinError) -> Failure {
+            let (place, offset) = match &error {
+                aside::JoinError::OutOfMemory => return Failure::memory(),
+                aside::JoinError::Marker { part, offset } => (part.as_str(), Some(*offset)),
+                aside::JoinError::Call { .. } => ("call", None),
+                _ => ("", None),
+            };
+            Failure { place: place.to_owned(), offset, ..Failure::new(Class::Join, error.to_string()) }
+        }
+    }
+}

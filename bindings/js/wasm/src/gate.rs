@@ -1,0 +1,45 @@
+//! What HTTP says of a request and its answer: whether a rewriter has something to do.
+
+use aside::sse::{self, Exchange, RequestModel};
+
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::words;
+
+/// The longest name of a model that is read.
+const LONGEST_MODEL: usize = 1024;
+
+/// Writes what the body of an answer is to a rewriter, or nothing if it is to pass.
+pub fn wants(host: &mut Host, status: u32) -> Result<i32, Failure> {
+    let mut arguments = host.arguments();
+    let [path, content_type, content_encoding, formats] = std::array::from_fn(|_| arguments.text());
+    let exchange = Exchange::new()
+        .status(status)
+        .formats(words::formats(&formats)?)
+        .path(&path)
+        .content_type(&content_type)
+        .content_encoding(&content_encoding);
+    let body = sse::wants(&exchange);
+    host.output.optional(words::BODY.iter().find(|&&(_, known)| Some(known) == body).map(|&(word, _)| word));
+    Ok(0)
+}
+
+/// Returns 1 if the request must ask for an answer that is not compressed.
+pub fn request_hint(host: &mut Host) -> Result<i32, Failure> {
+    let mut arguments = host.arguments();
+    let [path, method, formats] = std::array::from_fn(|_| arguments.text());
+    let exchange = Exchange::new().formats(words::formats(&formats)?).method(&method).path(&path);
+    Ok(i32::from(sse::request_hint(&exchange).is_some()))
+}
+
+/// Writes the model that a request's body asks for.
+pub fn request_model(host: &mut Host) -> Result<i32, Failure> {
+    let body = host.arguments().bytes();
+    let mut room = [0; LONGEST_MODEL];
+    let model = match sse::request_model(&body, &mut room) {
+        RequestModel::Found(model) => Some(model),
+        _ => None,
+    };
+    host.output.optional(model);
+    Ok(0)
+}

@@ -1,0 +1,26 @@
+//! The WebAssembly behind the JavaScript package: the crate's types behind functions of numbers, with texts in linear memory. No
+//! logic is here that the crate should have. `ffi.rs` lists the functions; `../src/core.js` is the other side.
+
+#![deny(unsafe_code)]
+
+#[cfg(feature = "streams")]
+mod dialects;
+mod failure;
+mod ffi;
+#[cfg(feature = "streams")]
+mod gate;
+mod host;
+#[cfg(feature = "streams")]
+mod options;
+mod output;
+#[cfg(feature = "streams")]
+mod rewriters;
+#[cfg(feature = "streams")]
+mod scanners;
+mod slab;
+#[cfg(feature = "tools")]
+mod tools;
+#[cfg(feature = "streams")]
+mod whole;
+#[cfg(feature = "streams")]
+mod words;
