@@ -1,5 +1,4 @@
-// Memory: handles that come and go leave none behind, whether they are freed or collected; and what a
-// trap ends. Needs --expose-gc.
+// Memory: objects that are freed or collected leave no memory in use; and what a trap ends. Needs --expose-gc.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

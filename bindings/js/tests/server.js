@@ -90,7 +90,7 @@ const response = (status, output) => ({
   },
 });
 
-// Runs a test beside a server. `server.text` is what the model says; `server.characters` of it are in a delta, and `server.bytes` in a
+// Runs a test with a server. `server.text` is what the model says; `server.characters` of it are in a delta, and `server.bytes` in a
 // write, of which 0 is all.
 export async function withServer(run) {
   const server = { text: "", characters: 7, bytes: 0, asked: null };

@@ -1,4 +1,4 @@
-//! The WebAssembly behind the JavaScript package: the crate's types behind functions of numbers, with texts in linear memory. No
+//! The WebAssembly of the JavaScript package: the crate's types as functions of numbers, with texts in linear memory. No
 //! logic is here that the crate should have. `ffi.rs` lists the functions; `../src/core.js` is the other side.
 
 #![deny(unsafe_code)]
