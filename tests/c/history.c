@@ -1,6 +1,6 @@
 /* Requests whose history is rewritten; every misuse is a status. */
-#include <aside_unstable.h>
 #include "check.h"
+#include <aside_unstable.h>
 
 #define HUGE_LEN ((size_t)-1)
 #define TEXT(text) (text), strlen(text)

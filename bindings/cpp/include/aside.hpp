@@ -2119,11 +2119,11 @@ struct HistoryOptions {
 
 /// What was done with a request.
 struct HistoryReport {
-    std::uint64_t changed = 0;    ///< messages or items that were changed or removed
-    std::uint64_t refused = 0;    ///< those whose thinking cannot be written into their text
-    std::uint64_t unread = 0;     ///< those whose thinking is signed, encrypted or in a form that is not known
-    HistoryOutcome outcome{};     ///< whether the body was read, or why it came back as it was
-    bool thinking_off = false;    ///< thinking was turned off in the request: see HistoryMade::remove
+    std::uint64_t changed = 0; ///< messages or items that were changed or removed
+    std::uint64_t refused = 0; ///< those whose thinking cannot be written into their text
+    std::uint64_t unread = 0;  ///< those whose thinking is signed, encrypted or in a form that is not known
+    HistoryOutcome outcome{};  ///< whether the body was read, or why it came back as it was
+    bool thinking_off = false; ///< thinking was turned off in the request: see HistoryMade::remove
 };
 
 namespace detail {
@@ -2201,7 +2201,8 @@ inline std::vector<std::string_view> history_servers()
 /// Rewrites the history of a request: all of its body, with the thinking of earlier turns where the server reads it. All that the
 /// options do not name stays as it came, byte for byte; a body that is not read comes back as it is, and the report says why.
 /// Write `Content-Length` again, and any digest or signature of the body. Empty if that fails.
-inline Text try_rewrite_history(std::string_view body, const HistoryOptions &options, HistoryReport *report = nullptr) noexcept
+inline Text try_rewrite_history(std::string_view body, const HistoryOptions &options,
+                                HistoryReport *report = nullptr) noexcept
 {
     if (aside_unstable_version() != 1)
         return {};
@@ -2211,7 +2212,8 @@ inline Text try_rewrite_history(std::string_view body, const HistoryOptions &opt
     std::size_t size = 0;
     char *const bytes = aside_history_rewrite(&raw, body.data(), body.size(), &done, &size);
     if (bytes != nullptr && report != nullptr) {
-        *report = {done.changed, done.refused, done.unread, static_cast<HistoryOutcome>(done.outcome), done.thinking_off != 0};
+        *report = {done.changed, done.refused, done.unread, static_cast<HistoryOutcome>(done.outcome),
+                   done.thinking_off != 0};
     }
     return {bytes, size};
 }
