@@ -19,8 +19,6 @@ const MOST: usize = 4096;
 const CONTRADICTING: &[&str] = &[
     // An opener that stands there once more, before any thinking, is removed with its framing.
     "<|channel><|channel>thought\n<channel|>Hello, world!\nWhat's up?",
-    // A call whose first word is left out is one all the same.
-    "<|tool_call>:get_weather{location:<|\"|>Tokyo<|\"|>,unit:<|\"|>celsius<|\"|>}<tool_call|>",
 ];
 
 #[derive(Deserialize)]

@@ -119,12 +119,21 @@ pub fn history_server<'py>(py: Python<'py>, name: &str, format: &str) -> PyResul
 }
 
 /// Return the same of the text of a server file. This may change in any version.
+///
+///     >>> from libaside import load_history_server
+///     >>> file = 'name = "mine"\n[chat]\nname = "thinking"\nsources = ["its manual"]'
+///     >>> load_history_server(file, "chat")["name"]
+///     'thinking'
 #[pyfunction]
 pub fn load_history_server<'py>(py: Python<'py>, toml: &str, format: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
     keywords(py, &Server::load(toml).map_err(|error| errors::file(&error))?, format)
 }
 
 /// Return the names of the built-in servers. This may change in any version.
+///
+///     >>> from libaside import history_servers
+///     >>> "vllm" in history_servers()
+///     True
 #[pyfunction]
 pub fn history_servers() -> Vec<&'static str> {
     Server::names().collect()
