@@ -89,8 +89,8 @@ var scenes = map[string]scene{
 		answer: answer{text: rehearsed + "I ask.\n" + written},
 		tools:  tools,
 		want: seen{
-			Order:    []string{"thinking", "content", "call", "content", "call"},
-			Thinking: "I could write <tool_call> here.", Content: "I ask.\n\n", Calls: writtenCalls, Reason: "tool_calls",
+			Order:    []string{"thinking", "content", "call", "call"},
+			Thinking: "I could write <tool_call> here.", Content: "I ask.", Calls: writtenCalls, Reason: "tool_calls",
 		},
 		asText: &seen{
 			Order: []string{"thinking", "content"}, Thinking: "I could write <tool_call> here.", Content: "I ask.\n" + written,
