@@ -156,8 +156,8 @@ module Aside
     #
     # +trigger+ is the text that a model writes only if a call follows; +begin_text+ starts with it. +arguments+ says how the
     # arguments are written: +:json+, +:tags+, +:elements+ or +:literal+. +key_begin+, +key_end+, +value_begin+ and +value_end+
-    # go around keys and values; they are empty for JSON. +preserved+ are tags in these texts: those that are special tokens of the model's must
-    # be left in its text, or the call cannot be read.
+    # go around keys and values; they are empty for JSON. +preserved+ are tags in these texts: those that are special tokens of
+    # the model's must be left in its text, or the call cannot be read.
     ToolTrigger = Struct.new(:trigger, :begin_text, :after_name, :end_text, :arguments, :key_begin, :key_end, :value_begin,
                              :value_end, :preserved)
 
