@@ -39,7 +39,8 @@ def wants(**options: Any) -> object:
 
 
 def rewrite_history(**options: Any) -> object:
-    return libaside.rewrite_history("{}", **{"format": "chat", "dialect": "qwen3", **options})
+    given: dict[str, Any] = {"format": "chat", "dialect": "qwen3", **options}
+    return libaside.rewrite_history("{}", **given)
 
 
 def counts(**options: Any) -> object:
