@@ -59,7 +59,7 @@ impl Role {
 /// assert_eq!(state.content_ids().collect::<Vec<_>>(), [4, 5]);
 /// assert_eq!(state.count(Channel::Thinking), 2);
 /// assert_eq!(seen[..2], [(Channel::Thinking, Role::Marker), (Channel::Thinking, Role::Text)]);
-/// # Ok::<(), aside::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct TokenState {
     scanner: Scanner,
