@@ -62,18 +62,21 @@ impl CallTables {
         between: &[u8],
         is_sure: bool,
     ) -> CallTables {
+        let is_other = |table: &&CallTable| matches!(table.body, BodyRule::Tags(_) | BodyRule::Literal(_));
+        let others: Vec<Literal> = tables.iter().filter(is_other).map(|table| table.begin.clone()).collect();
         for table in &mut tables {
-            if let BodyRule::Tags(rule) = &mut table.body {
-                rule.find_ends(if table.end.is_empty() { &around.closes } else { std::slice::from_ref(&table.end) });
+            match &mut table.body {
+                BodyRule::Tags(rule) => {
+                    rule.find_ends(if table.end.is_empty() {
+                        &around.closes
+                    } else {
+                        std::slice::from_ref(&table.end)
+                    });
+                }
+                BodyRule::Json => table.head.needs_object = others.contains(&table.begin),
+                _ => {}
             }
         }
-        let shares = |begin: &Literal| {
-            let is_other = |table: &&CallTable| !matches!(table.body, BodyRule::Object(_) | BodyRule::Json);
-            tables.iter().filter(is_other).any(|table| table.begin == *begin)
-        };
-        let needs_object = |table: &CallTable| matches!(table.body, BodyRule::Json) && shares(&table.begin);
-        let needs_object: Vec<bool> = tables.iter().map(needs_object).collect();
-        tables.iter_mut().zip(&needs_object).for_each(|(table, needs)| table.head.needs_object = *needs);
         let mut order: Vec<u8> = (0..tables.len() as u8).collect();
         order.sort_by_key(|&at| {
             let table = &tables[usize::from(at)];

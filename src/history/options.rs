@@ -1,5 +1,7 @@
 //! The options of a rewrite.
 
+use serde::Deserialize;
+
 use crate::{Dialect, sse};
 
 /// The format of a request.
@@ -10,7 +12,8 @@ use crate::{Dialect, sse};
 /// assert_eq!(Format::of_path("/v1/messages?beta=true"), Some(Format::Messages));
 /// assert_eq!(Format::of_path("/v1/models"), None);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Format {
@@ -71,7 +74,8 @@ pub enum Name {
 }
 
 /// The turns whose thinking stays in the request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Turns {
@@ -87,7 +91,8 @@ pub enum Turns {
 
 /// What an assistant message without thinking gets. Thinking is missing if there is none, if it is `null` or empty, and if it
 /// belongs to a turn whose thinking goes out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Missing {
@@ -103,7 +108,8 @@ pub enum Missing {
 
 /// What is done with blocks and items that a [`Rewriter`](crate::sse::Rewriter) made in an earlier answer, or another program
 /// in the same way: the server that gets the request did not make them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Made {

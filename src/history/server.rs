@@ -142,11 +142,11 @@ struct Requests {
     /// The dialect whose markers the text gets.
     dialect: Option<Spanned<String>>,
     #[serde(default)]
-    turns: TurnsWord,
+    turns: Turns,
     #[serde(default)]
-    missing: MissingWord,
+    missing: Missing,
     #[serde(default)]
-    made: MadeWord,
+    made: Made,
     /// Where it is said, each with what it says.
     #[allow(dead_code)]
     sources: Vec<String>,
@@ -157,17 +157,9 @@ struct Requests {
 #[allow(dead_code)]
 struct Example {
     about: String,
-    format: FormatWord,
+    format: Format,
     input: String,
     output: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum FormatWord {
-    Chat,
-    Messages,
-    Responses,
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq)]
@@ -181,32 +173,6 @@ enum NameWord {
     ReasoningText,
     Summary,
     Text,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum TurnsWord {
-    #[default]
-    All,
-    SinceUser,
-    None,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum MissingWord {
-    #[default]
-    Leave,
-    Empty,
-    Remove,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum MadeWord {
-    #[default]
-    Keep,
-    Remove,
 }
 
 impl Requests {
@@ -255,20 +221,7 @@ impl Requests {
     }
 
     fn options(&self, format: Format, name: Name) -> Options {
-        let turns = match self.turns {
-            TurnsWord::All => Turns::All,
-            TurnsWord::SinceUser => Turns::SinceUser,
-            TurnsWord::None => Turns::None,
-        };
-        let missing = match self.missing {
-            MissingWord::Leave => Missing::Leave,
-            MissingWord::Empty => Missing::Empty,
-            MissingWord::Remove => Missing::Remove,
-        };
-        let made = match self.made {
-            MadeWord::Keep => Made::Keep,
-            MadeWord::Remove => Made::Remove,
-        };
+        let Requests { turns, missing, made, .. } = *self;
         Options::new(format).name(name).turns(turns).missing(missing).made(made)
     }
 }
