@@ -142,8 +142,6 @@ fn mended_chunk(text: String, seen: &mut Seen) -> Vec<String> {
     let mut text = text;
     const THINKING: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "reasoning_details"];
     if delta["content"].is_string() && says(&delta["content"]) && THINKING.iter().any(|name| says(&delta[*name])) {
-        let delta = with(&text, &["choices"], "");
-        assert!(delta.len() < text.len());
         let choices = members(&text).into_iter().find(|(name, ..)| name == "choices").unwrap().2;
         let choice = choices.trim().trim_start_matches('[').trim_end_matches(']').trim();
         let delta = members(choice).into_iter().find(|(name, ..)| name == "delta").unwrap().2;

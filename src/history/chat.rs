@@ -1,13 +1,12 @@
 //! Chat completions. The thinking of an assistant message is under one of several names, or in its content, if that is a list.
 
-use super::edits::Edits;
 use super::json::{Fault, Object, Value};
 use super::made;
 use super::options::{Missing, Name, Options};
 use super::report::{Outcome, Report};
 use super::thinking::{Kept, add_text, join, spans};
 use crate::Dialect;
-use crate::json::Span;
+use crate::json::{Edits, Span};
 use crate::memory::{OutOfMemory, append_all, push};
 
 /// The names of thinking that is a string, in the order in which they count.
@@ -179,7 +178,7 @@ impl<'a> Message<'a> {
             return Ok(());
         };
         match (self.object.get("content"), parts.iter().all(|part| part.thinking.is_some())) {
-            (Some(content), true) => edits.replace(content.span.clone(), &[b"\"\""]),
+            (Some(content), true) => edits.put(content.span.clone(), &[b"\"\""]),
             _ => {
                 let spans = spans(parts.iter().map(|part| &part.span))?;
                 edits.remove(&spans, |at| parts[at].thinking.is_some())
@@ -227,7 +226,7 @@ impl<'a> Message<'a> {
             }
             let value = &self.object.members[at].value;
             if value.string() != Some(thinking) {
-                edits.replace(value.span.clone(), &[b"\"", thinking, b"\""])?;
+                edits.put(value.span.clone(), &[b"\"", thinking, b"\""])?;
             }
         } else {
             self.insert(NAMES[wanted], [b"\"", thinking, b"\""], edits)?;
@@ -236,7 +235,7 @@ impl<'a> Message<'a> {
     }
 
     fn rename(&self, at: usize, wanted: usize, edits: &mut Edits) -> Result<(), OutOfMemory> {
-        edits.replace(self.object.members[at].key.clone(), &[b"\"", NAMES[wanted].as_bytes(), b"\""])
+        edits.put(self.object.members[at].key.clone(), &[b"\"", NAMES[wanted].as_bytes(), b"\""])
     }
 
     /// Inserts a member after the last one that stays. There is one: the role.
@@ -244,7 +243,7 @@ impl<'a> Message<'a> {
         let members = &self.object.members;
         let end = (0..members.len()).rfind(|&at| !self.is_place(at)).map(|at| members[at].value.span.end);
         let Some(end) = end else { return Ok(()) };
-        edits.replace(end..end, &[b",\"", name.as_bytes(), b"\":", value[0], value[1], value[2]])
+        edits.put(end..end, &[b",\"", name.as_bytes(), b"\":", value[0], value[1], value[2]])
     }
 
     fn write_details(&self, thinking: &[u8], edits: &mut Edits) -> Result<(), OutOfMemory> {
@@ -268,13 +267,13 @@ impl<'a> Message<'a> {
                 (None, _) => self.insert("content", [b"[", &part, b"]"], edits)?,
                 (Some(content), Some(parts)) => {
                     let (start, comma) = (content.span.start + 1, if parts.is_empty() { "" } else { "," });
-                    edits.replace(start..start, &[&part, comma.as_bytes()])?;
+                    edits.put(start..start, &[&part, comma.as_bytes()])?;
                 }
                 (Some(content), None) => {
                     let Some(text) = text_of(content) else { return Ok(false) };
                     let text: [&[u8]; 4] = if text.is_empty() { [b""; 4] } else { [b",", TEXT, text, b"\"}"] };
                     let [comma, open, text, close] = text;
-                    edits.replace(content.span.clone(), &[b"[", &part, comma, open, text, close, b"]"])?;
+                    edits.put(content.span.clone(), &[b"[", &part, comma, open, text, close, b"]"])?;
                 }
             }
         }
@@ -296,13 +295,13 @@ impl<'a> Message<'a> {
             self.remove_parts(edits)?;
         }
         match (place, self.object.get("content"), first) {
-            (Some(place), ..) => edits.replace(place.span.clone(), &[b"\"", &joined, b"\""])?,
+            (Some(place), ..) => edits.put(place.span.clone(), &[b"\"", &joined, b"\""])?,
             (None, Some(_), Some(first)) => {
                 let at = first.span.start;
-                edits.replace(at..at, &[TEXT, &joined, b"\"},"])?;
+                edits.put(at..at, &[TEXT, &joined, b"\"},"])?;
             }
             (None, Some(content), None) => {
-                edits.replace(content.span.clone(), &[b"[", TEXT, &joined, b"\"}]"])?;
+                edits.put(content.span.clone(), &[b"[", TEXT, &joined, b"\"}]"])?;
             }
             (None, None, _) => self.insert("content", [b"\"", &joined, b"\""], edits)?,
         }

@@ -3,7 +3,7 @@
 use twox_hash::XxHash3_64;
 
 use super::report::Outcome;
-use crate::json::{Reader, Span, is_json, name, unescape};
+use crate::json::{Reader, Span, append_decoded, is_object, name};
 use crate::memory::{self, OutOfMemory, push};
 
 /// Why a body is not rewritten.
@@ -89,8 +89,9 @@ pub struct Object<'a> {
 impl<'a> Object<'a> {
     /// Reads a body.
     pub fn whole(body: &'a [u8]) -> Result<Object<'a>, Fault> {
-        let start = Reader::new(body).peek().filter(|&first| first == b'{' && is_json(body));
-        start.ok_or(Fault::Outcome(Outcome::NotRequest))?;
+        if !is_object(body) {
+            return Err(Fault::Outcome(Outcome::NotRequest));
+        }
         Object::read(body, 0..body.len())
     }
 
@@ -141,8 +142,6 @@ fn hash(raw: &[u8]) -> memory::Result<u64> {
 /// Returns the text of a string, from its inside.
 pub fn decode(raw: &[u8]) -> memory::Result<Vec<u8>> {
     let mut text = Vec::new();
-    // No text is longer than its JSON.
-    text.try_reserve_exact(raw.len())?;
-    unescape(raw, |part| text.extend_from_slice(part));
+    append_decoded(&mut text, raw)?;
     Ok(text)
 }

@@ -1,13 +1,12 @@
 //! Anthropic Messages. The thinking of an assistant message is in blocks of its content.
 
-use super::edits::Edits;
 use super::json::{Fault, Object, Value};
 use super::made;
 use super::options::{Made, Missing, Name, Options};
 use super::report::{Outcome, Report};
 use super::thinking::{Kept, join, spans};
 use crate::Dialect;
-use crate::json::Span;
+use crate::json::{Edits, Span};
 use crate::memory::{OutOfMemory, push};
 
 /// A thinking block without thinking.
@@ -58,7 +57,7 @@ fn turn_off(body: &Object<'_>, edits: &mut Edits) -> Result<bool, Fault> {
     let Some(thinking) = body.get("thinking") else { return Ok(false) };
     let is_on = thinking.object()?.is_some_and(|thinking| thinking.says("type", "enabled"));
     if is_on {
-        edits.replace(thinking.span.clone(), &[b"{\"type\":\"disabled\"}"])?;
+        edits.put(thinking.span.clone(), &[b"{\"type\":\"disabled\"}"])?;
     }
     Ok(is_on)
 }
@@ -180,14 +179,14 @@ impl<'a> Message<'a> {
             (Some(blocks), _) => match first {
                 Some(first) => {
                     let at = blocks[first].span.start;
-                    edits.replace(at..at, &[EMPTY, b","])
+                    edits.put(at..at, &[EMPTY, b","])
                 }
-                None => edits.replace(content.span.clone(), &[b"[", EMPTY, b"]"]),
+                None => edits.put(content.span.clone(), &[b"[", EMPTY, b"]"]),
             },
             (None, Some(text)) if !text.is_empty() => {
-                edits.replace(content.span.clone(), &[b"[", EMPTY, b",", TEXT, text, b"\"}]"])
+                edits.put(content.span.clone(), &[b"[", EMPTY, b",", TEXT, text, b"\"}]"])
             }
-            (None, Some(_)) => edits.replace(content.span.clone(), &[b"[", EMPTY, b"]"]),
+            (None, Some(_)) => edits.put(content.span.clone(), &[b"[", EMPTY, b"]"]),
             (None, None) => Ok(()),
         }
     }
@@ -236,8 +235,8 @@ fn write_text(
         let text = next.and_then(|text| text.string()).unwrap_or_default();
         let Some(joined) = join(dialect, thinking, text)? else { return Ok(false) };
         match next {
-            Some(text) => edits.replace(text.span.clone(), &[b"\"", &joined, b"\""])?,
-            None => edits.replace(block.span.clone(), &[TEXT, &joined, b"\"}"])?,
+            Some(text) => edits.put(text.span.clone(), &[b"\"", &joined, b"\""])?,
+            None => edits.put(block.span.clone(), &[TEXT, &joined, b"\"}"])?,
         }
         push(&mut is_merged, next.is_some())?;
     }

@@ -18,11 +18,10 @@
 //!
 //! What a server reads is data: see [`Server`].
 
-// `json` reads objects and lists as ranges, and `edits` has the changes. `chat`, `messages` and `responses` decide what changes
+// `json` reads objects and lists as ranges. `chat`, `messages` and `responses` decide what changes
 // in a request of their format: they share `thinking`, and know nothing of one another. `server` reads the files of `servers/`.
 
 mod chat;
-mod edits;
 mod json;
 mod made;
 mod messages;
@@ -38,8 +37,8 @@ pub use options::{Format, Made, Missing, Name, Options, Turns};
 pub use report::{Outcome, Report};
 pub use server::{Server, UnknownServer};
 
+use crate::json::{Edits, Span};
 use crate::memory::{OutOfMemory, copy};
-use edits::Edits;
 use json::{Fault, Object};
 
 /// Why a request could not be rewritten.
@@ -80,7 +79,12 @@ pub fn rewrite(body: impl AsRef<[u8]>, options: &Options) -> Result<(Vec<u8>, Re
     let body = body.as_ref();
     let (mut edits, mut report) = (Edits::default(), Report::default());
     report.outcome = match read(body, options, &mut edits, &mut report) {
-        Ok(()) => return Ok((edits.apply(body)?, report)),
+        Ok(()) => {
+            let mut out = Vec::new();
+            out.try_reserve(body.len() + edits.text.len()).map_err(OutOfMemory::from)?;
+            edits.apply(body, 0..body.len(), Span::clone, &mut out)?;
+            return Ok((out, report));
+        }
         Err(Fault::Outcome(outcome)) => outcome,
         Err(Fault::OutOfMemory) => return Err(RewriteError::OutOfMemory),
     };

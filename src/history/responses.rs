@@ -1,13 +1,12 @@
 //! OpenAI Responses. The thinking of an earlier turn is an item, before the message or the call that it belongs to.
 
-use super::edits::Edits;
 use super::json::{Fault, Object, Value};
 use super::made;
 use super::options::{Made, Missing, Name, Options};
 use super::report::{Outcome, Report};
 use super::thinking::{Kept, add_text, join, spans};
 use crate::Dialect;
-use crate::json::Span;
+use crate::json::{Edits, Span};
 use crate::memory::{OutOfMemory, append_all, push};
 
 /// Notes the changes of a request.
@@ -130,11 +129,11 @@ impl<'a> Item<'a> {
         let text = place.and_then(|text| text.string()).unwrap_or_default();
         let Some(joined) = join(dialect, thinking, text)? else { return Ok(None) };
         match place {
-            Some(place) => edits.replace(place.span.clone(), &[b"\"", &joined, b"\""])?,
+            Some(place) => edits.put(place.span.clone(), &[b"\"", &joined, b"\""])?,
             None => {
                 let open: &[u8] =
                     b"{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":\"";
-                edits.replace(self.span.clone(), &[open, &joined, b"\"}]}"])?;
+                edits.put(self.span.clone(), &[open, &joined, b"\"}]}"])?;
             }
         }
         Ok(Some(place.is_some()))
@@ -193,14 +192,14 @@ fn move_text(item: &Object<'_>, to: Place, from: Place, text: &[u8], edits: &mut
     let mut list = Vec::new();
     append_all(&mut list, &[b"[{\"type\":\"", to.1.as_bytes(), b"\",\"text\":\"", text, b"\"}]"])?;
     match item.get(to.0) {
-        Some(value) => edits.replace(value.span.clone(), &[&list])?,
+        Some(value) => edits.put(value.span.clone(), &[&list])?,
         None => {
             // It has the other one, at least.
             let end = item.members.last().map_or(0, |member| member.value.span.end);
-            edits.replace(end..end, &[b",\"", to.0.as_bytes(), b"\":", &list])?;
+            edits.put(end..end, &[b",\"", to.0.as_bytes(), b"\":", &list])?;
         }
     }
-    item.get(from.0).map_or(Ok(()), |value| edits.replace(value.span.clone(), &[b"[]"]))
+    item.get(from.0).map_or(Ok(()), |value| edits.put(value.span.clone(), &[b"[]"]))
 }
 
 fn is_empty_list(value: &Value<'_>) -> bool {

@@ -1,12 +1,11 @@
-//! Changes of an event or a body: all other bytes must stay as they came.
+//! Changes of a JSON text, or of what has one inside: all other bytes stay as they came.
 
 use std::mem;
 
-use crate::Error;
-use crate::json::{self, Span};
-use crate::memory::{self, append, push};
+use super::read::Span;
+use crate::memory::{self, append, append_all, push};
 
-/// The changes of an event or body: a range of it, and the stretch of `text` that is put there.
+/// The changes: a range each, and the stretch of `text` that is put there.
 #[derive(Default)]
 pub struct Edits {
     pub list: Vec<(Span, Span)>,
@@ -19,10 +18,43 @@ impl Edits {
         memory::clear(&mut self.text);
     }
 
+    /// Returns how many changes there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Forgets the changes after the first ones.
+    pub fn truncate(&mut self, len: usize) {
+        self.list.truncate(len);
+    }
+
     pub fn replace(&mut self, at: Span, write: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>) -> memory::Result<()> {
         let start = self.text.len();
         write(&mut self.text)?;
         push(&mut self.list, (at, start..self.text.len()))?;
+        Ok(())
+    }
+
+    /// Puts the joined parts in the place of a range, which may be empty.
+    pub fn put(&mut self, at: Span, parts: &[&[u8]]) -> memory::Result<()> {
+        self.replace(at, |out| append_all(out, parts))
+    }
+
+    /// Removes some of the members of an object, or of the values of a list, with a comma each. `spans` are those of all.
+    pub fn remove(&mut self, spans: &[Span], is_removed: impl Fn(usize) -> bool) -> memory::Result<()> {
+        let mut at = 0;
+        while at < spans.len() {
+            let count = (at..spans.len()).take_while(|&at| is_removed(at)).count();
+            if count > 0 {
+                let (next, last) = (at + count, spans[at + count - 1].end);
+                let range = match at {
+                    0 => spans[0].start..spans.get(next).map_or(last, |next| next.start),
+                    _ => spans[at - 1].end..last,
+                };
+                self.put(range, &[])?;
+            }
+            at += count + 1;
+        }
         Ok(())
     }
 
@@ -41,9 +73,9 @@ impl Edits {
         place: impl Fn(&Span) -> Span,
         out: &mut Vec<u8>,
     ) -> memory::Result<()> {
-        // Most come in order.
-        if !self.list.is_sorted_by_key(|(at, _)| at.start) {
-            self.list.sort_unstable_by_key(|(at, _)| at.start);
+        // Most come in order. What is inserted where a range begins that is changed comes before it.
+        if !self.list.is_sorted_by_key(|(at, _)| (at.start, at.end)) {
+            self.list.sort_unstable_by_key(|(at, text)| (at.start, at.end, text.start));
         }
         let mut from = part.start;
         for (at, text) in &self.list {
@@ -58,17 +90,4 @@ impl Edits {
         }
         append(out, &raw[from..part.end])
     }
-}
-
-/// Returns the text of a string that has its quotes.
-pub fn decode<'a>(raw: &'a [u8], decoded: &'a mut Vec<u8>) -> Result<&'a [u8], Error> {
-    let raw = &raw[1..raw.len() - 1];
-    if memchr::memchr(b'\\', raw).is_none() {
-        return Ok(raw);
-    }
-    memory::clear(decoded);
-    // No text is longer than its JSON.
-    decoded.try_reserve(raw.len())?;
-    json::unescape(raw, |part| decoded.extend_from_slice(part));
-    Ok(decoded)
 }

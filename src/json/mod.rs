@@ -1,16 +1,18 @@
 //! JSON, for event streams and for calls: where things stand in a text (`read`), whether what comes in pieces is JSON (`syntax`),
-//! and the text of strings (`string`). There is no tree of values here: most of a text passes unread.
+//! the text of strings (`string`), and changes (`edits`). There is no tree of values here: most of a text passes unread.
 
 mod braces;
+mod edits;
 mod read;
 mod string;
 mod syntax;
 
 pub use braces::Braces;
-pub use read::{Reader, Span, is_json, name};
+pub use edits::Edits;
+pub use read::{Reader, Span, is_json, is_object, name};
 #[cfg(feature = "templates")]
 pub use string::escape_of_unit;
-pub use string::{Part, Surrogates, Unescape, escape, escape_with, hex, unescape};
+pub use string::{Part, Surrogates, Unescape, append_decoded, decode, escape, escape_with, hex, unescape};
 pub use syntax::{Seen, Syntax};
 
 /// Returns a number as its digits, written to the end of `digits`.

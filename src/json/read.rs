@@ -263,6 +263,11 @@ pub fn is_json(text: &[u8]) -> bool {
     reader.value().is_some() && reader.end().is_some()
 }
 
+/// Returns whether this is one object and nothing else.
+pub fn is_object(text: &[u8]) -> bool {
+    Reader::new(text).peek() == Some(b'{') && is_json(text)
+}
+
 /// Returns a key without its quotes and escapes. It is empty for a key longer than `room`, because none that is looked for is.
 pub fn name<'a>(text: &'a [u8], key: &Span, room: &'a mut [u8; 24]) -> &'a [u8] {
     let raw = &text[key.start + 1..key.end - 1];

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::ops::Range;
 
-use memchr::memchr2;
+use memchr::{memchr, memchr2};
 
 use crate::memory::{self, append};
 
@@ -269,6 +269,25 @@ impl Unescape {
 /// Returns the value of a hexadecimal digit.
 pub fn hex(digit: u8) -> u32 {
     (digit as char).to_digit(16).unwrap_or(0)
+}
+
+/// Adds the text of a string to `text`. `inside` is the string without its quotes.
+pub fn append_decoded(text: &mut Vec<u8>, inside: &[u8]) -> memory::Result<()> {
+    // No text is longer than its JSON.
+    text.try_reserve(inside.len())?;
+    unescape(inside, |part| text.extend_from_slice(part));
+    Ok(())
+}
+
+/// Returns the text of a string that has its quotes. `decoded` has room for that of one with escapes.
+pub fn decode<'a>(string: &'a [u8], decoded: &'a mut Vec<u8>) -> memory::Result<&'a [u8]> {
+    let inside = &string[1..string.len() - 1];
+    if memchr(b'\\', inside).is_none() {
+        return Ok(inside);
+    }
+    memory::clear(decoded);
+    append_decoded(decoded, inside)?;
+    Ok(decoded)
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2};
 
-use super::edits::Edits;
 use crate::Error;
+use crate::json::Edits;
 use crate::memory::{self, append, append_all, push};
 
 pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";

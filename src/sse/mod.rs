@@ -8,11 +8,10 @@
 // `rewriter` has the functions that a host calls, and `framing` cuts the bytes into events, lines and bodies. `repair` mends
 // events where that is asked for, `format` says which format one is of, and `rewrite` hands it to the code of that: `choices`,
 // `messages` or `responses`, each a `Protocol`. That finds the text of the event, has `text` split it, and notes the changes as
-// `edits`: what is not split must go out as it came in, to the byte. `envelope` is a shorter way to what an event says, if it
+// `json::Edits`: what is not split must go out as it came in, to the byte. `envelope` is a shorter way to what an event says, if it
 // differs from the last one in little more than its text.
 
 mod choices;
-mod edits;
 mod envelope;
 mod event;
 mod format;

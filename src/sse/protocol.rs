@@ -1,10 +1,10 @@
 //! What the code of every format does, and what it works with. A stream is rewritten by the code of its formats, of which none
 //! knows another: [`rewrite`](super::rewrite) hands each event to one of them.
 
-use super::edits::Edits;
 use super::event::EventPart;
 use super::text::{Input, Parts, Setup};
 use crate::Error;
+use crate::json::Edits;
 use crate::memory;
 
 /// At most this many stretches of an event go out on their own; the rest is joined for each field. Otherwise a few bytes of text

@@ -17,7 +17,7 @@ const ERROR: &[u8] = b"error";
 const INDEX: &[u8] = b"index";
 const DONE: &[u8] = b"done";
 const ROLE: &[u8] = b"role";
-const REASONING: [&[u8]; 4] = [b"reasoning_content", b"reasoning", b"reasoning_details", b"thinking"];
+pub const REASONING: [&[u8]; 4] = [b"reasoning_content", b"reasoning", b"reasoning_details", b"thinking"];
 const CALLS: [&[u8]; 2] = [b"tool_calls", b"function_call"];
 const PARTS: [&[u8]; 3] = [b"refusal", b"audio", b"images"];
 
@@ -120,7 +120,7 @@ pub enum Part {
 }
 
 /// Returns whether a value says something. `null`, `false` and the empty string, list and object do not.
-fn says(text: &[u8], value: &Span) -> bool {
+pub fn says(text: &[u8], value: &Span) -> bool {
     let value = &text[value.clone()];
     match value[0] {
         b'[' | b'{' => value[1..value.len() - 1].iter().any(|byte| !byte.is_ascii_whitespace()),

@@ -3,9 +3,8 @@
 
 use super::chunk::{Choice, Member};
 use super::layout::{CallForm, Layout};
-use crate::json::Span;
+use crate::json::{Edits, Span};
 use crate::memory::{self, append, append_all};
-use crate::sse::edits::Edits;
 use crate::sse::options::Field;
 use crate::sse::text::{Parts, Run, Target};
 

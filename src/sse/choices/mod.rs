@@ -23,17 +23,16 @@ mod say;
 
 use std::mem;
 
-use super::edits::decode;
 use super::event::EventPart;
 use super::options::{Field, Options};
 use super::promotion::{Promotes, Promotion};
 use super::protocol::{Context, Protocol, Scratch};
 use super::text::{Input, Parts, Setup, Target, TextStream};
-use crate::json::Span;
+use crate::json::{Span, decode};
 use crate::memory::{self, TryBox, append, push};
 use crate::{EndReason, Error, Scanner};
 use chunk::{CHOICES, Part, has_only_text};
-pub use chunk::{Choice, is_read};
+pub use chunk::{Choice, REASONING, is_read, says};
 use extra::ExtraChunk;
 use fields::{EditRef, Fields, lines};
 use head::Head;
@@ -89,8 +88,6 @@ pub struct Choices {
     read: Vec<Choice>,
     all: Vec<ChoiceStream>,
     deferred: Vec<DeferredEdit>,
-    /// Calls are looked for in the choice that was read last, and of its text nothing is left.
-    is_emptied: bool,
     /// How an extra chunk of the event begins, once one was needed.
     head: Vec<u8>,
 }
@@ -106,7 +103,6 @@ impl Choices {
             read: Vec::new(),
             all: Vec::new(),
             deferred: Vec::new(),
-            is_emptied: false,
             head: Vec::new(),
         }
     }
@@ -225,7 +221,7 @@ impl Choices {
     }
 
     /// Writes the chunks of one choice that go before an event, and notes its changes in the event. `again` says that the
-    /// choice comes in it once more.
+    /// choice comes in it once more. Returns whether calls are looked for in the choice, and nothing of its text is left.
     fn delta(
         &mut self,
         context: &mut Context<'_>,
@@ -233,16 +229,16 @@ impl Choices {
         over: bool,
         again: bool,
         event: &EventPart<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let Context { setup, scratch: Scratch { parts, edits, decoded, alone }, out } = context;
         let field = self.field();
-        let Some(index) = choice.index else { return Ok(()) };
-        let Some(stream) = self.find(setup, index)? else { return Ok(()) };
+        let Some(index) = choice.index else { return Ok(false) };
+        let Some(stream) = self.find(setup, index)? else { return Ok(false) };
         let stream = &mut self.all[stream];
         let text = &mut stream.text;
         let was_over = text.over;
         if was_over && stream.promotion.is_closed() {
-            return Ok(());
+            return Ok(false);
         }
         let (data, line_end, layout, merges) = (event.data(), event.event.line_end, self.layout, self.merges);
         let is_read = !choice.is_split && !was_over;
@@ -326,11 +322,11 @@ impl Choices {
         if let Some(stop) = stream.told_stop(choice, layout).filter(|_| !was_over) {
             edits.replace(stop, |out| append(out, TOLD_STOP))?;
         }
-        let Some(content) = content else { return Ok(()) };
+        let Some(content) = content else { return Ok(false) };
         let whole = content.value.clone();
         let [first, others @ ..] = inside else {
-            self.is_emptied = before.is_empty() && stream.text.looks_for_calls();
-            return Ok(edits.replace(whole, |out| append(out, b"\"\""))?);
+            edits.replace(whole, |out| append(out, b"\"\""))?;
+            return Ok(before.is_empty() && stream.text.looks_for_calls());
         };
         let target = first.target();
         let edit_ref = if others.is_empty() && target == Target::Content && parts.text_of(first) == said {
@@ -345,16 +341,11 @@ impl Choices {
         if again {
             push(&mut self.deferred, DeferredEdit { index, target, edit_ref })?;
         }
-        Ok(())
+        Ok(false)
     }
 
-    /// Returns whether the text of the only choice that was read last is all gone, so that its chunk need not be sent.
-    fn is_emptied(&self) -> bool {
-        self.is_emptied
-            && matches!(&self.read[..], [choice] if !choice.finishes && choice.part.is_none() && !choice.is_split)
-    }
-
-    /// Writes a chunk that was read, with its changes, or nothing where calls are looked for and nothing of the chunk is left. With `is_last`, no text goes on after it. Returns whether there are changes.
+    /// Writes a chunk that was read, with its changes, or nothing if calls are looked for and nothing of the chunk is left. With
+    /// `is_last`, no text comes after it. Returns whether there are changes.
     pub fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error> {
         let start = context.out.len();
         let read = mem::take(&mut self.read);
@@ -362,15 +353,15 @@ impl Choices {
             let here = |index| read.iter().any(|choice| choice.index == Some(index));
             self.release_some(context, Input::Finish, |index| !here(index))?;
         }
+        let mut is_emptied = false;
         for (at, choice) in read.iter().enumerate() {
-            self.is_emptied = false;
             let again = read[at + 1..].iter().any(|later| later.index == choice.index);
-            self.delta(context, choice, is_last && !again, again, event)?;
+            is_emptied = self.delta(context, choice, is_last && !again, again, event)?;
         }
+        is_emptied &= matches!(&read[..], [choice] if !choice.finishes && choice.part.is_none() && !choice.is_split);
         self.read = read;
         let Context { scratch: Scratch { edits, .. }, out, .. } = context;
-        if out.len() == start && self.is_emptied() && event.is_data_alone() && has_only_text(event.data(), self.layout)
-        {
+        if out.len() == start && is_emptied && event.is_data_alone() && has_only_text(event.data(), self.layout) {
             return Ok(true);
         }
         let changes = out.len() > start || !edits.list.is_empty();

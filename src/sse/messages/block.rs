@@ -6,9 +6,8 @@ use std::{mem, slice};
 use super::fields::Fields;
 use super::outgoing::{Delta, Outgoing, call_block, empty, text_block, thinking_block};
 use crate::Error;
-use crate::json::{decimal, escape};
+use crate::json::{Edits, decimal, escape};
 use crate::memory::{self, append, push};
-use crate::sse::edits::Edits;
 use crate::sse::event::{Event, EventPart};
 use crate::sse::text::{CallPart, Parts, Run, Target, TextStream};
 

@@ -20,14 +20,13 @@ mod outgoing;
 
 use std::mem;
 
-use super::edits::decode;
 use super::event::EventPart;
 use super::options::Options;
 use super::promotion::Promotes;
 use super::protocol::{Context, Protocol, Scratch};
 use super::text::{CallPart, Input, Run, Setup, Target};
 use crate::Error;
-use crate::json::Span;
+use crate::json::{Span, decode};
 use crate::memory::{TryBox, append, push};
 use block::{OpenBlock, TextBlock, set_index, set_text};
 pub use fields::{Fields, Kind, is_read};

@@ -2,9 +2,8 @@
 //! a block, and its stop before the next start. Servers use an index twice, leave a start or a stop out, or open two blocks at once.
 
 use crate::Error;
-use crate::json::{Span, decimal};
+use crate::json::{Edits, Span, decimal};
 use crate::memory::{self, append_all, push};
-use crate::sse::edits::Edits;
 use crate::sse::messages::{Fields, Kind};
 
 /// The most blocks whose indexes are remembered.

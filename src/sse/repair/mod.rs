@@ -11,10 +11,10 @@ use std::mem;
 use memchr::memchr2;
 
 use self::blocks::Blocks;
-use self::chunk::Chunks;
+use self::chunk::Chunk;
 use super::event::BYTE_ORDER_MARK;
 use crate::Error;
-use crate::json::{self, Reader, Span};
+use crate::json::{self, Edits, Reader, Span, is_object};
 use crate::memory::{self, append, append_all, push};
 
 /// The longest id that is kept. Real ones have less than 100 bytes.
@@ -34,13 +34,14 @@ pub struct Repairer {
     drops: bool,
     /// The first id of a chunk, as it was written.
     id: Vec<u8>,
-    chunks: Chunks,
+    chunk: Chunk,
     blocks: Blocks,
     /// The lines of the current event that have its name, and the values of those that have its data.
     names: Vec<Span>,
     data: Vec<Span>,
     joined: Vec<u8>,
-    /// The data of the current event, once its members are mended.
+    /// The changes of the current event's data, and the data with them.
+    edits: Edits,
     value: Vec<u8>,
     event: Vec<u8>,
 }
@@ -66,8 +67,9 @@ impl Repairer {
             over: false,
             drops: false,
             id: Vec::new(),
-            chunks: Chunks::default(),
+            chunk: Chunk::default(),
             blocks: Blocks::default(),
+            edits: Edits::default(),
             value: Vec::new(),
             names: Vec::new(),
             data: Vec::new(),
@@ -191,9 +193,9 @@ impl Repairer {
                 for (number, value) in values().enumerate() {
                     append_all(&mut joined, &[if number > 0 { b" " } else { b"" }, value])?;
                 }
-                if values().all(|value| Object::read(value).is_some()) {
+                if values().all(is_object) {
                     values().try_for_each(|value| self.value(raw, &names, value, whole, &mut pass))?;
-                } else if Object::read(&joined).is_some() {
+                } else if is_object(&joined) {
                     self.value(raw, &names, &joined, whole, &mut pass)?;
                 } else if whole {
                     self.begin_event(raw, &names)?;
@@ -228,7 +230,7 @@ impl Repairer {
             }
             _ => {}
         }
-        let Some(object) = Object::read(value) else {
+        let Some(object) = Object::read(value, &mut self.chunk)? else {
             if !whole {
                 return Ok(());
             }
@@ -240,35 +242,39 @@ impl Repairer {
             let name = names.first().map_or(&b""[..], |line| raw[line.clone()].get(b"event:".len()..).unwrap_or(b""));
             return self.comment(&[b": ", name.trim_ascii(), b"\n"], pass);
         }
-        let mut mended = mem::take(&mut self.value);
-        memory::clear(&mut mended);
-        let mut rest = value;
-        let is_of_chat = object.is_chunk || object.has_choices;
-        if is_of_chat {
-            if let Some(id) = object.id {
-                if self.id.is_empty() && id.len() <= LONGEST_ID {
-                    append(&mut self.id, &value[id.clone()])?;
-                } else if !self.id.is_empty() {
-                    append_all(&mut mended, &[&value[..id.start], &self.id])?;
-                    rest = &value[id.end..];
-                }
+        if !object.is_chunk && !object.has_choices {
+            if !object.is_of_message {
+                return self.pass_value(raw, names, None, value, pass);
             }
-            if let (false, [before @ .., b'}']) = (object.has_choices, rest) {
-                append_all(&mut mended, &[before, b",\"choices\":["])?;
-                rest = b"]}";
-            }
+            let mut blocks = mem::take(&mut self.blocks);
+            let done = blocks.mend(value, |kind, value| self.pass_value(raw, names, kind, value, pass));
+            self.blocks = blocks;
+            return done;
         }
-        append(&mut mended, rest)?;
-        let (mut chunks, mut blocks) = (mem::take(&mut self.chunks), mem::take(&mut self.blocks));
-        let done = if object.has_choices {
-            chunks.mend(&mended, |value| self.pass_value(raw, names, None, value, pass))
-        } else if object.is_of_message {
-            blocks.mend(&mended, |kind, value| self.pass_value(raw, names, kind, value, pass))
-        } else {
-            self.pass_value(raw, names, None, &mended, pass)
-        };
-        (self.chunks, self.blocks, self.value) = (chunks, blocks, mended);
-        done
+        if let Some(id) = &object.id
+            && self.id.is_empty()
+            && id.len() <= LONGEST_ID
+        {
+            append(&mut self.id, &value[id.clone()])?;
+        }
+        self.chunk.note_calls()?;
+        let (mut edits, mut mended) = (mem::take(&mut self.edits), mem::take(&mut self.value));
+        for &portion in self.chunk.portions() {
+            edits.clear();
+            memory::clear(&mut mended);
+            if let Some(id) = object.id.as_ref().filter(|_| !self.id.is_empty()) {
+                edits.put(id.clone(), &[&self.id])?;
+            }
+            if !object.has_choices {
+                let end = value.len() - 1;
+                edits.put(end..end, &[b",\"choices\":[]"])?;
+            }
+            self.chunk.mend(value, portion, &mut edits)?;
+            edits.apply(value, 0..value.len(), Span::clone, &mut mended)?;
+            self.pass_value(raw, names, None, &mended, pass)?;
+        }
+        (self.edits, self.value) = (edits, mended);
+        Ok(())
     }
 
     /// Passes on an event with this data. With `kind`, it is one that the server has left out, of this type.
@@ -316,29 +322,41 @@ impl Repairer {
 }
 
 impl Object {
-    /// Reads a JSON object. Returns `None` if this is none.
-    fn read(text: &[u8]) -> Option<Object> {
+    /// Reads a JSON object, and what `chunk` needs of it. Returns `None` if this is none.
+    fn read(text: &[u8], chunk: &mut Chunk) -> memory::Result<Option<Object>> {
+        chunk.clear();
         let mut object = Object { is_empty: true, ..Object::default() };
+        let mut memory = Ok(());
         let mut reader = Reader::new(text);
-        reader.object(|reader, key| {
+        let read = reader.object(|reader, key| {
             object.is_empty = false;
-            let value = reader.value()?;
             match json::name(text, &key, &mut [0; 24]) {
-                b"choices" => object.has_choices = true,
-                b"object" => object.is_chunk = text[value] == *b"\"chat.completion.chunk\"",
+                b"choices" => {
+                    object.has_choices = true;
+                    if reader.peek() == Some(b'[') {
+                        return chunk.read_choices(text, reader, &mut memory);
+                    }
+                    reader.value()?;
+                }
+                b"usage" => return chunk.note_usage(reader.value()?, &mut memory),
+                b"object" => object.is_chunk = text[reader.value()?] == *b"\"chat.completion.chunk\"",
                 b"type" => {
-                    let value = &text[value];
+                    let value = &text[reader.value()?];
                     object.is_of_message = value.starts_with(b"\"content_block_") || value.starts_with(b"\"message_");
                 }
                 b"id" => {
+                    let value = reader.value()?;
                     let says = !matches!(&text[value.clone()], b"null" | b"false" | b"\"\"" | b"0" | b"{}" | b"[]");
                     object.id = says.then_some(value);
                 }
-                _ => {}
+                _ => {
+                    reader.value()?;
+                }
             }
             Some(())
-        })?;
-        reader.end().map(|()| object)
+        });
+        memory?;
+        Ok(read.and_then(|()| reader.end()).map(|()| object))
     }
 }
 

@@ -1,9 +1,8 @@
 //! Where annotations go when text before them is taken out. They count characters, not bytes.
 
 use super::fields::members;
-use crate::json::{Span, decimal};
+use crate::json::{Edits, Span, decimal};
 use crate::memory::{self, append, push};
-use crate::sse::edits::Edits;
 
 /// Returns how many characters a text has.
 pub fn chars(text: &[u8]) -> u64 {

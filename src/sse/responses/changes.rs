@@ -3,9 +3,8 @@
 use memchr::memchr;
 
 use super::fields::Member;
-use crate::json::{Span, decimal};
+use crate::json::{Edits, Span, decimal};
 use crate::memory::{self, append, push};
-use crate::sse::edits::Edits;
 
 /// Notes a change of what may stand on several lines of data, between which other lines of the event may stand.
 pub fn put(

@@ -7,8 +7,8 @@ use super::fields::{Fields, Kind, Object};
 use super::message::{Carrier, Message, OpenItem, PartState, TextConfig, TextPart};
 use super::{Incoming, Outcome, PARTS, Responses};
 use crate::Error;
+use crate::json::decode;
 use crate::memory::{self, append, push};
-use crate::sse::edits::decode;
 use crate::sse::protocol::Context;
 use crate::sse::text::{CallPart, Input, Target};
 

@@ -13,8 +13,8 @@ use super::split::{self, Comparison};
 use super::whole::{self, Items, Scope};
 use super::{Incoming, Outcome, Responses};
 use crate::Error;
+use crate::json::decode;
 use crate::memory::{self, append, push};
-use crate::sse::edits::decode;
 use crate::sse::protocol::Context;
 use crate::sse::text::{Input, Target};
 

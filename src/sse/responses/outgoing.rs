@@ -3,9 +3,8 @@
 use super::changes::put_number;
 use super::fields::Fields;
 use super::places::Places;
-use crate::json::{Span, decimal, escape};
+use crate::json::{Edits, Span, decimal, escape};
 use crate::memory::{self, append, append_all};
-use crate::sse::edits::Edits;
 use crate::sse::event::EventPart;
 use crate::sse::ids::Taken;
 use crate::sse::options::{Options, ResponsesAs};

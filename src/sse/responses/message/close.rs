@@ -4,9 +4,8 @@ use std::mem;
 
 use super::{Message, OpenItem, PartState};
 use crate::Error;
-use crate::json::Span;
+use crate::json::{Edits, Span};
 use crate::memory::{self, append, append_all};
-use crate::sse::edits::Edits;
 use crate::sse::event::Event;
 use crate::sse::protocol::Context;
 use crate::sse::responses::fields::{Fields, Object};
