@@ -1208,7 +1208,7 @@ typedef struct aside_call_writer_options {
      * 4 MiB.
      */
     uint64_t max_tools;
-    /** The part of a call that is sent before the call is whole. What is held for it is at most `max_held` bytes. */
+    /** The part of a call that is sent before the call is whole. At most `max_held` bytes of it are held. */
     aside_not_whole not_whole;
     /**
      * How a call of a tool that is not in `tools` is treated. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the same

@@ -187,7 +187,7 @@ enum {
 /** An `ASIDE_HISTORY_TURNS_` value. */
 typedef uint32_t aside_history_turns;
 
-/** What an assistant message without thinking gets: the values of `aside_history_missing`. */
+/** How an assistant message without thinking is changed: the values of `aside_history_missing`. */
 enum {
     /** Nothing: what is there stays. */
     ASIDE_HISTORY_MISSING_LEAVE = 0,
@@ -200,7 +200,7 @@ enum {
 /** An `ASIDE_HISTORY_MISSING_` value. */
 typedef uint32_t aside_history_missing;
 
-/** What is done with blocks and items that a rewriter made, and the server did not: the values of `aside_history_made`. */
+/** How blocks and items are treated that a rewriter made, and the server did not: the values of `aside_history_made`. */
 enum {
     /** They stay as they are. */
     ASIDE_HISTORY_MADE_KEEP = 0,
@@ -215,7 +215,7 @@ enum {
 typedef uint32_t aside_history_made;
 
 /**
- * What `aside_history_rewrite()` does with a request. Set all of it to zero, then `size` and `format`; or have a server's filled
+ * The options of `aside_history_rewrite()`. Set all of it to zero, then `size` and `format`; or have a server's filled
  * in by `aside_history_server_find()`. Later versions may add fields at the end.
  */
 typedef struct aside_history_options {
@@ -231,9 +231,9 @@ typedef struct aside_history_options {
     aside_history_name name;
     /** The turns whose thinking stays. */
     aside_history_turns turns;
-    /** What an assistant message without thinking gets. */
+    /** How an assistant message without thinking is changed. */
     aside_history_missing missing;
-    /** What is done with blocks and items that the server did not make. */
+    /** How blocks and items are treated that the server did not make. */
     aside_history_made made;
     /** 0. */
     uint32_t reserved;
@@ -258,7 +258,7 @@ enum {
 /** An `ASIDE_HISTORY_OUTCOME_` value. */
 typedef uint32_t aside_history_outcome;
 
-/** What `aside_history_rewrite()` did. Set `size` before the call; later versions may add fields at the end. */
+/** The report of `aside_history_rewrite()`. Set `size` before the call; later versions may add fields at the end. */
 typedef struct aside_history_report {
     /** `sizeof(aside_history_report)` of the caller's header. */
     size_t size;

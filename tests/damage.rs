@@ -161,7 +161,7 @@ fn no_call_is_whole_whose_arguments_are_not_an_object() {
 
                 let Ok(text) = std::str::from_utf8(&text) else { continue };
                 let options = Options::new().calls(true).start(start.map(|start| start.parse().unwrap()));
-                // What is told of the text alone is asked for, and not of how the answer ended.
+                // The calls of the text alone are asked for, whatever ended the answer.
                 let options = options.implied_end(ImpliedEnd::Off);
                 let chat =
                     |part: &str| json!({"choices": [{"index": 0, part: {"content": text}, "finish_reason": "stop"}]});

@@ -274,7 +274,7 @@ fn the_text_gets_the_markers_of_a_dialect() {
             ),
         ],
     );
-    // What `join` refuses stays as it came, and is counted.
+    // Thinking that `join` refuses stays as it came, and is counted.
     for message in [
         r#"{"role":"assistant","thinking":"It says </think>.","content":"b"}"#,
         r#"{"role":"assistant","thinking":"a","content":"<think>a</think>b"}"#,
@@ -480,7 +480,7 @@ fn items_of_responses() {
                     message.replace(r#""id":"msg_1","#, "")
                 )),
             ),
-            // What the client thinks that the server has.
+            // The history that the client believes the server to have.
             (
                 &body(r#"{"type":"item_reference","id":"rs_msg_1"},{"type":"item_reference","id":"msg_1"}"#),
                 &body(r#"{"type":"item_reference","id":"msg_1"}"#),
@@ -539,7 +539,7 @@ fn items_of_responses() {
     );
 }
 
-/// What a rewriter makes is recognised when it comes back, with a label and without, streamed and whole.
+/// Blocks and items that a rewriter makes are recognised when they come back, with a label and without, streamed and whole.
 #[test]
 fn what_a_rewriter_makes_is_recognised() {
     use aside::sse::{self, Rewriter};
@@ -932,7 +932,7 @@ fn what_is_not_named_stays_to_the_byte() {
         let (out, report) = rewritten(&body, &options);
         assert_eq!(report.outcome, Outcome::Read, "{body}");
         assert_eq!(report.changed > 0, out != body, "{body}\n{out}");
-        // What surrounds the history.
+        // The text around the history.
         let list = if format == Format::Responses { "\"input\":" } else { "\"messages\" : " };
         let (head, _) = body.split_once(list).unwrap();
         let (_, tail) = body.rsplit_once(']').unwrap();

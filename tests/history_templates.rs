@@ -1,5 +1,5 @@
 //! A loop of tool calls as four models' own chat templates write it (`tests/field/templates`): in the prompt of the third turn, the
-//! thinking of the turns before stands where the model had it, whatever name the client sends it under.
+//! thinking of the turns before is where the model had it, whatever name the client sends it under.
 
 #![cfg(feature = "templates")]
 
@@ -61,7 +61,7 @@ fn prompt(file: &str, thinks: &str, reads: &str, request: &str) -> String {
     let template = fs::read_to_string(format!("{ROOT}/tests/field/templates/{file}")).unwrap();
     let mut environment = Environment::new();
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().unwrap());
-    // What a template appends to a list of its own is not in the prompt.
+    // Text that a template appends to its own list is not in the prompt.
     environment.set_unknown_method_callback(|state, value, method, arguments| match method {
         "append" => Ok(Value::from(())),
         _ => pycompat::unknown_method_callback(state, value, method, arguments),

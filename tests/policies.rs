@@ -1,4 +1,4 @@
-//! What hosts ask of calls: what leaves before a call is whole, calls of other tools, how many there are, what the end of the text ends,
+//! The policies of hosts for calls: the part of a call that is sent before it is whole, calls of other tools, how many there are, what the end of the text ends,
 //! what is mended, and calls without markers. In each format, in streams and in bodies, whatever the cut: nothing is lost but what
 //! was to be dropped, and the reason to finish is that of a call only if one went out.
 
@@ -38,7 +38,7 @@ fn rewritten(dialect: &str, options: &Options, input: &str, len: usize) -> Strin
     String::from_utf8(out).unwrap()
 }
 
-/// What a client has of an answer.
+/// A client's view of an answer.
 #[derive(Debug, Default, PartialEq)]
 struct Said {
     content: String,
@@ -303,7 +303,7 @@ fn plain(mut said: Said) -> Said {
     said
 }
 
-/// What clients have of a text as a body, and as a stream, however it is cut.
+/// The views that clients have of a text as a body, and as a stream, however it is cut.
 fn both(format: Format, options: &Options, text: &str) -> [Said; 2] {
     let body = plain(format.read_body(&rewritten("qwen3", options, &format.body(text), usize::MAX)));
     let mut streams = [1, 3, usize::MAX].into_iter().map(|len| {
@@ -399,7 +399,7 @@ fn a_call_of_another_tool_is_text_or_gone_or_told() {
             let [body, stream] = both(format, &none, UNKNOWN);
             assert_eq!([&body, &stream], [&alone, &alone], "{format:?} {unknown_tool:?}");
         }
-        // What is dropped is the call alone, as far as it is one, and text around it stays.
+        // Only the call is dropped, as far as it is one, and text around it stays.
         let options = wanting().unknown_tool(UnknownTool::Drop);
         let [body, stream] = both(format, &options, &UNKNOWN.replace("1}}", "1}] and"));
         let wanted = said("] and", &[], stop);
@@ -420,7 +420,7 @@ fn so_many_calls_are_told_and_later_ones_are_text() {
             let [body, stream] = both(format, &wanting().max_calls(most), TWO);
             assert_eq!([&body, &stream], [&both_told, &both_told], "{format:?}");
         }
-        // A call that was not told counts for nothing.
+        // A call that was not emitted counts for nothing.
         let [body, stream] =
             both(format, &wanting().max_calls(1).not_whole(NotWhole::Hold), &format!("{BROKEN}{WHOLE}"));
         let wanted = said(BROKEN, F, called);
@@ -464,7 +464,7 @@ fn the_end_of_an_answer_ends_a_call_between_two_values() {
 /// A call of a writer: its name, its arguments, and whether it is whole, with its cause and whether it was repaired.
 type Written = (String, String, Option<(bool, Cause, bool)>);
 
-/// What a writer says of a text.
+/// The calls that a writer emits of a text.
 fn written(options: call_writer::Options, text: &str, reason: EndReason) -> Vec<Written> {
     let dialect = Dialect::find("qwen3").unwrap();
     let run = |len: usize| {
@@ -556,7 +556,7 @@ fn arguments_are_mended_where_nothing_has_to_be_guessed() {
     let tag = |key: &str, value: &str| {
         format!("<tool_call>\n<function=f>\n<parameter={key}>\n{value}\n</parameter>\n</function>\n</tool_call>")
     };
-    // What is mended, and to what.
+    // Arguments that are mended, and the result.
     let cases = [
         (json(r#"{"text": "C:\Dev\_x \é"}"#), r#"{"text": "C:\\Dev\\_x \\é"}"#),
         (json("{\"text\": \"a\\\nb\"}"), r#"{"text": "a\\\nb"}"#),
@@ -577,7 +577,7 @@ fn arguments_are_mended_where_nothing_has_to_be_guessed() {
         // Who wants no call that is not whole wants none that was mended.
         assert_eq!(written(writing().repair_arguments(true).not_whole(NotWhole::Hold), text, EndReason::Ended), []);
     }
-    // What stays, with the option and without it.
+    // Arguments that stay, with the option and without it.
     let same = [
         json(r#"{"text": "[1]", "x": 1}"#),
         json(r#"{"list": "not a list"}"#),

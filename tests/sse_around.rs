@@ -1,4 +1,4 @@
-//! What stands around the calls of an answer: blanks, a second closer, sections without a call, and tokens that end a turn are not
+//! The framing around the calls of an answer: blanks, a second closer, sections without a call, and tokens that end a turn are not
 //! content, in any format, and however the server and the network cut the answer.
 
 use std::sync::Arc;
@@ -287,7 +287,7 @@ fn text_around_calls_stays() {
     check("qwen3", &format!("{F}\n\nDone.\n"), &[call, ("text", "Done.\n")]);
     check("qwen3", &format!("{F}\n{F}\nDone."), &[call, call, ("text", "Done.")]);
     check("qwen3", &format!("{F}</tool_call>\nDone."), &[call, ("text", "Done.")]);
-    // What only begins as a token does.
+    // Text that only begins as a token does.
     check("qwen3", &format!("{F}\n</tool"), &[call, ("text", "</tool")]);
     check("qwen3", &format!("{F}\n</s is a tag"), &[call, ("text", "</s is a tag")]);
     check("qwen3", &format!("{F}\n<tool_call> begins"), &[call, ("text", "<tool_call> begins")]);

@@ -660,7 +660,7 @@ fn of_any_text_each_byte_is_told_once() {
                 let tools = tools.get(random.below(3)).cloned();
                 let scanner = aside::ScannerOptions::new().start(start);
                 let options = Options::new().start(start).calls(true).tools(tools.clone());
-                // What a client must get is told of the text alone, and not of how the answer ended.
+                // The expectation is made of the text alone, and not of how the answer ended.
                 let options = options.implied_end(ImpliedEnd::Off);
                 for is_body in [false, true] {
                     let wanted = support::told::told(pair, &scanner, tools.clone(), text.as_bytes(), is_body);

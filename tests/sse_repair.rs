@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 /// What has been seen of a stream.
 #[derive(Default)]
 struct Seen {
-    /// What chunks and blocks say is not mended.
+    /// Neither chunks nor blocks are mended.
     keeps_shapes: bool,
     over: bool,
     id: Option<String>,
@@ -98,7 +98,7 @@ fn members(object: &str) -> Vec<(String, String, String)> {
     found
 }
 
-/// Puts another value in the place of the first one that stands after this path, if that is there.
+/// Puts another value in the place of the first one after this path, if that is there.
 fn with(text: &str, path: &[&str], new: &str) -> String {
     let [key, rest @ ..] = path else { return new.to_owned() };
     let inside = |value: &str| match value.strip_prefix('[') {
@@ -124,7 +124,7 @@ fn says(value: &Value) -> bool {
     !matches!(value, Value::Null | Value::Bool(false)) && *value != "" && *value != Value::Array(Vec::new())
 }
 
-/// What a chunk becomes. Only chunks of one choice are mended here.
+/// Returns the chunks that one becomes. Only chunks of one choice are mended here.
 fn mended_chunk(text: String, seen: &mut Seen) -> Vec<String> {
     let chunk = object(&text).unwrap();
     let Some(Value::Array(choices)) = chunk.get("choices") else { return vec![text] };
@@ -169,7 +169,7 @@ fn mended_chunk(text: String, seen: &mut Seen) -> Vec<String> {
     out
 }
 
-/// What an event of Messages becomes: events with their types, where they are not its own.
+/// Returns the events that one of Messages becomes, with their types if they are not its own.
 fn mended_block_event(text: &str, seen: &mut Seen) -> Vec<(Option<&'static str>, String)> {
     let event = object(text).unwrap();
     let kind = event["type"].as_str().unwrap();

@@ -125,7 +125,7 @@ impl Job<'_> {
 /// With more pieces, other starts are left to longer runs.
 const MANY: usize = 40;
 
-/// With more than these, every third piece begins sequences, and all of them go on: those of `any` take minutes.
+/// With more than these, only every third piece begins sequences, and all pieces continue them: those of `any` take minutes.
 const MOST: usize = 100;
 
 #[test]

@@ -13,7 +13,7 @@ fn vocabulary(texts: &[&[u8]]) -> Arc<Vocabulary> {
     Arc::new(Vocabulary::new(bytes.chain(texts).map(|text| (text, false))).without_special())
 }
 
-/// What the events of a text say: whether thinking is open, and whether the last one was closed before the text's end.
+/// The facts that the events of a text show: whether thinking is open, and whether the last one was closed before the text's end.
 #[derive(Default)]
 struct Thinking {
     is_open: bool,

@@ -1,4 +1,4 @@
-//! What a dialect says of its calls to a server that makes a model write them by a grammar: a call that is put together of these
+//! The description of a dialect's calls for a server that makes a model write them by a grammar: a call that is put together of these
 //! texts is read as that call, in every table of every built-in dialect.
 
 use std::sync::Arc;

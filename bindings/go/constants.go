@@ -436,7 +436,7 @@ func (h HistoryTurns) String() string {
 	return name(uint32(h), "all", "since_user", "none")
 }
 
-// HistoryMissing is what an assistant message without thinking gets.
+// HistoryMissing is how an assistant message without thinking is changed.
 type HistoryMissing uint32
 
 const (
@@ -454,7 +454,7 @@ func (h HistoryMissing) String() string {
 	return name(uint32(h), "leave", "empty", "remove")
 }
 
-// HistoryMade is what is done with blocks and items that a rewriter made, and the server did not.
+// HistoryMade is how blocks and items are treated that a rewriter made, and the server did not.
 type HistoryMade uint32
 
 const (

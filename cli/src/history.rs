@@ -43,11 +43,11 @@ pub struct Arguments {
     #[arg(long, value_name = "WHICH", value_enum)]
     turns: Option<Turns>,
 
-    /// What an assistant message without thinking gets
+    /// How an assistant message without thinking is changed
     #[arg(long, value_name = "WHAT", value_enum)]
     missing: Option<Missing>,
 
-    /// What is done with blocks and items that the server did not make
+    /// How blocks and items are treated that the server did not make
     #[arg(long, value_name = "WHAT", value_enum)]
     made: Option<Made>,
 

@@ -37,7 +37,7 @@ impl JsonArguments {
         JsonArguments { check, doubly: mends.then(DoublyEncoded::default), ..JsonArguments::default() }
     }
 
-    /// Writes the next part, of arguments with this schema. What has to be held to mend it is at most `most` bytes.
+    /// Writes the next part, of arguments with this schema. At most `most` bytes are held to mend it.
     pub fn feed(
         &mut self,
         mut text: &str,
@@ -166,7 +166,7 @@ impl Default for ObjectCheck {
     }
 }
 
-/// What follows the bytes that leave as they are.
+/// The byte after those that are passed on as they are.
 enum Next {
     Nothing,
     /// A control character in a string.
@@ -180,7 +180,7 @@ impl ObjectCheck {
         self.syntax.is_over() && !self.is_broken
     }
 
-    /// Returns how many of the next bytes leave as they are, and what follows them.
+    /// Returns how many of the next bytes are passed on as they are, and the kind of the byte after them.
     fn take(&mut self, text: &[u8]) -> (usize, Next) {
         let mut at = 0;
         while at < text.len() && !self.is_broken {

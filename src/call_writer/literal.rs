@@ -28,7 +28,7 @@ pub fn write(text: &str, raw: &str, schema: Option<Schema<'_>>, out: &mut impl P
     Reader::new(text, raw).whole(schema, out)
 }
 
-/// Writes a literal of Python's as JSON: no name stands in it without quotes. `false`: it is none.
+/// Writes a literal of Python's as JSON: it has no name without quotes. `false`: it is none.
 pub fn write_python(text: &str, out: &mut impl Put) -> Result<bool, Error> {
     Reader { is_strict: true, ..Reader::new(text, "") }.whole(None, out)
 }

@@ -70,7 +70,7 @@ fn is_wanted(value: &str, types: Types) -> bool {
 }
 
 /// Decodes strings in JSON arguments that come in pieces, where the schema asks for an array or an object. It reads the members of
-/// the arguments, not what is inside them. What is no JSON stays as it is.
+/// the arguments, not what is inside them. Text that is not JSON stays as it is.
 #[derive(Debug)]
 pub struct DoublyEncoded {
     syntax: Syntax,

@@ -120,7 +120,7 @@ pub struct CallBlock {
     pub open: Box<[u8]>,
     /// Empty where nothing closes the region.
     pub close: Box<[u8]>,
-    /// What models write after a call of each table that has no `end` of its own, though its `begin` is.
+    /// The text that models write after a call of each table that has no `end` of its own, though its `begin` is.
     pub after_call: Vec<Box<[u8]>>,
     /// Where in the opener a header names the call, and the key that goes before the name.
     pub name: Option<(usize, Box<[u8]>)>,

@@ -49,7 +49,7 @@ pub struct aside_call_writer_options {
     /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0:
     /// 4 MiB.
     pub max_tools: u64,
-    /// The part of a call that is sent before the call is whole. What is held for it is at most `max_held` bytes.
+    /// The part of a call that is sent before the call is whole. At most `max_held` bytes of it are held.
     pub not_whole: aside_not_whole,
     /// How a call of a tool that is not in `tools` is treated. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the same
     /// for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.

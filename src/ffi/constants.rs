@@ -487,7 +487,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What an assistant message without thinking gets.
+    /// How an assistant message without thinking is changed.
     aside_history_missing: Missing {
         /// Nothing: what is there stays.
         ASIDE_HISTORY_MISSING_LEAVE = 0 => Missing::Leave,
@@ -499,7 +499,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What is done with blocks and items that a rewriter made, and the server did not.
+    /// How blocks and items are treated that a rewriter made, and the server did not.
     aside_history_made: Made {
         /// They stay as they are.
         ASIDE_HISTORY_MADE_KEEP = 0 => Made::Keep,

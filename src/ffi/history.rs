@@ -11,7 +11,7 @@ use super::numbers::{limit, value};
 use super::status::{fail, fail_null, fail_with, guard};
 use crate::history::{Format, Name, Options, Report, Server, rewrite};
 
-/// What `aside_history_rewrite()` does with a request. Set all of it to zero, then `size` and `format`; or have a server's filled
+/// The options of `aside_history_rewrite()`. Set all of it to zero, then `size` and `format`; or have a server's filled
 /// in by `aside_history_server_find()`. Later versions may add fields at the end.
 #[derive_ReprC]
 #[repr(C)]
@@ -29,9 +29,9 @@ pub struct aside_history_options {
     pub name: aside_history_name,
     /// The turns whose thinking stays.
     pub turns: aside_history_turns,
-    /// What an assistant message without thinking gets.
+    /// How an assistant message without thinking is changed.
     pub missing: aside_history_missing,
-    /// What is done with blocks and items that the server did not make.
+    /// How blocks and items are treated that the server did not make.
     pub made: aside_history_made,
     /// 0.
     pub reserved: u32,
@@ -41,7 +41,7 @@ impl Versioned for aside_history_options {
     const FIRST: usize = size_of::<aside_history_options>();
 }
 
-/// What `aside_history_rewrite()` did. Set `size` before the call; later versions may add fields at the end.
+/// The report of `aside_history_rewrite()`. Set `size` before the call; later versions may add fields at the end.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]

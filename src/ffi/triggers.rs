@@ -1,4 +1,4 @@
-//! What a dialect writes around a tool call, for C. The texts are made when they are first asked for, and belong to the dialect.
+//! The texts of a dialect around a tool call, for C. The texts are made when they are first asked for, and belong to the dialect.
 
 use libc::size_t;
 use safer_ffi::prelude::*;

@@ -62,7 +62,7 @@ fn turn_off(body: &Object<'_>, edits: &mut Edits) -> Result<bool, Fault> {
     Ok(is_on)
 }
 
-/// What became of a message, besides its changes.
+/// The outcome for a message, besides its changes.
 #[derive(Default)]
 struct Change {
     /// Nothing is left of it.

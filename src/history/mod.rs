@@ -16,7 +16,7 @@
 //! # Ok::<(), aside::history::RewriteError>(())
 //! ```
 //!
-//! What a server reads is data: see [`Server`].
+//! Files describe what each server reads: see [`Server`].
 
 // `json` reads objects and lists as ranges. `chat`, `messages` and `responses` decide what changes
 // in a request of their format: they share `thinking`, and know nothing of one another. `server` reads the files of `servers/`.

@@ -82,14 +82,14 @@ pub enum Turns {
     /// All turns.
     #[default]
     All = 0,
-    /// Those since the last message of the user, as many chat templates do: the loop of tool calls that goes on. In Messages,
+    /// Those since the last message of the user, as many chat templates do: the current loop of tool calls. In Messages,
     /// a message of the user with results of tools alone is part of that loop.
     SinceUser = 1,
     /// None: all thinking goes out.
     None = 2,
 }
 
-/// What an assistant message without thinking gets. Thinking is missing if there is none, if it is `null` or empty, and if it
+/// How an assistant message without thinking is changed. Thinking is missing if there is none, if it is `null` or empty, and if it
 /// belongs to a turn whose thinking goes out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -106,7 +106,7 @@ pub enum Missing {
     Remove = 2,
 }
 
-/// What is done with blocks and items that a [`Rewriter`](crate::sse::Rewriter) made in an earlier answer, or another program
+/// How blocks and items are treated that a [`Rewriter`](crate::sse::Rewriter) made in an earlier answer, or another program
 /// in the same way: the server that gets the request did not make them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -144,9 +144,9 @@ pub struct Options {
     pub name: Name,
     /// The turns whose thinking stays.
     pub turns: Turns,
-    /// What an assistant message without thinking gets.
+    /// How an assistant message without thinking is changed.
     pub missing: Missing,
-    /// What is done with blocks and items that the server did not make.
+    /// How blocks and items are treated that the server did not make.
     pub made: Made,
     /// The most bytes of a body that is read.
     pub max_body: Option<usize>,

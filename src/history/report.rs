@@ -1,6 +1,6 @@
-//! What was done with a request, for a host that counts or logs it.
+//! The report of a rewrite, for a host that counts or logs it.
 
-/// What was done with a request.
+/// The report of a rewrite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {

@@ -1,4 +1,4 @@
-//! What servers read and refuse in the history of a request: the files of `servers/`, and those of a host.
+//! The parts of a request's history that servers read and refuse: the files of `servers/`, and those of a host.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ struct Entry {
 
 include!(concat!(env!("OUT_DIR"), "/servers.rs"));
 
-/// What a server reads and refuses in the history of a request, for each format that it serves.
+/// The parts of a request's history that a server reads and refuses, for each format that it serves.
 ///
 /// ```
 /// use aside::history::{Format, Server, rewrite};
@@ -134,7 +134,7 @@ struct File {
     examples: Vec<Example>,
 }
 
-/// What the server reads in requests of one format.
+/// The thinking that the server reads in requests of one format.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 struct Requests {

@@ -81,7 +81,7 @@ pub fn write_by(
     Ok(WrittenCalls { text: writer.text, arguments: writer.arguments })
 }
 
-/// Calls as they are written, and where the arguments of the last one stand.
+/// Calls as they are written, and the place of the last one's arguments.
 pub struct WrittenCalls {
     pub text: Text,
     pub arguments: Range<usize>,
@@ -136,11 +136,11 @@ fn blame(text: &Text, table: &CallTable, at: usize) -> JoinError {
 
 struct Writer<'a> {
     text: Text,
-    /// Where the arguments of the last call stand.
+    /// The place of the last call's arguments.
     arguments: Range<usize>,
     block: &'a CallBlock,
     table: &'a CallTable,
-    /// What is written after a call of the table.
+    /// The text that is written after a call of the table.
     after_call: &'a [u8],
 }
 

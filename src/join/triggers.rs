@@ -1,4 +1,4 @@
-//! What a dialect writes around a tool call, for servers that make a model write calls by a grammar. The texts are those that joining
+//! The texts of a dialect around a tool call, for servers that make a model write calls by a grammar. The texts are those that joining
 //! writes, so that one file describes them to a server and reads the answer.
 
 use super::{

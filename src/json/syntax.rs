@@ -85,7 +85,7 @@ impl Syntax {
         matches!(self.place, Place::Text { is_escaped: false, .. })
     }
 
-    /// Returns whether the next byte stands in a key of the outermost object.
+    /// Returns whether the next byte is in a key of the outermost object.
     pub fn is_in_key_of_root(&self) -> bool {
         self.depth == 1 && matches!(self.place, Place::Text { is_key: true, .. })
     }

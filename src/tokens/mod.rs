@@ -1,4 +1,4 @@
-//! What a stream's tokens are, asked by their ids. An engine decides by ids where a grammar begins to hold and how long the
+//! The channels of a stream's tokens, asked by their ids. An engine decides by ids where a grammar begins to hold and how long the
 //! thinking was, and shows text to its client: both must say the same, so the ids are read by the scanner that reads the text.
 //! Here is only what it takes to know which token each event has. Above the scanner, which knows no vocabulary.
 
@@ -14,7 +14,7 @@ use crate::{
 
 pub use vocabulary::{TokenBytes, Vocabulary};
 
-/// What a token is in its channel.
+/// The role of a token in its channel.
 ///
 /// ```
 /// assert_eq!(aside::Role::Marker.as_str(), "marker");
@@ -22,7 +22,7 @@ pub use vocabulary::{TokenBytes, Vocabulary};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
-    /// Text of the channel. All between the markers of a tool call is text.
+    /// Text of the channel. Everything between the markers of a tool call is text.
     Text,
     /// It begins a marker, which opens or closes a span of the channel.
     Marker,
@@ -38,7 +38,7 @@ impl Role {
     }
 }
 
-/// What is known of the token ids of one stream: which channel each token belongs to, whether the thinking has ended and where.
+/// The state of one stream's token ids: which channel each token belongs to, whether the thinking has ended and where.
 ///
 /// All answers are those of a [`Scanner`] that is fed the tokens' text. A token belongs where its first byte is. It takes time in
 /// proportion to the ids.
@@ -69,7 +69,7 @@ pub struct TokenState {
     fed: u64,
 }
 
-/// What the events have said.
+/// The facts that the events have reported.
 #[derive(Clone, Default)]
 struct Reading {
     /// The tokens that are in no event yet: their ids, and the offsets of their first bytes.

@@ -27,7 +27,7 @@ use std::sync::OnceLock;
 /// ```
 pub trait TokenBytes: Send + Sync {
     /// Appends the bytes of a token, none if it is not known. Returns whether the token is special, or `None` if nobody knows which
-    /// tokens are: a marker then counts wherever its text stands. One of the two answers must hold for all tokens.
+    /// tokens are: a marker then counts wherever its text is. One of the two answers must hold for all tokens.
     fn read(&self, id: u32, bytes: &mut Vec<u8>) -> Option<bool>;
 }
 
@@ -74,7 +74,7 @@ impl Vocabulary {
     }
 
     /// Makes the vocabulary of a byte-level tokenizer, which writes each byte as a printable character (GPT-2, Llama 3, Qwen). A
-    /// special token is its own text; so is any other with a character that stands for no byte.
+    /// special token is its own text; so is any other with a character that means no byte.
     pub fn byte_level<T: AsRef<str>>(tokens: impl IntoIterator<Item = (T, bool)>) -> Vocabulary {
         Vocabulary::decoded(tokens, |token| {
             let table = byte_table();
@@ -106,7 +106,7 @@ impl Vocabulary {
         }))
     }
 
-    /// Forgets which tokens are special. A marker then counts wherever its text stands, as for a host that has the text alone
+    /// Forgets which tokens are special. A marker then counts wherever its text is, as for a host that has the text alone
     /// ([`Scanner::feed`](crate::Scanner::feed)).
     #[must_use]
     pub fn without_special(mut self) -> Vocabulary {
@@ -142,7 +142,7 @@ impl Vocabulary {
     }
 }
 
-/// For each character up to U+0143, the byte that it stands for: printable bytes for themselves, the others for U+0100 and the
+/// For each character up to U+0143, the byte that it means: printable bytes are written as themselves, the others as U+0100 and the
 /// characters that follow it.
 fn byte_table() -> &'static [Option<u8>; 0x144] {
     static TABLE: OnceLock<[Option<u8>; 0x144]> = OnceLock::new();

@@ -152,7 +152,7 @@ TEST(Dialect, HasToolTriggers)
     EXPECT_TRUE(Dialect().tool_triggers().empty());
 }
 
-// What leaves of calls, which of them, and what is mended.
+// The parts of calls that are sent, which calls, and what is mended.
 TEST(CallWriter, ObeysItsPolicies)
 {
     const Dialect dialect = load("calls-tags.toml");

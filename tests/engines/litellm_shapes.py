@@ -23,7 +23,7 @@ from typing import Any
 import anthropic
 import openai
 
-# What the model writes, in the parts of a stream, and what a client must see: thinking, content, calls.
+# The model's text, in the parts of a stream, and a client's view of it: thinking, content, calls.
 ANSWERS: dict[str, tuple[list[str], tuple[str, str, list[Any]]]] = {
     "plain": (["<thi", "nk>\nTwo ", "steps.\n</th", "ink>\n\nIt is", " 42."], ("Two steps.", "It is 42.", [])),
     "call": (

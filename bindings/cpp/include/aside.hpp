@@ -410,7 +410,7 @@ enum class HistoryTurns : std::uint32_t {
     none = ASIDE_HISTORY_TURNS_NONE,
 };
 
-/// What an assistant message without thinking gets.
+/// How an assistant message without thinking is changed.
 enum class HistoryMissing : std::uint32_t {
     /// Nothing: what is there stays.
     leave = ASIDE_HISTORY_MISSING_LEAVE,
@@ -420,7 +420,7 @@ enum class HistoryMissing : std::uint32_t {
     remove = ASIDE_HISTORY_MISSING_REMOVE,
 };
 
-/// What is done with blocks and items that a rewriter made, and the server did not.
+/// How blocks and items are treated that a rewriter made, and the server did not.
 enum class HistoryMade : std::uint32_t {
     /// They stay as they are.
     keep = ASIDE_HISTORY_MADE_KEEP,
@@ -2100,7 +2100,7 @@ inline std::string escape(const Dialect &dialect, std::string_view text)
 // Requests: the thinking of earlier turns, where the server reads it
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// What is done with a request. Set the format; or have a server's options filled in by try_history_server(). Unstable, as all of
+/// The options of a rewrite. Set the format; or have a server's options filled in by try_history_server(). Unstable, as all of
 /// this part: a library with another version of aside_unstable.h fails with Status::unknown.
 struct HistoryOptions {
     /// The format of the request: Formats::chat, Formats::responses or Formats::messages.
@@ -2117,7 +2117,7 @@ struct HistoryOptions {
     const aside_dialect *dialect = nullptr;
 };
 
-/// What was done with a request.
+/// The report of a rewrite.
 struct HistoryReport {
     std::uint64_t changed = 0; ///< messages or items that were changed or removed
     std::uint64_t refused = 0; ///< those whose thinking cannot be written into their text

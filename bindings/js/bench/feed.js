@@ -1,4 +1,4 @@
-// Processor time of what is called for each token and each frame, and the first use of a dialect, in a process of its own. Prints one line of
+// Processor time of the calls for each token and each frame, and of the first use of a dialect, in a separate process. Prints one line of
 // JSON. `scripts/test-js --bench` runs it on the package as installed.
 
 import { execFileSync } from "node:child_process";

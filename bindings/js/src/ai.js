@@ -90,7 +90,7 @@ function splitParts(rewriterFor) {
         block = null;
         controller.enqueue({ ...part, finishReason: reason(part.finishReason, found) });
       } else {
-        // Raw chunks, and what a provider tells between two pieces of text, end no text.
+        // Raw chunks, and a provider's notices between two pieces of text, end no text.
         if (block?.hasEnded || part.type.startsWith("tool-") || part.type.startsWith("reasoning-")) {
           block?.end(controller, null);
           block = null;
@@ -104,7 +104,7 @@ function splitParts(rewriterFor) {
   });
 }
 
-// A text of a model, told as blocks of reasoning and text, and calls.
+// A text of a model, sent as blocks of reasoning and text, and calls.
 class TextBlock {
   hasEnded = false;
   #start;
@@ -144,10 +144,10 @@ class TextBlock {
   #read(bytes, controller) {
     const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split("\n");
     this.#rest = lines.pop();
-    for (const line of lines) if (line.startsWith("data: {")) this.#tell(JSON.parse(line.slice(6)).choices[0], controller);
+    for (const line of lines) if (line.startsWith("data: {")) this.#send(JSON.parse(line.slice(6)).choices[0], controller);
   }
 
-  #tell({ delta, finish_reason }, controller) {
+  #send({ delta, finish_reason }, controller) {
     this.#say("reasoning", delta.reasoning_content, controller);
     this.#say("text", delta.content, controller);
     for (const { id, function: { name, arguments: more } } of delta.tool_calls ?? []) {
@@ -182,7 +182,7 @@ class TextBlock {
     this.#open = null;
   }
 
-  // A call that was cut off is told, and not to be run.
+  // A call that was cut off is reported, and must not be run.
   #closeCall(controller) {
     if (!this.#call) return;
     const { id, name, input } = this.#call;

@@ -273,7 +273,7 @@ export function bytesOf(data) {
   throw new TypeError(`a rewriter takes bytes, a Uint8Array or another buffer, not ${data === null ? "null" : typeof data}`);
 }
 
-// Returns names and values of options as texts. What is undefined or null is left out.
+// Returns names and values of options as texts. Those that are undefined or null are left out.
 export function optionTexts(options = {}) {
   if (options === null || typeof options !== "object") throw new TypeError("options are an object");
   const texts = [];

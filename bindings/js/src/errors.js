@@ -1,6 +1,6 @@
 // Errors. Each carries what a program may want to act on.
 
-// What libaside is asked for cannot be done; the message says why.
+// A request to libaside that cannot be fulfilled; the message says why.
 export class AsideError extends Error {
   name = "AsideError";
 }

@@ -9,7 +9,7 @@ const GONE = ["content-length", "etag", "content-md5", "digest", "repr-digest"];
 // Returns a function like `fetch`. Without `dialect`, the model that a request names says it, or else it is `any`. With `calls`, the
 // tools are those of the request, unless there are `tools`.
 export function withAside(fetch, { dialect, ...options } = {}) {
-  // What is wrong with the options is said now, and not at the first answer.
+  // Wrong options are an error now, and not at the first answer.
   new Rewriter(dialect ?? "any", options).free();
   return async function fetchSplit(input, init) {
     const { url, method, headers } = described(input, init);
@@ -19,7 +19,7 @@ export function withAside(fetch, { dialect, ...options } = {}) {
     if (!hint) return fetch(input, init);
     headers.set("accept-encoding", hint);
     const response = await fetch(input, { ...init, headers });
-    // What is encoded comes decoded out of `fetch`.
+    // `fetch` returns encoded bodies decoded.
     const exchange = { status: response.status, path, contentType: response.headers.get("content-type"), formats };
     const body = wants(exchange);
     if (!body || !response.body) return response;
@@ -57,7 +57,7 @@ function dialectFor(request) {
   return "any";
 }
 
-// The tools of a request that wants its calls told. A request without tools has none to call.
+// The tools of a request whose calls are wanted. A request without tools has none to call.
 function toolsFor(request, { calls }) {
   if (!calls || request === null) return undefined;
   try {

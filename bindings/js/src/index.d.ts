@@ -42,7 +42,7 @@ export type Text = string | Uint8Array;
 /** The tools of a request: a list as the API takes it, or the JSON of one. */
 export type Tools = string | readonly object[];
 
-/** What libaside is asked for cannot be done. The message says why. */
+/** A request to libaside that cannot be fulfilled. The message says why. */
 export class AsideError extends Error {}
 
 /** No dialect has this name, or is known for this model or template. */
@@ -102,9 +102,9 @@ export class Dialect extends Handle {
   /** Returns the names of the built-in dialects, in alphabetical order. */
   static names(): string[];
   readonly name: string;
-  /** What is open where a stream starts, unless a scanner is told otherwise. */
+  /** The start of a stream, unless the scanner's options name another. */
   readonly start: Start;
-  /** What may be open where a stream starts. */
+  /** The starts that a stream may have. */
   readonly starts: Start[];
   /** The most bytes of a stream that are held back until it is clear what they are. */
   readonly maxHold: number;
@@ -136,11 +136,11 @@ export interface Attribute<T extends Text = string> {
   readonly value: T;
 }
 
-/** What a scanner reports. The `text` of all events of a stream, joined, is the stream. */
+/** A report of the scanner. The `text` of all events of a stream, joined, is the stream. */
 export class Event<T extends Text = string> {
   private constructor();
   readonly kind: Kind;
-  /** What it is meant for. */
+  /** Its purpose. */
   readonly channel: Channel;
   readonly text: T;
   /** Counts bytes from the start of the stream, of UTF-8 if the stream is of strings. */
@@ -166,7 +166,7 @@ export class Split<T extends Text = string> {
   readonly narration: T;
   /** The text of tool calls, as the model wrote it. */
   readonly tool: T;
-  /** What is known of the calls, if the scanner was made with `calls` or `tools`. */
+  /** The calls, if the scanner was made with `calls` or `tools`. */
   readonly calls: CallDelta[];
 }
 
@@ -215,11 +215,11 @@ export interface Thought<T extends Text = string> {
   readonly truncated: boolean;
 }
 
-/** What scanners and rewriters take of calls. */
+/** The options for calls, of scanners and rewriters. */
 interface CallOptions {
   /** Tells tool calls: as events, and as `calls` of what `split` returns. */
   calls?: boolean;
-  /** The tools of the request, which imply `calls`: only calls of these are told, with arguments of the types that they ask for. */
+  /** The tools of the request, which imply `calls`: only calls of these are reported, with arguments of the types that they ask for. */
   tools?: Tools | null;
   /** The most bytes of `tools` as JSON. */
   maxTools?: number;
@@ -227,18 +227,18 @@ interface CallOptions {
   callsInThinking?: CallsInThinking;
   /** Which part of a call is sent before the call is whole: its arguments as they come (`"tell"`), or nothing. */
   notWhole?: NotWhole;
-  /** What is done with calls of tools that are not in `tools`. */
+  /** How calls of tools are treated that are not in `tools`. */
   unknownTool?: UnknownTool;
   /** With `"off"`, a call that lacks its last markers is not whole, even if the answer ended by itself. */
   impliedEnd?: ImpliedEnd;
-  /** The most calls that are told; 0 is all. */
+  /** The most calls that are reported; 0 is all. */
   maxCalls?: number;
   /** Mends arguments that can mean only one thing. */
   repairArguments?: boolean;
 }
 
 export interface ScannerOptions extends CallOptions {
-  /** What is open at the first byte; else the dialect says. */
+  /** The channel, or other start, at the first byte; by default the dialect's. */
   start?: Start | null;
   /** Limits the thinking of the stream, in characters: the event `budget` says where it is exceeded. */
   budget?: number;
@@ -265,9 +265,9 @@ export class Scanner<T extends Text = string> extends Handle {
   finish(): Event<T>[];
   /** Ends the stream and returns the text that was held back, by channel. */
   finishSplit(): Split<T>;
-  /** Releases what is held back as text of its channel. The stream goes on. */
+  /** Releases the held text as text of its channel. The stream continues. */
   flush(): Event<T>[];
-  /** Closes the thinking that is open, as if its closer had come: for a host that ends it and goes on with the answer. */
+  /** Closes the thinking that is open, as if its closer had come: for a host that ends it and continues with the answer. */
   forceClose(): Event<T>[];
   /** Starts the next stream where a rendered prompt ends, and returns what is open there. `tail` is the end of the prompt. */
   startFromPrompt(tail: Text): Start;
@@ -277,7 +277,7 @@ export class Scanner<T extends Text = string> extends Handle {
   counts(channel: Channel): Counts;
   /** Takes the oldest whole thought that was not taken yet. Needs `collect`. */
   takeThought(): Thought<T> | null;
-  /** Returns a scanner in the same state, in the middle of a stream too. Scanners that tell calls cannot be copied. */
+  /** Returns a scanner in the same state, in the middle of a stream too. Scanners that report calls cannot be copied. */
   copy(): Scanner<T>;
   /** Forgets the stream. The next feed begins a new one. */
   reset(): void;
@@ -294,7 +294,7 @@ export interface RewriterOptions extends CallOptions {
   start?: Start | null;
   /** Where the thinking of a chat goes; `reasoning_content` is the default. */
   field?: Field;
-  /** What comes. By default the first bytes say it. */
+  /** The kind of input. By default the first bytes decide. */
   body?: Body;
   /** The APIs whose answers are read: all by default. */
   formats?: Format | readonly Format[] | null;
@@ -319,7 +319,7 @@ export interface RewriterOptions extends CallOptions {
   startCall?: string;
 }
 
-/** What a rewriter has read since it was made or reset. */
+/** The counts of a rewriter since it was made or reset. */
 export interface Stats {
   readonly events: number;
   readonly changed: number;
@@ -382,18 +382,18 @@ export interface JoinOptions {
 }
 
 /** Returns thinking, content and tool calls written with their markers, as a model of the dialect writes them: for a history that
- * goes back to the model. What is returned splits back into its parts; if it would not, JoinError says where. */
+ * goes back to the model. The result splits back into its parts; if it would not, JoinError says where. */
 export function join<T extends Text>(
   thinking: T,
   content: T,
   dialect: Dialect | string,
   options?: JoinOptions,
 ): T extends string ? string : Uint8Array;
-/** Returns a text with every marker of the dialect broken, so that it can stand in a prompt: a zero width space follows the
+/** Returns a text with every marker of the dialect broken, so that a prompt can contain it: a zero width space follows the
  * marker's first character. */
 export function escape<T extends Text>(text: T, dialect: Dialect | string): T extends string ? string : Uint8Array;
 
-/** What HTTP says of a request and its answer. */
+/** The HTTP facts of a request and its answer. */
 export interface Exchange {
   status?: number;
   method?: string;

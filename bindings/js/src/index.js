@@ -1,4 +1,4 @@
-// What the package has, once its wasm file can be loaded.
+// The package's exports, once its wasm file can be loaded.
 
 export { Dialect } from "./dialect.js";
 export {

@@ -1,4 +1,4 @@
-// The scanner: one stream of text, cut anywhere, told apart.
+// The scanner: one stream of text, cut anywhere, split into its channels.
 
 import { isFirstHalf, optionTexts, textOf } from "./core.js";
 import { dialectOf } from "./dialect.js";

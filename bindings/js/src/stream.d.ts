@@ -14,7 +14,7 @@ export interface Part<T extends Text = string> {
   readonly text: T;
 }
 
-/** Returns a stream that tells text apart. Calls are text of the channel `tool`, as the model wrote it. What a scanner reports with
+/** Returns a stream that splits text into its channels. Calls are text of the channel `tool`, as the model wrote it. What a scanner reports with
  * `reclassify` is not moved. */
 export function scanStream<T extends Text = string>(
   dialect: Dialect | string,

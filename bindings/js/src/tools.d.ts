@@ -30,12 +30,12 @@ export interface CompressorOptions {
 /** One run of a tool. */
 export interface Invocation {
   toolId: string;
-  /** What the tool was called with: a command line, or for a terminal tool an object with `command`, and `exit_code` and `cwd` where
+  /** The tool's input: a command line, or for a terminal tool an object with `command`, and `exit_code` and `cwd` where
    * they are known; for another tool any value that JSON can have. */
   input: unknown;
 }
 
-/** What was done with a tool's result. */
+/** The report on a tool's result. */
 export interface Report {
   /** The names of the filters that changed it. */
   readonly filters: string[];
@@ -78,6 +78,6 @@ export class ToolStream<T extends Text = string> extends Handle {
   setExitCode(code: number): void;
   /** Ends the result and returns what is left of it. After that, `report` says what was done. */
   finish(): T;
-  /** What was done with the result, once it has ended. */
+  /** The report, once the result has ended. */
   readonly report: Report | null;
 }

@@ -1,4 +1,4 @@
-// Tool results made shorter, in a wasm file of their own: what agents load, and clients of a server need not.
+// Tool results made shorter, in a separate wasm file: agents load it, and clients of a server need not.
 
 import { concat, optionTexts, textOf, WasmFile } from "./core.js";
 import { Handle } from "./handle.js";
@@ -10,7 +10,7 @@ export const file = new WasmFile();
 // Loads the wasm file: needed in browsers, before all else.
 export const init = (source) => file.init(source);
 
-// What a stream holds at most, if the host does not say: 1 MiB.
+// The most bytes that a stream holds, by default: 1 MiB.
 const MEMORY = 1 << 20;
 
 function readReport(reader) {

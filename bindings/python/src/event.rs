@@ -48,7 +48,7 @@ pub struct Event {
     attribute: Option<Py<Attribute>>,
     first_token: u64,
     tokens: u32,
-    /// What a client is sent when this has come, if the scanner was made with `calls` or `tools`.
+    /// The deltas for a client after this event, if the scanner was made with `calls` or `tools`.
     calls: Vec<Py<CallDelta>>,
 }
 

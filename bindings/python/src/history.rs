@@ -34,7 +34,7 @@ const NAME: &Words<Option<fn() -> Name>> = &[
     ("text", None),
 ];
 
-/// What `rewrite_history` did with a request.
+/// The report of `rewrite_history`.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct HistoryReport {
     /// How many messages or items were changed or removed.

@@ -1,4 +1,4 @@
-//! The scanner: one stream of text, cut anywhere, told apart.
+//! The scanner: one stream of text, cut anywhere, split into its channels.
 
 use aside::{Budget, BudgetScope, BudgetUnit, Channel, Kind, ScannerOptions, Token};
 use pyo3::prelude::*;
@@ -88,8 +88,8 @@ struct State {
 /// `"dialect"` by default: the dialect says.
 ///
 /// The rest is about the `calls` that `split` returns. `not_whole` says which part of a call is sent before the call is whole: its arguments as they
-/// come (`"tell"`), or nothing (`"hold"`, and `"text"`, with which a very long call leaves as it comes all the same); one that is not
-/// whole is then not among the calls. With `unknown_tool="tell"`, calls of tools that are not in `tools` are told too. `max_calls` is the
+/// come (`"tell"`), or nothing (`"hold"`, and `"text"`, with which a very long call is sent as it comes all the same); one that is not
+/// whole is then not among the calls. With `unknown_tool="tell"`, calls of tools that are not in `tools` are reported too. `max_calls` is the
 /// most calls that are. With `implied_end="off"`, a call that lacks its last markers is not whole, even if the answer ended by itself
 /// (`end_reason`). `repair_arguments` mends arguments that can mean only one thing, and the call's end says `is_repaired`.
 #[pyclass(frozen, generic, module = "libaside")]
@@ -372,7 +372,7 @@ impl Scanner {
         state.events(py, form, Step::Flush)
     }
 
-    /// Close the thinking that is open, as if its closer had come: for a host that ends it and goes on with the answer.
+    /// Close the thinking that is open, as if its closer had come: for a host that ends it and continues with the answer.
     fn force_close<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let mut state = self.state.enter()?;
         let form = state.form.unwrap_or(Form::Str);
@@ -442,7 +442,7 @@ impl Scanner {
         }))
     }
 
-    /// Return a scanner in the same state, in the middle of a stream too. Scanners that tell calls cannot be copied.
+    /// Return a scanner in the same state, in the middle of a stream too. Scanners that report calls cannot be copied.
     fn copy(&self) -> PyResult<Scanner> {
         let state = self.state.enter()?;
         if state.writer.is_some() {

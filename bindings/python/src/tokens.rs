@@ -19,7 +19,7 @@ use crate::words;
 ///     b'<think>hm'
 ///
 /// `special` are the ids of the added tokens: one of them alone may be a marker, and what is not special is text whatever it
-/// looks like. Without it, a marker counts wherever its text stands.
+/// looks like. Without it, a marker counts wherever its text is.
 ///
 /// `Vocabulary.byte_level` takes the tokens of a tokenizer that writes each byte as a printable character (GPT-2, Llama 3, Qwen),
 /// `Vocabulary.byte_fallback` those of one that writes blanks as `▁` and has tokens like `<0x0A>` (SentencePiece). Of both,
@@ -125,7 +125,7 @@ impl Vocabulary {
     }
 }
 
-/// What is known of the token ids of one stream: which channel each token belongs to, whether the thinking has ended and where. All
+/// The state of one stream's token ids: which channel each token belongs to, whether the thinking has ended and where. All
 /// answers are those of a Scanner that is fed the tokens' text. A token belongs where its first byte is.
 ///
 ///     >>> from libaside import TokenState, Vocabulary

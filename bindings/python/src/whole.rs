@@ -57,7 +57,7 @@ fn call(call: &Bound<'_, PyAny>) -> PyResult<(String, String, Option<String>)> {
 }
 
 /// Return thinking, content and tool calls written with their markers, as a model of the dialect writes them: for a history
-/// that goes back to the model. What is returned splits back into its parts; if it would not, JoinError says where. With
+/// that goes back to the model. The result splits back into its parts; if it would not, JoinError says where. With
 /// `markers="escape"`, markers in the parts are broken instead.
 ///
 ///     >>> from libaside import join
@@ -90,7 +90,7 @@ pub fn join<'py>(
     form.text(py, &joined)
 }
 
-/// Return a text with every marker of the dialect broken, so that it can stand in a prompt: a zero width space follows the
+/// Return a text with every marker of the dialect broken, so that a prompt can contain it: a zero width space follows the
 /// marker's first character.
 ///
 ///     >>> from libaside import escape

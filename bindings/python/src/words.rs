@@ -10,7 +10,7 @@ use pyo3::types::PyString;
 
 use crate::errors;
 
-/// The words of an argument, and what they stand for.
+/// The words of an argument, and their values.
 pub type Words<T> = [(&'static str, T)];
 
 // Generated from src/ffi by tests/header: do not edit.
@@ -60,7 +60,7 @@ pub const HISTORY_MISSING: &Words<Missing> =
 pub const HISTORY_MADE: &Words<Made> = &[("keep", Made::Keep), ("remove", Made::Remove)];
 // End of what is generated.
 
-/// Returns what a word stands for, or an error that lists the words of this argument.
+/// Returns the value of a word, or an error that lists the words of this argument.
 pub fn find<T: Copy>(argument: &str, word: &str, words: &Words<T>) -> PyResult<T> {
     words.iter().find(|(known, _)| *known == word).map(|&(_, value)| value).ok_or_else(|| {
         let known: Vec<_> = words.iter().map(|(known, _)| format!("{known:?}")).collect();

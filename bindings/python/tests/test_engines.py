@@ -36,7 +36,7 @@ TEXTS = [
 ]
 
 
-# What the prompt of a dialect ends with, where it has opened nothing.
+# The end of a dialect's prompt that has opened nothing.
 TURNS = {"qwen3": "<|im_start|>assistant\n", "harmony": "<|start|>assistant", "glm-4.5": "<|assistant|>"}
 
 
@@ -91,7 +91,7 @@ class ToolParser:
 
 
 class Message(SimpleNamespace):
-    """What vLLM makes of keywords."""
+    """Return the arguments that vLLM makes of keywords."""
 
 
 class Delta(SimpleNamespace):
@@ -269,7 +269,7 @@ def test_vllm_token_ids(vllm: type[Any], monkeypatch: pytest.MonkeyPatch) -> Non
     # Tokens that are only proposed, and one of them that is not.
     assert parser.is_reasoning_end_streaming(ids[:8], ids[3:8]) and not parser.is_reasoning_end_streaming(ids[:4] + [-1], [-1])
     assert not parser.is_reasoning_end(ids[:4]) and parser.is_reasoning_end(tokenizer.encode("<think>\n\n</think>\n\n"))
-    # A prompt that goes on with an answer, however long it is.
+    # A prompt that continues an answer, however long it is.
     assert parser.is_reasoning_end(tokenizer.encode("<think>\n\n</think>\n\n" + "Yes. " * 500))
     request = SimpleNamespace(skip_special_tokens=True)
     assert parser.adjust_request(request).skip_special_tokens is False

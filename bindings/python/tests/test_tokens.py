@@ -24,7 +24,7 @@ def test_special_tokens_alone_are_markers_if_they_are_known() -> None:
     known = TokenState("qwen3", Vocabulary(tokens, special=[0]))
     assert known.push([1, 2, 3]) == [("content", "text")] * 3
     text = TokenState("qwen3", Vocabulary(tokens))
-    # What goes on with the opener is part of the marker in which it begins.
+    # Text that continues the opener is part of the marker in which it begins.
     assert text.push([1, 2, 3]) == [("thinking", "marker")] * 2 + [("thinking", "text")]
 
 

@@ -95,7 +95,7 @@ module Aside
     Native.made { |len| Native.aside_escape(dialect.handle, text, size, len) }
   end
 
-  # What rewrite_history did with a request, frozen. Unstable:
+  # The report of rewrite_history, frozen. Unstable:
   #
   # +changed+:: messages or items that were changed or removed
   # +refused+:: those whose thinking cannot be written into their text

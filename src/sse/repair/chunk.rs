@@ -61,7 +61,7 @@ impl Chunk {
         memory::clear(&mut self.once);
     }
 
-    /// Reads the list of choices. `None`: it is no JSON, or there is no memory.
+    /// Reads the list of choices. `None`: it is not JSON, or there is no memory.
     pub fn read_choices(
         &mut self,
         text: &[u8],

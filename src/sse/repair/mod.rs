@@ -1,7 +1,7 @@
 //! Mends events that make clients fail, before they are rewritten: data that is empty or no JSON of its own, chunks without
 //! choices or with another id, carriage returns, data after `[DONE]`. `chunk` mends what a chunk says, and `blocks` the blocks of a
-//! message. What no client minds must stay as it came, and what is
-//! mended must not change when it is mended once more.
+//! message. Everything else must stay as it
+//! came, and mending twice must change nothing more.
 
 mod blocks;
 mod chunk;

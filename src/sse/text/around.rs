@@ -1,14 +1,14 @@
-//! What stands around the calls that a client gets. Models write blanks between calls, close a region twice, and end their turn with
+//! The text around the calls that a client gets. Models write blanks between calls, close a region twice, and end their turn with
 //! a token that the server did not take out. None of that is an answer, and clients refuse a block that has nothing but blanks. So
 //! blanks wait here for the text after them, and what a call shows to be framing does not leave.
 //!
 //! | before | blanks come | a token comes | other text comes | a call comes |
 //! |---|---|---|---|---|
-//! | nothing, or thinking | they wait | it waits | what waits leaves, then the text | what waits is gone |
-//! | content | they wait | it is text | what waits leaves, then the text | what waits is gone |
-//! | a call | they are gone | it is gone | it leaves | |
+//! | nothing, or thinking | they wait | it waits | the waiting bytes are sent, then the text | the waiting bytes are removed |
+//! | content | they wait | it is text | the waiting bytes are sent, then the text | the waiting bytes are removed |
+//! | a call | they are removed | it is removed | it is sent | |
 //!
-//! A token is one that [`Tokens`] knows. In a choice, the first blanks that are gone come back where content stands before and after
+//! A token is one that [`Tokens`] knows. In a choice, the first blanks that were removed return if there is content before and after
 //! the calls. Where no calls are wanted, tokens are text, and blanks wait only where a block would begin with them.
 
 use super::parts::{Parts, Target};
@@ -30,7 +30,7 @@ const MOST_IN_SECTION: usize = 64;
 /// of others, too.
 const END_TOKENS: &str = include_str!("end_tokens.txt");
 
-/// What may stand around calls besides blanks: closers of the dialect's tool spans, calls and values; sections without a call; and
+/// The framing around calls, besides blanks: closers of the dialect's tool spans, calls and values; sections without a call; and
 /// tokens that end or begin a turn.
 struct Tokens {
     dialect: Dialect,
@@ -121,7 +121,7 @@ fn closers_of(table: &CallTable) -> [&[u8]; 2] {
     }
 }
 
-/// What waits around the calls of one text, and what went out of it last.
+/// The bytes that wait around the calls of one text, and the kind of text that was sent last.
 pub struct Around {
     tokens: TryBox<Tokens>,
     /// Each stretch that leaves may begin a block.
@@ -155,7 +155,7 @@ impl Around {
         }
     }
 
-    /// Begins to look at what stands around calls, if it does not yet.
+    /// Begins to look for framing around calls, if it does not yet.
     pub fn look_for_calls(&mut self, dialect: &Dialect) -> memory::Result<()> {
         self.tokens.made_by(|| Tokens::new(dialect)).map(drop)
     }
@@ -245,7 +245,7 @@ impl Sink<'_> {
         }
         while !bytes.is_empty() {
             if self.around.last == Some(Target::Content) {
-                // Blanks at its end wait, which may stand before a call.
+                // Blanks at its end wait: a call may follow.
                 let text = if is_looking { bytes.trim_ascii_end().len() } else { bytes.len() };
                 let (text, blanks) = bytes.split_at(text);
                 if !text.is_empty() {
@@ -299,7 +299,7 @@ impl Sink<'_> {
         }
     }
 
-    /// Adds what waits up to its last blanks, because it has text. The blanks may stand before a call.
+    /// Adds the waiting bytes up to their last blanks, because there is text. A call may follow the blanks.
     fn text_came(&mut self) -> memory::Result<()> {
         let Around { tokens, waiting, .. } = &*self.around;
         let text = if tokens.get().is_some() { waiting.trim_ascii_end().len() } else { waiting.len() };
@@ -323,7 +323,7 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Lets go of what waits, if that does not begin a block of blanks.
+    /// Releases the waiting bytes, if they do not begin a block of blanks.
     pub fn release(&mut self) -> memory::Result<()> {
         self.settle(true)?;
         let Around { begins_blocks, waiting, last, .. } = &*self.around;
@@ -331,7 +331,7 @@ impl Sink<'_> {
         if is_alone && waiting.trim_ascii().is_empty() { Ok(()) } else { self.let_go() }
     }
 
-    /// Lets go of what waits, because the text is over: blanks that would be a block of their own are gone.
+    /// Releases the waiting bytes, because the text is over. Blanks that would be a block by themselves are removed.
     pub fn finish(&mut self) -> memory::Result<()> {
         self.release()?;
         if self.around.last.is_none() {
@@ -341,7 +341,7 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Lets go of what waits, because no calls are looked for any more.
+    /// Releases the waiting bytes, because no calls are looked for any more.
     pub fn give_up_calls(&mut self) -> memory::Result<()> {
         self.release()?;
         self.around.tokens = TryBox::NONE;

@@ -1,5 +1,5 @@
 //! Calls without markers: a grammar of the server's has made the model write nothing but a list of calls, or the arguments of one
-//! call. What is left of the text without its thinking is read here, by tables that no model's dialect has.
+//! call. The text without its thinking is read here, by tables that no model's dialect has.
 
 use std::sync::{Arc, OnceLock};
 

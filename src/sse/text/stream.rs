@@ -38,7 +38,7 @@ pub struct TextStream {
     pub(super) bare: TryBox<Bare>,
     /// Each stretch of it may begin a block.
     begins_blocks: bool,
-    /// What waits around its calls, and before its blocks.
+    /// The bytes that wait around its calls, and before its blocks.
     around: TryBox<Around>,
 }
 

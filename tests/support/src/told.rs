@@ -188,11 +188,11 @@ enum Stretch {
     Moved,
     /// A region, and whether that is a message with a header.
     Region(Vec<Part>, bool),
-    /// A call that is told.
+    /// A call that is emitted.
     Told,
 }
 
-/// Returns what stays content of a region, and the calls of it that are told.
+/// Returns the part of a region that stays content, and its calls that are emitted.
 fn region(parts: &[Part], is_message: bool, is_told: impl Fn(u64) -> bool) -> Vec<Stretch> {
     let first = parts.iter().position(|part| matches!(part.what, What::Call(number) if is_told(number)));
     // Text before the first call that is told has let go of all that stands before it.
@@ -214,7 +214,7 @@ fn region(parts: &[Part], is_message: bool, is_told: impl Fn(u64) -> bool) -> Ve
     stretches.collect()
 }
 
-/// What is left of an answer whose calls are told.
+/// The rest of an answer whose calls are emitted.
 #[derive(Default)]
 struct Left {
     thinking: Vec<u8>,
@@ -222,7 +222,7 @@ struct Left {
     moved: usize,
 }
 
-/// Takes away what is framing around calls that are told. `blocks`: each stretch is a block, and none has blanks alone.
+/// Takes away the framing around calls that are emitted. `blocks`: each stretch is a block, and none has blanks alone.
 fn around(stretches: &[Stretch], tokens: &Tokens, is_body: bool, blocks: bool) -> Left {
     #[derive(PartialEq)]
     enum Last {
@@ -233,7 +233,7 @@ fn around(stretches: &[Stretch], tokens: &Tokens, is_body: bool, blocks: bool) -
     }
     let (mut left, mut last) = (Left::default(), Last::Nothing);
     let (mut waiting, mut waiting_thinking) = (Vec::new(), Vec::new());
-    // The first blanks around calls that stand between contents.
+    // The first blanks around calls between contents.
     let mut between: Vec<u8> = Vec::new();
     for stretch in stretches {
         match stretch {
@@ -325,7 +325,7 @@ pub fn in_blocks<K: Clone + PartialEq>(stretches: Vec<(K, String)>, content: &K)
     blocks
 }
 
-/// What may stand around calls.
+/// The framing around calls.
 struct Tokens {
     open: Vec<String>,
     close: Vec<String>,

@@ -1,4 +1,4 @@
-//! What went wrong, with all that a program may want to act on. JavaScript makes an error of it (`../src/errors.js`).
+//! Failures, with all that a program may want to act on. JavaScript makes an error of it (`../src/errors.js`).
 
 use crate::output::Output;
 

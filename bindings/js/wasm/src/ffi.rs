@@ -1,6 +1,6 @@
 //! The functions of the module, and the only place of this crate where Rust asks for `unsafe`: for their names, which must be
 //! unique in the module. Objects and options are numbers; texts come through the window (`push`, `extend`, or the number of
-//! bytes that stand in it) and leave in the output. A result below 0 is a failure.
+//! bytes in it) and come back in the output. A result below 0 is a failure.
 
 #![allow(unsafe_code)]
 
@@ -25,7 +25,7 @@ export! {
     /// Returns its length in bytes.
     fn window_size() -> u32 { WINDOW as u32 }
 
-    /// Returns the address of the words that say where the output stands.
+    /// Returns the address of the words that say where the output is.
     fn results() -> u32 { with(|host| host.results.as_ptr() as u32) }
 
     /// Makes the bytes in the window an argument of the next function. Returns 0, or 1 if there is no memory.

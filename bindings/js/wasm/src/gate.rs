@@ -1,4 +1,4 @@
-//! What HTTP says of a request and its answer: whether a rewriter has something to do.
+//! The HTTP facts of a request and its answer: whether a rewriter has something to do.
 
 use aside::sse::{self, Exchange, RequestModel};
 

@@ -10,12 +10,12 @@ use crate::slab::Slab;
 /// The bytes of the window. Longer texts come in pieces.
 pub const WINDOW: usize = 1 << 16;
 
-/// What a function returns if it has failed; the output is the failure.
+/// The result of a function that has failed; the output is the failure.
 const FAILED: i32 = -1;
 
 pub struct Host {
     pub window: [u8; WINDOW],
-    /// Where the output stands: words, their count, bytes, their count, and whether these are ASCII; then two words for
+    /// The place of the output: words, their count, bytes, their count, and whether these are ASCII; then two words for
     /// results without output.
     pub results: [u32; 7],
     pub arguments: Vec<Vec<u8>>,
@@ -28,7 +28,7 @@ pub struct Objects {
     pub dialects: Slab<aside::Dialect>,
     pub scanners: Slab<crate::scanners::Scanner>,
     pub rewriters: Slab<crate::rewriters::Rewriter>,
-    /// What `split` has read of a text that comes in pieces.
+    /// The part of a text in pieces that `split` has read.
     pub texts: crate::scanners::Texts,
 }
 
@@ -92,7 +92,7 @@ pub fn with<T>(body: impl FnOnce(&mut Host) -> T) -> T {
 }
 
 impl Host {
-    /// Says where the output stands.
+    /// Says where the output is.
     fn publish(&mut self) {
         let Output { words, bytes, .. } = &self.output;
         let of_output = [words.as_ptr() as u32, words.len() as u32, bytes.as_ptr() as u32, bytes.len() as u32];

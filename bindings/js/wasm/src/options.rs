@@ -12,7 +12,7 @@ use crate::words;
 /// How much of whole thoughts is kept if the host does not say: 1 MiB.
 const COLLECTED: usize = 1 << 20;
 
-/// What the options of a scanner come to; `writing` is there if calls are told.
+/// The options of a scanner, as the crate has them; `writing` is there if calls are wanted.
 pub struct OfScanner {
     pub options: ScannerOptions,
     pub writing: Option<call_writer::Options>,

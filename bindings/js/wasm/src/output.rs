@@ -1,7 +1,7 @@
-//! What a function returns besides its number: values in the order in which JavaScript reads them, each a word of 32 bits or two, and
+//! The output of a function, besides its number: values in the order in which JavaScript reads them, each a word of 32 bits or two, and
 //! the bytes of all texts one after the other.
 
-/// What one result may keep of the memory of those before it.
+/// The most memory of earlier results that one may keep.
 const KEPT: usize = 1 << 20;
 
 pub struct Output {

@@ -16,7 +16,7 @@ pub fn new(host: &mut Host, dialect: u32) -> Result<i32, Failure> {
     Ok(host.objects.rewriters.insert(Rewriter { inner, max_tools }))
 }
 
-/// Feeds the bytes in the window. What is to be sent on is the output's bytes.
+/// Feeds the bytes in the window. The output's bytes are to be sent on.
 pub fn feed(host: &mut Host, rewriter: u32, len: u32) -> Result<i32, Failure> {
     let Host { window, output, objects, .. } = host;
     objects.rewriters.get(rewriter)?.inner.feed(&window[..len as usize], &mut output.bytes)?;

@@ -1,4 +1,4 @@
-//! The scanner: one stream of text, cut anywhere, told apart.
+//! The scanner: one stream of text, cut anywhere, split into its channels.
 
 use aside::call_writer::{CallDelta, CallWriter};
 use aside::{Channel, Kind, Token};

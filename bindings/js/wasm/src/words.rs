@@ -7,7 +7,7 @@ use aside::{CallsInThinking, EndReason, LeadingTags, Markers, StrayClose};
 
 use crate::failure::Failure;
 
-/// The words of an option, and what they stand for.
+/// The words of an option, and their values.
 pub type Words<T> = [(&'static str, T)];
 
 // Generated from src/ffi by tests/header: do not edit.
@@ -50,7 +50,7 @@ pub const RESPONSES_AS: &Words<ResponsesAs> =
     &[("reasoning_text", ResponsesAs::ReasoningText), ("summary", ResponsesAs::Summary)];
 // End of what is generated.
 
-/// Returns what a word stands for, or an error that lists the words of this option.
+/// Returns the value of a word, or an error that lists the words of this option.
 pub fn find<T: Copy>(option: &str, word: &str, words: &Words<T>) -> Result<T, Failure> {
     let found = words.iter().find(|(known, _)| *known == word).map(|&(_, value)| value);
     found.ok_or_else(|| unknown(option, word, &mut words.iter().map(|&(known, _)| known)))

@@ -168,7 +168,7 @@ class Call:
 
 
 class Part(NamedTuple):
-    """What a part of an answer adds: content, and to calls."""
+    """The additions of a part of an answer: content, and to calls."""
 
     content: str
     calls: list[CallDelta]
@@ -180,7 +180,7 @@ def own_id(delta: CallDelta) -> str | None:
 
 
 class Answer:
-    """An answer whose tool calls are told. All else is content, as it stands: thinking with its markers, and spans in which no call was
+    """An answer whose tool calls are read. All else is content, unchanged: thinking with its markers, and spans in which no call was
     found. Blanks alone before, between and after calls are not."""
 
     def __init__(self, scanner: Scanner[str]) -> None:
@@ -191,7 +191,7 @@ class Answer:
         # Blanks before all other content, or after a call: they are content only if other content comes before a call.
         self._blanks = ""
         self._has_said = False
-        # The text of the tool span that is open, of the call that is, and of calls in it that were not told.
+        # The text of the tool span that is open, of the call that is, and of calls in it that were not reported.
         self._span = self._call = self._untold = ""
         self._is_in_call = self._is_told = self._has_told = False
 
@@ -265,7 +265,7 @@ _vocabularies: WeakKeyDictionary[Any, Tokens] = WeakKeyDictionary()
 
 
 def vocabulary(tokenizer: Any) -> Tokens:
-    """Return the bytes of a tokenizer's tokens. Markers count wherever their text stands, as in the text of the answer."""
+    """Return the bytes of a tokenizer's tokens. Markers count wherever their text is, as in the text of the answer."""
     try:
         found = _vocabularies.get(tokenizer)
         if found is None:
@@ -285,14 +285,14 @@ def _read(tokenizer: Any) -> Tokens:
         make = Vocabulary.byte_level if decoder == "ByteLevel" else Vocabulary.byte_fallback
         return make(tokens, list(tokenizer.get_added_vocab().values()), special=False)
 
-    # Not a tokenizer that is known. What is decoded alone may lack the bytes of a character that several tokens share.
+    # Not a tokenizer that is known. A token that is decoded alone may lack the bytes of a character that several tokens share.
     known: dict[int, bytes] = {}
 
     def bytes_of(number: int) -> bytes:
         if number not in known:
             try:
                 text = tokenizer.decode([number])
-            except Exception:  # Each tokenizer refuses an id in a way of its own.
+            except Exception:  # Each tokenizer refuses an id in its own way.
                 text = ""
             known[number] = text.encode(errors="replace") if isinstance(text, str) else b""
         return known[number]
@@ -310,7 +310,7 @@ def taught(tokenizer: Any, tokens: Tokens, dialect: Dialect) -> Tokens:
         parts = re.findall("<[^<>]*>|[^<>]+", marker)
         try:
             ids = list(tokenizer.encode(marker, add_special_tokens=False))
-        except Exception:  # Each tokenizer refuses a text in a way of its own.
+        except Exception:  # Each tokenizer refuses a text in its own way.
             continue
         if b"".join(map(tokens, ids)) == marker.encode():
             continue
@@ -331,7 +331,7 @@ def _decoder(tokenizer: Any) -> str | None:
     return next((kind for kind in ("ByteLevel", "ByteFallback") if kind in kinds), None)
 
 
-# How many of the last ids tell whether a list of ids goes on where another ended.
+# How many of the last ids show whether a list of ids continues another.
 _TAIL = 16
 
 
@@ -361,7 +361,7 @@ class _Kept:
 
 
 class Ids:
-    """What an engine asks about the token ids of one request. All is answered by states over the ids, which are kept: the time is in
+    """The questions of an engine about the token ids of one request. All are answered by states over the ids, which are kept: the time is in
     proportion to the ids, however often the engine asks."""
 
     def __init__(self, dialect: Dialect, vocabulary: Tokens, start: Start | None) -> None:

@@ -29,7 +29,7 @@ from ._structural import register_structural_tag
 
 __all__ = ["NAME", "reasoning_parser", "register", "tool_parser"]
 
-# What --reasoning-parser and --tool-call-parser are given.
+# The names for --reasoning-parser and --tool-call-parser.
 NAME = "aside"
 
 # Where versions of vLLM have the messages of a stream, the newest first.
@@ -133,7 +133,7 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
             self.set_prompt_token_ids(prompt_token_ids)
 
         def _begin(self) -> Scanner[str]:
-            # A model that was told not to think writes no closer, unless its prompt has closed the thinking.
+            # A model that was asked not to think writes no closer, unless its prompt has closed the thinking.
             stray: Literal["text", "dialect"] = "text" if self._is_off and not self._prompt else "dialect"
             scanner: Scanner[str] = Scanner(self._dialect, start=self._start, stray_close=stray)
             if self._prompt:

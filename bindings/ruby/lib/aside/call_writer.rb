@@ -43,7 +43,7 @@ module Aside
     #                  differ for a Rewriter alone), or it is (+:tell+)
     # +implied_end+:: +:on+: a call written as keys and values between markers is whole if the answer ends by itself between two of
     #                 them (Scanner#end_reason); +:off+: it is not
-    # +max_calls+:: how many calls of a stream are emitted; 0 stands for all
+    # +max_calls+:: how many calls of a stream are emitted; 0 means all
     # +repair_arguments+:: true: mend arguments that can mean only one thing; the last delta of such a call is
     #                      CallDelta#repaired?. In JSON, a backslash that begins no escape becomes one that is escaped. Where the
     #                      schema asks for an array or an object and not for a string, a string that holds one as JSON is

@@ -93,10 +93,10 @@ module Aside
     # The turns whose thinking stays in a request.
     HISTORY_TURNS = { all: 0, since_user: 1, none: 2 }.freeze
 
-    # What an assistant message without thinking gets.
+    # How an assistant message without thinking is changed.
     HISTORY_MISSING = { leave: 0, empty: 1, remove: 2 }.freeze
 
-    # What is done with blocks and items that a rewriter made, and the server did not.
+    # How blocks and items are treated that a rewriter made, and the server did not.
     HISTORY_MADE = { keep: 0, remove: 1 }.freeze
 
     # Whether the body of a request was read, or why it came back as it was.
