@@ -351,6 +351,42 @@ fn an_item_that_the_server_does_not_begin_is_begun() {
     }
 }
 
+/// The events that begin item and part, after its first text.
+#[test]
+fn an_item_that_the_server_begins_late_is_begun_once() {
+    let whole = one(&["<think>a", "</think>b"]);
+    let mut late: Vec<&str> = whole.split_inclusive("\n\n").collect();
+    let at = |late: &[&str], name: &str| late.iter().position(|event| event.contains(name)).unwrap();
+    for name in ["content_part.added", "output_item.added"] {
+        let from = at(&late, name);
+        let event = late.remove(from);
+        late.insert(at(&late, "output_text.delta") + 1, event);
+    }
+    let out = at_every_cut(&qwen3(), &options(), &late.concat());
+    let count = |name: &str| events(&out).iter().filter(|event| event["type"] == name).count();
+    assert_eq!((count("response.output_item.added"), count("response.content_part.added")), (2, 2));
+    let wanted = at_every_cut(&qwen3(), &options(), &whole);
+    assert_eq!(body(&out), body(&wanted));
+}
+
+#[test]
+fn an_item_that_cannot_be_begun_for_want_of_room_passes() {
+    let whole = one(&["<think>a", "</think>b"]);
+    let without = whole.split_inclusive("\n\n").filter(|event| !event.contains("output_item.added"));
+    let without: String = without.collect();
+    // Room for each event, and then for the start that has to be kept.
+    let lengths = without.split_inclusive("\n\n").map(str::len);
+    let longest = lengths.filter(|len| *len < 250).max().unwrap();
+    for max_event in longest..longest + 200 {
+        let out = at_every_cut(&qwen3(), &options().max_event(max_event), &without);
+        let is_begun = out.contains("output_item.added");
+        assert!(is_begun || out == without, "{max_event}: {out}");
+        for line in out.lines().filter_map(|line| line.strip_prefix("data: ")) {
+            assert!(serde_json::from_str::<Value>(line).is_ok(), "{max_event}: {line}");
+        }
+    }
+}
+
 #[test]
 fn recordings_pass_to_the_byte() {
     let files = support::shared_files("corpus/sse/openai-responses");

@@ -242,6 +242,13 @@ impl Responses {
             (Kind::ItemDone, None) if item.is_some_and(|item| item.has_reasoning(data)) => {
                 self.see_reasoning(context)?;
             }
+            // They come late: the rewriter has begun item and part itself.
+            (Kind::ItemAdded, Some(message)) if self.messages[message].is_unannounced => return Ok(Outcome::Dropped),
+            (Kind::PartAdded, Some(message))
+                if self.messages[message].is_unannounced && self.part(message, data, fields).is_some() =>
+            {
+                return Ok(Outcome::Dropped);
+            }
             (Kind::Ended, _) => return self.ended(context, incoming).map(|()| Outcome::Written),
             (_, Some(message)) if !self.messages[message].is_over() => {
                 return self.of_message(context, incoming, message);
@@ -295,7 +302,8 @@ impl Responses {
         if !is_text || self.messages.len() == MESSAGES {
             return Ok(None);
         }
-        push(&mut self.messages, Message::announced(index, inside(data, id), &mut self.outgoing)?)?;
+        let Some(message) = Message::announced(index, inside(data, id), &mut self.outgoing)? else { return Ok(None) };
+        push(&mut self.messages, message)?;
         Ok(Some(self.messages.len() - 1))
     }
 

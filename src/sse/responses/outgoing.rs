@@ -165,11 +165,12 @@ impl Outgoing {
         kind: &str,
         rest: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
     ) -> memory::Result<Vec<u8>> {
-        self.renumbers = true;
-        self.added += 1;
         let (mut event, mut held) = (Vec::new(), Vec::new());
         self.write(kind, &mut event, rest)?;
-        if !self.keep(&mut held, &event)? {
+        if self.keep(&mut held, &event)? {
+            self.renumbers = true;
+            self.added += 1;
+        } else {
             self.forget(&mut held);
         }
         Ok(held)

@@ -107,9 +107,10 @@ pub struct Message {
     pub index: u64,
     /// Its id, as it stands in the JSON.
     pub id: Vec<u8>,
-    /// The event that began it. The server may have left it out.
+    /// The event that began it.
     added: Vec<u8>,
-    is_unannounced: bool,
+    /// The server had not sent that event, and perhaps not those of its parts, when the first text came.
+    pub is_unannounced: bool,
     pub open: OpenItem,
     /// The place of the item that is open, or was last.
     pub place: u64,
@@ -148,14 +149,15 @@ impl Message {
         })
     }
 
-    /// Begins a message that the server has not announced.
-    pub fn announced(index: u64, id: &[u8], outgoing: &mut Outgoing) -> Result<Message, Error> {
+    /// Begins a message that the server has not announced, or `None` if there is no room for its start.
+    pub fn announced(index: u64, id: &[u8], outgoing: &mut Outgoing) -> Result<Option<Message>, Error> {
         let added = outgoing.left_out("response.output_item.added", |out| {
             write_index(b",\"output_index\":", index, out)?;
             append_all(out, &[b",\"item\":{\"id\":\"", id, b"\",\"type\":\"message\",\"role\":\"assistant\""])?;
             append(out, b",\"status\":\"in_progress\",\"content\":[]}")
         })?;
-        Ok(Message { added, is_unannounced: true, ..Message::new(index, id)? })
+        let message = Message { added, is_unannounced: true, ..Message::new(index, id)? };
+        Ok(Some(message).filter(|message| !message.added.is_empty()))
     }
 
     /// Announces a part whose first text has come, if the server announces nothing of this message.
