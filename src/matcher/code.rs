@@ -10,6 +10,23 @@ use super::{
 pub const COMMON_RUN: u32 = 4;
 pub const COMMON_LANGUAGE: u32 = 12;
 
+/// How many kinds of bytes there are; see `kind`.
+pub const KINDS: usize = 8;
+
+/// Returns the kind of a byte: those of one kind change each tracker in the same way.
+pub fn kind(byte: u8) -> usize {
+    match byte {
+        b'\n' => 1,
+        b'\r' => 2,
+        b' ' => 3,
+        b'`' => 4,
+        b'~' => 5,
+        _ if is_blank(byte) => 6,
+        _ if is_language(byte) => 7,
+        _ => 0,
+    }
+}
+
 /// The code that a byte stands in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Code {

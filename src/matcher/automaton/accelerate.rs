@@ -87,9 +87,13 @@ impl Automaton {
             }
             at += 1;
         }
-        let back = self.classes.set_of(|byte| around.iter().all(|&from| self.next(from, byte) == state));
-        let is_escape = |byte: &u8| !soft.contains(byte) && !contains(&back, *byte);
-        let list: Vec<u8> = (0..=u8::MAX).filter(is_escape).take(finder::MOST + 1).collect();
+        let is_escape = |&byte: &u8| !soft.contains(&byte) && around.iter().any(|&from| self.next(from, byte) != state);
+        let list = self.classes.bytes().iter().copied().filter(is_escape).take(finder::MOST + 1);
+        if list.count() > finder::MOST {
+            return None;
+        }
+        let escaping = self.classes.set_of(|byte| is_escape(&byte));
+        let list: Vec<u8> = (0..=u8::MAX).filter(|&byte| contains(&escaping, byte)).take(finder::MOST + 1).collect();
         let escapes = ByteSetFinder::new(&list)?;
         let [low, high, ..] = self.classes.set_of(|byte| self.next(state, byte) == state);
         let self_loop = [low, high, 0, 0];

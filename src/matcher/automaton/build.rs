@@ -2,7 +2,7 @@
 //! which text comes to them: those that hold least first, and those near code late, because there are many and each is
 //! rare. What has no room leads to the fallback.
 
-use std::{array, cmp::Reverse, collections::BinaryHeap, rc::Rc};
+use std::{array, collections::VecDeque, rc::Rc};
 
 use rustc_hash::FxHashMap;
 
@@ -16,8 +16,8 @@ use super::{
 };
 use crate::matcher::{
     bytes::is_blank,
-    code::CodeTracker,
-    grammar::{Action, Grammar, LineRule, Region},
+    code::{self, CodeTracker},
+    grammar::{Grammar, LineRule},
     recogniser::{Outcome, Recogniser, TokenMark},
 };
 
@@ -102,6 +102,17 @@ enum Cell {
 
 const TO_FALLBACK: Cell = Cell::Exit(0);
 
+/// How the recogniser of a place takes each byte class: with those in neither list it fails.
+struct Onward {
+    /// It can read on.
+    survivors: Vec<usize>,
+    /// It fails, and has seen that its line opens a nested block.
+    nesting: Vec<usize>,
+}
+
+/// How many ranks a place can have; see `Builder::rank`.
+const RANKS: usize = 2 * (MOST_HELD + NEAR_FENCE + 1);
+
 struct Builder<'a> {
     grammar: &'a Grammar,
     classes: ByteClasses,
@@ -112,14 +123,14 @@ struct Builder<'a> {
     numbers: FxHashMap<[u64; 5], u32>,
     /// Where nothing is held and that was asked for last: most bytes lead where the one before them did.
     last: Option<(Config, CodeTracker, u16, Cell)>,
-    /// Places without a state: those of settled configurations first, by how rare they are and when they came.
-    queue: BinaryHeap<Reverse<(bool, usize, u32)>>,
+    /// Places without a state, by their ranks.
+    queue: [VecDeque<u32>; RANKS],
     /// The places with a state, in the order of the states from the first one on.
     states: Vec<u32>,
     /// Rows of cells, in no order.
     rows: Vec<Cell>,
-    /// The byte classes with which a recogniser of a region can continue: most places share theirs with others.
-    survivors: FxHashMap<(u8, Option<Recogniser>), Rc<[usize]>>,
+    /// Of a region and a recogniser: most places share theirs with others.
+    onward: FxHashMap<(u8, Recogniser), Rc<Onward>>,
     exits: Vec<Exit>,
     numbers_of_exits: FxHashMap<Exit, u16>,
 }
@@ -134,10 +145,10 @@ impl<'a> Builder<'a> {
             places: Vec::new(),
             numbers: FxHashMap::default(),
             last: None,
-            queue: BinaryHeap::new(),
+            queue: array::from_fn(|_| VecDeque::new()),
             states: Vec::new(),
             rows: Vec::new(),
-            survivors: FxHashMap::default(),
+            onward: FxHashMap::default(),
             exits: vec![Exit::Fallback],
             numbers_of_exits: FxHashMap::from_iter([(Exit::Fallback, 0)]),
         }
@@ -147,7 +158,7 @@ impl<'a> Builder<'a> {
     fn seed(&mut self, number: u8, used: u16) {
         let region = self.grammar.region(number);
         let seeds = config::seeds(self.grammar, number, used);
-        let framings = framings_into(self.grammar, number);
+        let framings = config::framings(self.grammar, number);
         let common = seeds.iter().filter(|seed| seed.config.stage == Stage::Settled && !seed.is_rare).count();
         for seed in seeds.into_iter().take(MOST_CONFIGS) {
             let most = match region.lines {
@@ -184,7 +195,7 @@ impl<'a> Builder<'a> {
 
     fn run(&mut self) {
         while self.states.len() + 1 < MOST_STATES
-            && let Some(Reverse((_, _, number))) = self.queue.pop()
+            && let Some(number) = self.queue.iter_mut().find_map(VecDeque::pop_front)
         {
             let place = &mut self.places[number as usize];
             let room = &mut self.rooms[usize::from(place.item.config)];
@@ -203,55 +214,95 @@ impl<'a> Builder<'a> {
         if let Some(row) = self.places[number as usize].row {
             return row;
         }
-        // Where the recogniser fails, a byte does what it does after its first byte has turned out to be text.
-        let failed = match self.failed(number) {
-            Some(Cell::To(failed)) => Some(self.row(failed)),
-            _ => None,
+        let row = match self.failed(number, false) {
+            Some(Cell::To(failed)) => self.row_after(number, failed),
+            _ => self.row_of_all(number),
         };
-        let row = self.rows.len();
-        let survivors = match failed {
-            Some(failed) => {
-                self.rows.extend_from_within(failed..failed + self.classes.len());
-                self.survivors(number)
-            }
-            None => {
-                self.rows.resize(row + self.classes.len(), TO_FALLBACK);
-                (0..self.classes.len()).collect()
-            }
-        };
-        for &class in survivors.iter() {
-            self.rows[row + class] = self.step(number, self.classes.bytes()[class]);
-        }
         self.places[number as usize].row = Some(row);
         row
     }
 
-    /// Returns where a place leads whose first held byte is text; none where that depends on the byte that says so.
-    fn failed(&mut self, number: u32) -> Option<Cell> {
+    /// Works out the cells of a place where something is held or framing may come. Where its recogniser fails, a byte does what
+    /// it does in the place `failed`.
+    fn row_after(&mut self, number: u32, failed: u32) -> usize {
+        let failed = self.row(failed);
+        let onward = self.onward(number);
+        let nesting = match onward.nesting[..] {
+            [] => None,
+            _ => self.failed(number, true),
+        };
+        let nesting = match nesting {
+            Some(Cell::To(nesting)) => Some(self.row(nesting)),
+            _ => None,
+        };
+        let row = self.rows.len();
+        self.rows.extend_from_within(failed..failed + self.classes.len());
+        for &class in &onward.nesting {
+            self.rows[row + class] = match nesting {
+                Some(nesting) => self.rows[nesting + class],
+                None => self.step(number, self.classes.bytes()[class]),
+            };
+        }
+        for &class in &onward.survivors {
+            self.rows[row + class] = self.step(number, self.classes.bytes()[class]);
+        }
+        row
+    }
+
+    /// Works out the cells of a place one by one.
+    fn row_of_all(&mut self, number: u32) -> usize {
+        let row = self.rows.len();
+        self.rows.resize(row + self.classes.len(), TO_FALLBACK);
         let Place { item, recogniser, .. } = &self.places[number as usize];
         let region = self.grammar.region(self.rooms[usize::from(item.config)].config.region);
-        let depends = matches!(region.lines, LineRule::Fence { .. }) || item.framing != 0;
-        (recogniser.is_some() && !depends).then_some(())?;
-        let item = *item;
+        let is_free = recogniser.is_none() && item.framing == 0;
+        // Bytes that begin nothing lead where others of their kind do.
+        let mut of_kinds = [None; code::KINDS];
+        for class in 0..self.classes.len() {
+            let byte = self.classes.bytes()[class];
+            let mut step = || self.step(number, byte);
+            self.rows[row + class] = match is_free && !region.may_begin(byte) {
+                true => *of_kinds[code::kind(byte)].get_or_insert_with(step),
+                false => step(),
+            };
+        }
+        row
+    }
+
+    /// Returns where the held bytes of a place lead if they are not framing, or if the first of them is text: of a line that
+    /// opens a nested block, if `nests` is set. None where nothing is held and no framing may come.
+    fn failed(&mut self, number: u32, nests: bool) -> Option<Cell> {
+        let Place { item, recogniser, .. } = &self.places[number as usize];
+        let mut item = *item;
+        if item.framing != 0 {
+            item.framing = 0;
+            return Some(self.replay(&item, item.held(), Some((None, 0))));
+        }
+        recogniser.as_ref()?;
+        item.code.nest_if(nests);
         Some(self.replay(&item, item.held(), None))
     }
 
-    /// Returns the byte classes with which the recogniser of a place can continue.
-    fn survivors(&mut self, number: u32) -> Rc<[usize]> {
+    /// Returns how the recogniser of a place takes each byte class.
+    fn onward(&mut self, number: u32) -> Rc<Onward> {
         let Place { item, recogniser, .. } = self.places[number as usize];
+        let recogniser = recogniser.unwrap_or_else(|| Recogniser::of_framing(item.framing));
         let region = self.rooms[usize::from(item.config)].config.region;
-        let Builder { grammar, classes, survivors, .. } = self;
-        let list = survivors.entry((region, recogniser)).or_insert_with(|| {
-            let fails = |byte: u8| {
+        let Builder { grammar, classes, onward, .. } = self;
+        let onward = onward.entry((region, recogniser)).or_insert_with(|| {
+            let mut onward = Onward { survivors: Vec::new(), nesting: Vec::new() };
+            for (class, &byte) in classes.bytes().iter().enumerate() {
                 let mut recogniser = recogniser;
-                let outcome = recogniser
-                    .as_mut()
-                    .map(|it| it.run(grammar, grammar.region(region), &[byte], |_| TokenMark::PLAIN));
-                outcome == Some(Outcome::Fail)
-            };
-            (0..).zip(classes.bytes()).filter(|&(_, &byte)| !fails(byte)).map(|(class, _)| class).collect()
+                let outcome = recogniser.run(grammar, grammar.region(region), &[byte], |_| TokenMark::PLAIN);
+                match outcome {
+                    Outcome::Fail if recogniser.nests() => onward.nesting.push(class),
+                    Outcome::Fail => {}
+                    _ => onward.survivors.push(class),
+                }
+            }
+            Rc::new(onward)
         });
-        Rc::clone(list)
+        Rc::clone(onward)
     }
 
     fn finish(self) -> Automaton {
@@ -275,8 +326,9 @@ impl<'a> Builder<'a> {
             starts[usize::from(config.region)].push(Starts { config: *config, has_lines, list });
         }
         let first_exit = states.len();
+        let of_places: Vec<StateId> = self.places.iter().map(|place| place.state).collect();
         let resolve = |cell: &Cell| match *cell {
-            Cell::To(number) => match self.places[number as usize].state {
+            Cell::To(number) => match of_places[number as usize] {
                 FALLBACK => first_exit as u16,
                 state => state,
             },
@@ -340,10 +392,16 @@ impl<'a> Builder<'a> {
             return Cell::To(number);
         }
         self.places.push(Place { item, recogniser, state: FALLBACK, row: None });
-        let rank = text.len() + if code.is_near_fence() { NEAR_FENCE } else { 0 };
-        let is_fresh = self.rooms[usize::from(config)].config.stage != Stage::Settled;
-        self.queue.push(Reverse((is_fresh, rank, number)));
+        let rank = self.rank(&item);
+        self.queue[rank].push_back(number);
         Cell::To(number)
+    }
+
+    /// Returns how late a place gets its state: after those of settled configurations, and by how rare it is.
+    fn rank(&self, item: &Item) -> usize {
+        let rank = usize::from(item.len) + if item.code.is_near_fence() { NEAR_FENCE } else { 0 };
+        let is_settled = self.rooms[usize::from(item.config)].config.stage == Stage::Settled;
+        if is_settled { rank } else { RANKS / 2 + rank }
     }
 
     /// Returns the place where nothing is held.
@@ -430,32 +488,4 @@ impl<'a> Builder<'a> {
             }
         }
     }
-}
-
-/// Returns the framings that markers leave to come in a region.
-fn framings_into(grammar: &Grammar, number: u8) -> Vec<u16> {
-    let opens = |region: &Region| region.patterns.iter().any(|it| matches!(it.action, Action::Open { .. }));
-    let may_be_around = number == Grammar::ROOT || opens(grammar.region(number));
-    let mut list = Vec::new();
-    for (from, region) in (0..).zip(&grammar.regions) {
-        for pattern in region.patterns.iter().filter(|pattern| pattern.after != 0) {
-            let is_into = match pattern.action {
-                Action::Open { rule, .. } | Action::FenceOpen { rule, .. } => number == rule + 1,
-                Action::Close { .. } | Action::Answer { .. } => may_be_around,
-                _ => from == number,
-            };
-            if is_into && !list.contains(&pattern.after) {
-                list.push(pattern.after);
-            }
-        }
-    }
-    // Another one may follow.
-    for at in 0.. {
-        let Some(&framing) = list.get(at) else { break };
-        let next = grammar.next_framing(framing);
-        if next != 0 && !list.contains(&next) {
-            list.push(next);
-        }
-    }
-    list
 }

@@ -15,8 +15,8 @@ use crate::{
     Dialect, Scanner, ScannerOptions, StrayClose,
     matcher::{
         bytes::{contains, insert},
-        code::CodeTracker,
-        grammar::Grammar,
+        code::{self, CodeTracker},
+        grammar::{Grammar, LineRule},
     },
 };
 
@@ -202,5 +202,31 @@ fn no_table_is_full() {
         assert!(all < usize::from(u16::MAX), "{name}: {all} states and exits");
         assert_eq!(automaton.cells.len(), automaton.states.len() * automaton.classes.len(), "{name}");
         assert!(automaton.info(FALLBACK).is_fallback());
+    }
+}
+
+/// The builder asks for one byte of each kind.
+#[test]
+fn bytes_of_one_kind_change_a_tracker_in_the_same_way() {
+    let rules = [(false, false), (false, true), (true, false), (true, true)]
+        .map(|(fences, inline)| LineRule::Guard { fences, inline });
+    let fences = [false, true].map(|inline| LineRule::Fence { inline });
+    for rule in rules.into_iter().chain(fences) {
+        let mut trackers = BTreeSet::new();
+        let mut queue = vec![CodeTracker::NEW];
+        while let Some(tracker) = queue.pop() {
+            if !tracker.is_common() || !trackers.insert(tracker.number()) {
+                continue;
+            }
+            let mut of_kinds = [None; code::KINDS];
+            for byte in 0..=u8::MAX {
+                let mut next = tracker;
+                next.pass(byte, rule);
+                let first = *of_kinds[code::kind(byte)].get_or_insert(next);
+                assert_eq!(next, first, "{:?} after {tracker:?} by {rule:?}", char::from(byte));
+            }
+            queue.extend(of_kinds.into_iter().flatten());
+        }
+        assert!(trackers.len() > 4, "{rule:?}");
     }
 }
