@@ -32,6 +32,7 @@ fn a_leading_tag_is_ended_by_the_closer_of_the_family() {
     assert_eq!(split("kimi-k3", "<think>hm<|close|>think<|sep|>Yes."), pair("hm", "Yes."));
     assert_eq!(split("qwen3", "<thinking>\nhm\n</think>\n\nYes."), pair("hm", "Yes."));
     assert_eq!(split("harmony", "<think>hm<|end|>Yes."), pair("hm", "Yes."));
+    assert_eq!(split("harmony", "<think>hm<|end|>\n\nYes."), pair("hm", "Yes."));
     assert_eq!(split("harmony", "<think>hm<|channel|>final<|message|>Yes."), pair("hm", "Yes."));
     assert_eq!(split("qwen3", "a<thinking>b</thinking>"), pair("", "a<thinking>b</thinking>"));
 }

@@ -448,7 +448,7 @@ impl Compiler<'_> {
             for (_, thinking) in thinking_spans(self.model) {
                 self.closers(list, thinking, pattern, true);
             }
-            self.body_closers(list, pattern);
+            self.body_closers(list, 0, pattern);
         }
     }
 
@@ -677,13 +677,13 @@ impl Compiler<'_> {
             let again = Pattern { needs: flag::BLANK, same: Some(tag), ..unguarded(Action::Absorb) };
             self.literals(list, [&Spanned::new(name.span(), open)], None, after_open, |_| again);
         }
-        self.body_closers(list, close);
+        self.body_closers(list, after, close);
     }
 
     /// Adds what closes a message's body.
-    fn body_closers(&mut self, list: &mut Vec<Candidate>, pattern: Pattern) {
+    fn body_closers(&mut self, list: &mut Vec<Candidate>, after: u16, pattern: Pattern) {
         if let Some(header) = self.model.header.as_ref().map(Spanned::get_ref) {
-            self.literals(list, &header.close, None, 0, |_| Pattern { special: header.special, ..pattern });
+            self.literals(list, &header.close, None, after, |_| Pattern { special: header.special, ..pattern });
         }
     }
 
@@ -721,13 +721,13 @@ impl Compiler<'_> {
         if matches!(scope, Scope::Body(_) | Scope::Started(_)) {
             let rule = self.model.spans.len() as u8;
             let close = Pattern { guarded: Guarded::Nowhere, ..pattern(Action::Close { rule, keep: false }) };
-            self.body_closers(list, close);
+            self.body_closers(list, 0, close);
         }
         if !matches!(scope, Scope::Content) {
             return;
         }
         let late = Pattern { needs: flag::FRESH | flag::FORCED, ..pattern(Action::DropClose) };
-        self.body_closers(list, late);
+        self.body_closers(list, 0, late);
         if header.keys.is_empty() {
             let needs = flag::HEADER;
             let pattern = Pattern { needs, special: false, ..pattern(Action::HeaderName) };
