@@ -392,6 +392,16 @@ fn a_tag_and_a_literal_that_cannot_be_told_apart() {
 
 #[test]
 fn removed_markers_that_cannot_be_told_apart() {
+    // As other text, the marker would be missed where the closer counts as a special token alone.
+    let like_closer = |special: &str| {
+        let drop = format!("drop = [{{ marker = '[b]', thinking = true{special} }}]");
+        Dialect::load(&format!(
+            "name = 'made'\n{drop}\n[[span]]\nchannel = 'thinking'\nopen = ['[a]']\nclose = ['[b]']\nspecial = true"
+        ))
+    };
+    let error = like_closer("").unwrap_err();
+    assert!(error.message().contains("`[b]` is there twice"), "{error}");
+    assert!(like_closer(", special = true").is_ok());
     // A closer that is removed in the content counts there.
     let drop = |key: &str| good().replace(r#"start = "content""#, &format!("{key}\ndrop = [\"</a>b\"]"));
     assert!(Dialect::load(&drop("")).is_ok(), "the closer counts inside alone");

@@ -44,7 +44,9 @@ pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
     let mut list: Vec<Candidate> = Vec::new();
     for candidate in candidates.into_iter().chain(yielding) {
         let is_twin = |other: &Candidate| {
-            let gives_way = candidate.yields && matches!(other.pattern.action, Action::Close { .. });
+            // Not to a closer that counts as a special token alone: as other text, the candidate would be missed.
+            let counts_too = candidate.pattern.special || !other.pattern.special;
+            let gives_way = candidate.yields && counts_too && matches!(other.pattern.action, Action::Close { .. });
             other.shape == candidate.shape && (gives_way || does_same(&other.pattern, &candidate.pattern))
         };
         if list.len() <= MOST_PATTERNS && !list.iter().any(is_twin) {
