@@ -43,6 +43,10 @@ const FAILURES_SHARE: usize = 4;
 /// A region that is kept has at least this share of what is free, within these bounds.
 const LEAST_SHARE: usize = 16;
 const LEAST_OF_REGION: (usize, usize) = (160, 600);
+/// A region of at most this many lines is kept whole, or only its first line is.
+const SHORT_REGION: usize = 6;
+/// The share of the regions at the end, which are kept whole, of what is free.
+const END_SHARE: usize = 2;
 /// What is left for regions of rare kinds before the others.
 const RARE_SHARE: usize = 4;
 /// The share of lines that may be diagnostics: next to error regions, and where a run failed of which nothing is known.
@@ -155,7 +159,7 @@ struct Order {
     rare: Vec<usize>,
     /// All but the first, the last, and copies, from the end.
     others: Vec<usize>,
-    /// Those that only repeat an earlier one, from the end.
+    /// Those that a later one repeats, from the end.
     copies: Vec<usize>,
 }
 
@@ -168,7 +172,9 @@ impl Order {
         kinds.iter().for_each(|kind| *counts.entry(*kind).or_default() += 1);
         let is_any_often = counts.values().any(|&count| count > OFTEN);
         let mut seen = HashSet::new();
-        let is_copy: Vec<bool> = regions.iter().map(|region| !seen.insert(content(selection, region))).collect();
+        let mut is_copy: Vec<bool> =
+            regions.iter().rev().map(|region| !seen.insert(content(selection, region))).collect();
+        is_copy.reverse();
         let mut order = Order { ends: Vec::new(), rare: Vec::new(), others: Vec::new(), copies: Vec::new() };
         for at in (0..regions.len()).rev() {
             let group = match () {
@@ -398,6 +404,8 @@ impl<'a> Selection<'a> {
             }
             return;
         }
+        self.ends(regions);
+        let free = self.limit.saturating_sub(self.spent);
         let order = Order::of(self, regions);
         let originals = sizes(self, &mut order.originals());
         let (mut low, mut high) = (0, whole(&originals));
@@ -411,12 +419,7 @@ impl<'a> Selection<'a> {
         }
         let cap = low.max((free / LEAST_SHARE).clamp(LEAST_OF_REGION.0, LEAST_OF_REGION.1));
         // While headings compete, each has its first problem before any has a third.
-        let is_headed = |this: &Self, at: usize| {
-            regions[at]
-                .clone()
-                .any(|line| this.headings[line].is_some_and(|heading| !regions[at].contains(&(heading as usize))))
-        };
-        let headed: Vec<bool> = (0..regions.len()).map(|at| low < high && is_headed(self, at)).collect();
+        let headed: Vec<bool> = regions.iter().map(|region| low < high && self.is_headed(region)).collect();
         for round in 0..2 {
             let mut is_done = vec![false; regions.len()];
             for (group, share) in order.steps() {
@@ -432,6 +435,45 @@ impl<'a> Selection<'a> {
                         self.take(region.start..region.start + 1, limit);
                     }
                 }
+                self.complete(group, regions, limit);
+            }
+        }
+    }
+
+    /// Keeps the first line of the first region; of the last one as much as the plain end of the text would show, with its first
+    /// line; and the regions before it whole, as far as their share goes.
+    fn ends(&mut self, regions: &[Range<usize>]) {
+        let (Some(first), Some(last)) = (regions.first(), regions.last()) else { return };
+        self.take(first.start..first.start + 1, self.limit);
+        let share = (self.spent + self.limit) / END_SHARE;
+        let free = self.limit.saturating_sub(self.spent + self.price(last.start) + 2 * self.marker);
+        let mut used = self.text.bytes.len() - self.text.start(last.end);
+        let is_shown = |&line: &usize| {
+            used += self.size(line);
+            used <= free
+        };
+        let shown = last.clone().rev().take_while(is_shown).count();
+        if shown > 0 && self.take(last.start..last.start + 1, self.limit) {
+            self.take(last.end - shown..last.end, self.limit);
+        }
+        for region in regions.iter().rev() {
+            if self.is_headed(region) || !self.take(region.clone(), share) {
+                break;
+            }
+        }
+    }
+
+    /// Whether a line of the region is under a heading outside of it.
+    fn is_headed(&self, region: &Range<usize>) -> bool {
+        let is_outside = |heading: u32| !region.contains(&(heading as usize));
+        region.clone().any(|line| self.headings[line].is_some_and(is_outside))
+    }
+
+    /// Keeps the other lines of short regions whose first line is kept, as far as that fits.
+    fn complete(&mut self, group: &[usize], regions: &[Range<usize>], limit: usize) {
+        for region in group.iter().map(|&at| &regions[at]) {
+            if region.len() <= SHORT_REGION && self.kept[region.start] {
+                self.take(region.clone(), limit);
             }
         }
     }
@@ -457,6 +499,9 @@ impl<'a> Selection<'a> {
     fn region(&mut self, region: &Range<usize>, cap: usize, limit: usize) -> bool {
         if self.cost(region.clone()) <= cap {
             return self.take(region.clone(), limit);
+        }
+        if region.len() <= SHORT_REGION {
+            return self.take(region.start..region.start + 1, limit);
         }
         let mut failures = Vec::new();
         let mut used = 0;
