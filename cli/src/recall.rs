@@ -58,10 +58,9 @@ fn page(text: &[u8], first: usize, last: usize, find: Option<&str>) -> Vec<u8> {
         let find = find.unwrap_or_default().as_bytes();
         find.is_empty() || line.windows(find.len()).any(|part| part == find)
     };
+    let wanted = lines.iter().zip(1..).filter(|&(line, number)| number >= first && number <= last && has(line));
     let mut shown = Vec::new();
-    let mut count = 0;
-    for (line, number) in lines.iter().zip(1..).filter(|&(line, number)| number >= first && number <= last && has(line))
-    {
+    for (count, (line, number)) in wanted.enumerate() {
         let is_full = count == MOST_LINES || count > 0 && shown.len() + line.len() > MOST_BYTES;
         if is_full {
             let mut rest = String::new();
@@ -76,7 +75,6 @@ fn page(text: &[u8], first: usize, last: usize, find: Option<&str>) -> Vec<u8> {
         if !shown.ends_with(b"\n") {
             shown.push(b'\n');
         }
-        count += 1;
     }
     shown
 }
