@@ -1,8 +1,10 @@
 //! Logs of failed runs with the lines marked that say why: written from the templates in `recall/`, the same in every run.
 
-use serde::Deserialize;
+use std::{collections::HashSet, ops::Range};
 
+use aside::compress::{Change, Compressor, Input, Invocation, Outcome, Part, Registry};
 use samples::Random;
+use serde::Deserialize;
 
 /// The log of a failed run.
 pub struct Log {
@@ -13,6 +15,46 @@ pub struct Log {
     pub marked: Vec<usize>,
     /// Other diagnostics, such as warnings.
     pub others: Vec<usize>,
+}
+
+impl Log {
+    /// Returns the share of the marked lines that are left, or of which a copy is. Blank lines say nothing and do not count.
+    pub fn recall(&self, left: &[bool]) -> f64 {
+        let lines: Vec<&[u8]> = self.lines().into_iter().map(|line| self.text[line].trim_ascii()).collect();
+        let copies: HashSet<&[u8]> = lines.iter().zip(left).filter(|(_, left)| **left).map(|(line, _)| *line).collect();
+        let marked: Vec<&[u8]> = self.marked.iter().map(|&line| lines[line]).filter(|line| !line.is_empty()).collect();
+        assert!(!marked.is_empty(), "{} has no marked line", self.name);
+        marked.iter().filter(|line| copies.contains(*line)).count() as f64 / marked.len() as f64
+    }
+
+    /// Returns where the lines are, each with its line end.
+    pub fn lines(&self) -> Vec<Range<usize>> {
+        let mut start = 0;
+        let ends = self.text.split_inclusive(|&byte| byte == b'\n').scan(0, |end, line| {
+            *end += line.len();
+            Some(*end)
+        });
+        ends.map(|end| std::mem::replace(&mut start, end)..end).collect()
+    }
+
+    /// Returns of each line whether the compressor leaves it: no byte of it was left out, so the two ends of a long line
+    /// do not count.
+    pub fn left(&self, budget: usize) -> Vec<bool> {
+        let compressor = Compressor::new(&Registry::new()).budget(budget).expect("budgets are large");
+        let input = Input::of_command(&self.command);
+        let result = compressor.compress(&Invocation::new("terminal", &input), &[Part::Text(&self.text)]);
+        assert!(result.report.failed.is_empty(), "{}: {:?}", self.name, result.report.failed);
+        let lines = self.lines();
+        let Outcome::Text(text) = &result.parts[0] else { return vec![true; lines.len()] };
+        assert!(text.len() <= budget, "{} has {} bytes at {budget}", self.name, text.len());
+        let stretches = &result.report.parts[0].stretches;
+        let gone: Vec<_> = stretches.iter().filter(|stretch| stretch.change == Change::LeftOut).collect();
+        let is_left = |line: &Range<usize>| {
+            let at = gone.partition_point(|stretch| stretch.range.end <= line.start);
+            gone.get(at).is_none_or(|stretch| stretch.range.start >= line.end)
+        };
+        lines.iter().map(is_left).collect()
+    }
 }
 
 /// The logs on which filters and failure patterns were tried.

@@ -6,9 +6,8 @@
 //!
 //! `docs/recall.md` has the measure and the formats.
 
-use std::{fs, ops::Range, path::Path};
+use std::{fs, path::Path};
 
-use aside::compress::{Change, Compressor, Input, Invocation, Outcome, Part, Registry};
 use aside_benches::logs::{self, Log};
 
 const BUDGETS: [usize; 4] = [4_000, 10_000, 20_000, 30_000];
@@ -18,7 +17,7 @@ const SMALL_BUDGET: usize = 4_000;
 type Policy = fn(&Log, usize) -> Vec<bool>;
 
 const POLICIES: [(&str, Policy); 4] = [
-    ("aside", aside),
+    ("aside", Log::left),
     ("head and tail, half each", |log, budget| head_and_tail(log, budget / 2, budget / 2)),
     ("head 20 %, tail 80 %", |log, budget| head_and_tail(log, budget / 5, budget - budget / 5)),
     ("tail only", |log, budget| head_and_tail(log, 0, budget)),
@@ -46,7 +45,7 @@ fn report(name: &str, logs: &[Log], each: bool) {
     println!("{:<26}{:>9}{:>9}{:>9}{:>9}", "", "4 kB", "10 kB", "20 kB", "30 kB");
     for (policy, keep) in POLICIES {
         let all: Vec<Vec<f64>> =
-            BUDGETS.iter().map(|&budget| logs.iter().map(|log| recall(log, &keep(log, budget))).collect()).collect();
+            BUDGETS.iter().map(|&budget| logs.iter().map(|log| log.recall(&keep(log, budget))).collect()).collect();
         let means: String =
             all.iter().map(|each| format!("{:>7.1} %", 100.0 * each.iter().sum::<f64>() / logs.len() as f64)).collect();
         println!("{policy:<26}{means}");
@@ -62,7 +61,7 @@ fn report(name: &str, logs: &[Log], each: bool) {
 /// Of tools that nothing knows, warnings and notes are to be left too, at a small budget.
 fn report_unknown(name: &str, logs: &[Log], each: bool) {
     let of = |log: &Log| {
-        let left = aside(log, SMALL_BUDGET);
+        let left = log.left(SMALL_BUDGET);
         let share = |lines: &[usize]| lines.iter().filter(|&&line| left[line]).count() as f64 / lines.len() as f64;
         [share(&log.marked), share(&log.others)]
     };
@@ -80,51 +79,11 @@ fn report_unknown(name: &str, logs: &[Log], each: bool) {
     }
 }
 
-/// Returns the share of the marked lines that are left. Blank lines say nothing and do not count.
-fn recall(log: &Log, left: &[bool]) -> f64 {
-    let marked: Vec<usize> = log
-        .marked
-        .iter()
-        .copied()
-        .filter(|&line| !log.text[lines(log)[line].clone()].trim_ascii().is_empty())
-        .collect();
-    assert!(!marked.is_empty(), "{} has no marked line", log.name);
-    marked.iter().filter(|&&line| left[line]).count() as f64 / marked.len() as f64
-}
-
-fn lines(log: &Log) -> Vec<Range<usize>> {
-    let mut start = 0;
-    let mut line = |end| std::mem::replace(&mut start, end)..end;
-    let mut lines: Vec<_> = memchr::memchr_iter(b'\n', &log.text).map(|at| line(at + 1)).collect();
-    if lines.last().is_none_or(|last| last.end < log.text.len()) {
-        lines.push(line(log.text.len()));
-    }
-    lines
-}
-
-/// A line is left if no byte of it was left out: a copy further up does not count, nor do the two ends of a long line.
-fn aside(log: &Log, budget: usize) -> Vec<bool> {
-    let compressor = Compressor::new(&Registry::new()).budget(budget).expect("budgets are large");
-    let input = Input::of_command(&log.command);
-    let result = compressor.compress(&Invocation::new("terminal", &input), &[Part::Text(&log.text)]);
-    assert!(result.report.failed.is_empty(), "{}: {:?}", log.name, result.report.failed);
-    let lines = lines(log);
-    let Outcome::Text(text) = &result.parts[0] else { return vec![true; lines.len()] };
-    assert!(text.len() <= budget, "{} has {} bytes at {budget}", log.name, text.len());
-    let stretches = &result.report.parts[0].stretches;
-    let gone: Vec<_> = stretches.iter().filter(|stretch| stretch.change == Change::LeftOut).collect();
-    let is_left = |line: &Range<usize>| {
-        let at = gone.partition_point(|stretch| stretch.range.end <= line.start);
-        gone.get(at).is_none_or(|stretch| stretch.range.start >= line.end)
-    };
-    lines.iter().map(is_left).collect()
-}
-
 /// Keeps whole lines from both ends, or all of them if the log fits.
 fn head_and_tail(log: &Log, head: usize, tail: usize) -> Vec<bool> {
     let size = log.text.len();
     let fits = size <= head + tail;
-    lines(log).iter().map(|line| fits || line.end <= head || line.start >= size - tail).collect()
+    log.lines().iter().map(|line| fits || line.end <= head || line.start >= size - tail).collect()
 }
 
 /// `x.log` is a log, `x.toml` next to it says which of its lines are marked.
@@ -147,7 +106,7 @@ fn folder_of_logs(folder: &Path) -> Vec<Log> {
             toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", marks.display()));
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let mut log = Log { name, command, text: fs::read(path).unwrap(), marked: Vec::new(), others: Vec::new() };
-        let count = lines(&log).len();
+        let count = log.lines().len();
         for [first, last] in cause {
             let is_there = 0 < first && first <= last && last <= count;
             assert!(is_there, "{}: no lines {first} to {last} in a log of {count}", marks.display());

@@ -879,5 +879,10 @@ fn encoded_data_becomes_a_marker_under_a_budget() {
         for result in [kept(&text, 4096, 16_384), String::from_utf8_lossy(body(&whole)).into_owned()] {
             assert_eq!(result, format!("first\nshot: data:\n{marker}\n end\nerror: no\n"));
         }
+        let text = format!("first\n{}\nerror: no\n", digits.repeat(5000));
+        let whole = once(&compressor, "make", text.as_bytes()).0.unwrap();
+        for result in [kept(&text, 4096, 16_384), String::from_utf8_lossy(body(&whole)).into_owned()] {
+            assert_eq!(result, format!("first\n\n{marker}\n\nerror: no\n"));
+        }
     }
 }

@@ -8,12 +8,15 @@ mod dialects;
 mod files;
 mod generate;
 mod history;
+mod hook;
 mod output;
+mod recall;
 mod resplit;
 mod size;
 mod split;
 mod squeeze;
 mod stop;
+mod store;
 
 use std::process::ExitCode;
 
@@ -41,6 +44,8 @@ enum Subcommands {
     Resplit(resplit::Arguments),
     History(history::Arguments),
     Squeeze(squeeze::Arguments),
+    Recall(recall::Arguments),
+    Hook(hook::Arguments),
     Dialects(dialects::Arguments),
     Check(check::Arguments),
     Completions(generate::Completions),
@@ -54,6 +59,8 @@ impl Subcommands {
             Subcommands::Resplit(_) => "resplit",
             Subcommands::History(_) => "history",
             Subcommands::Squeeze(_) => "squeeze",
+            Subcommands::Recall(_) => "recall",
+            Subcommands::Hook(_) => "hook",
             Subcommands::Dialects(_) => "dialects",
             Subcommands::Check(_) => "check",
             Subcommands::Completions(_) => "completions",
@@ -79,6 +86,8 @@ fn main() -> ExitCode {
         Subcommands::Resplit(arguments) => resplit::run(&arguments),
         Subcommands::History(arguments) => history::run(&arguments),
         Subcommands::Squeeze(arguments) => squeeze::run(&arguments),
+        Subcommands::Recall(arguments) => recall::run(&arguments),
+        Subcommands::Hook(arguments) => hook::run(&arguments),
         Subcommands::Dialects(arguments) => dialects::run(&arguments),
         Subcommands::Check(arguments) => check::run(&arguments),
         Subcommands::Completions(arguments) => generate::completions(&arguments),

@@ -83,15 +83,16 @@ fn the_first_screen_of_the_manual_is_true() {
     let manual = fs::read_to_string(Path::new(ROOT).join("docs/tool-results.md")).unwrap();
     let mut texts = manual.split("```text\n").skip(1).map(|text| text.split_once("```").unwrap().0);
     let (before, after) = (texts.next().unwrap(), texts.next().unwrap());
-    let (head, tail) = before.split_once(" ✔ Adds item number 0\n").unwrap();
-    let tail = &tail[tail.find(" ✘ ").unwrap()..];
-    let passed: String = (0..200).map(|item| format!(" ✔ Adds item number {item}\n")).collect();
-    let input = [head, &passed, tail].concat();
-    let args = ["--report", "--command", "vendor/bin/phpunit --testdox", "--exit-code", "1"];
-    let output = feed(&args, input.as_bytes());
+    let file = Path::new(ROOT).join("examples/outputs/phpunit.txt");
+    let text = fs::read_to_string(&file).unwrap();
+    for line in before.lines().filter(|line| !line.contains("more of these")) {
+        assert!(text.lines().any(|printed| printed == line), "{line}");
+    }
+    assert!(manual.contains("-- squeeze examples/outputs/phpunit.txt\n"));
+    let output = run(squeeze().arg("--report").arg(file));
     assert_eq!(out(&output), after);
     assert_eq!(err(&output), "aside squeeze: 4914 → 260 chars, by phpunit\n");
-    assert!(manual.contains("prints 4,914 characters") && manual.contains("reads 260:"));
+    assert!(manual.contains(": 4,914 characters") && manual.contains("has 260:"));
 }
 
 #[test]
@@ -160,4 +161,55 @@ fn squeeze() -> Command {
 
 fn feed(args: &[&str], input: &[u8]) -> Output {
     support::program::feed(squeeze().args(args), input)
+}
+
+#[test]
+fn the_whole_text_can_be_read_again() {
+    let folder = scratch("store");
+    let _ = fs::remove_dir_all(&folder);
+    let folder = folder.to_str().unwrap();
+    let text: String = (1..=5000).map(|line| format!("line {line}\n")).collect();
+    let result = feed(&["--store", folder, "--budget", "2k"], text.as_bytes());
+    let result = out(&result);
+    assert!(result.len() <= 2048, "{}", result.len());
+    let head = result.lines().next().unwrap();
+    let words: Vec<&str> = head.strip_prefix("[The whole text: aside ").unwrap().split(' ').collect();
+    let (["recall", "--store", stored, id, "LINES]"], true) = (&words[..], result.contains(" left out]")) else {
+        panic!("{result}");
+    };
+    assert!(*stored == folder && id.len() == 12 && id.bytes().all(|byte| byte.is_ascii_digit()), "{head}");
+    let recall = |rest: &[&str]| run(Command::new(PROGRAM).args(["recall", "--store", folder, id]).args(rest));
+    assert_eq!(out(&recall(&["7-9"])), "line 7\nline 8\nline 9\n");
+    assert_eq!(out(&recall(&["5000"])), "line 5000\n");
+    assert_eq!(out(&recall(&["--find", "4242"])), "4242: line 4242\n");
+    let page = recall(&["4000-"]);
+    assert!(
+        out(&page).starts_with("line 4000\n") && out(&page).ends_with("line 4199\n[the next of 5000 lines: 4200-]\n")
+    );
+    assert_eq!(recall(&["0"]).status.code(), Some(2));
+    assert_eq!(recall(&["9-7"]).status.code(), Some(2));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(Path::new(folder)), mode(&Path::new(folder).join(id))), (0o700, 0o600));
+        // A link that somebody made is not followed, and an id is not a path.
+        std::os::unix::fs::symlink("/etc/passwd", Path::new(folder).join("111111111111")).unwrap();
+        for id in ["111111111111", "../passwd", ""] {
+            let output = run(Command::new(PROGRAM).args(["recall", "--store", folder, id]));
+            assert_eq!((output.status.code(), out(&output).as_str()), (Some(1), ""), "{id}");
+        }
+    }
+    // What comes out whole is not kept.
+    let files = || fs::read_dir(folder).unwrap().count();
+    let before = files();
+    assert_eq!(out(&feed(&["--store", folder], b"short\n")), "short\n");
+    assert_eq!(files(), before);
+}
+
+#[test]
+fn a_command_is_told_from_a_file() {
+    let output = run(squeeze().arg("make"));
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(err(&output), "aside squeeze: make: there is no such file. To run a command: aside squeeze -- make\n");
 }

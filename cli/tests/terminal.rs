@@ -206,3 +206,13 @@ fn a_closed_stream_is_an_error_and_a_closed_pipe_is_not() {
         (Some(1), "aside split: standard output: No space left on device\n")
     );
 }
+
+#[test]
+fn a_run_that_left_nothing_out_says_so_on_a_terminal() {
+    let path = file("short.txt", b"a\nb\n");
+    let path = path.display();
+    let shown = String::from_utf8(terminal(&format!("aside squeeze {path}"))).unwrap();
+    assert!(shown.starts_with("a\nb\naside squeeze: nothing was left out; --budget 10k "), "{shown}");
+    assert_eq!(terminal(&format!("aside squeeze --budget 2k {path}")), b"a\nb\n");
+    assert_eq!(err(&shell(&format!("aside squeeze {path}"))), "");
+}

@@ -5,18 +5,19 @@ mod source;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, ErrorKind, PipeReader};
-use std::path::PathBuf;
+use std::io::{self, ErrorKind, IsTerminal, PipeReader};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::Arc;
 
-use aside::compress::{Compressor, Input, Registry, Report, ToolStream};
+use aside::compress::{Compressor, Input, MIN_BUDGET, Registry, Report, ToolStream};
 use clap::Args;
 
 use crate::files::{Input as File, read_text};
 use crate::output::{Output, say};
 use crate::size;
 use crate::stop::Stop;
+use crate::store::{Entry, Store};
 use source::Source;
 
 /// Makes what a command printed shorter, for a model to read
@@ -49,6 +50,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = size::parse, default_value = "64m")]
     memory: usize,
 
+    /// Keeps the whole text in this folder, for a while. The result begins with its id, for `aside recall`
+    #[arg(long, value_name = "FOLDER")]
+    store: Option<PathBuf>,
+
     /// Says on standard error what was done
     #[arg(long)]
     report: bool,
@@ -65,8 +70,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         registry.add_toml(&read_text(file)?).map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?;
     }
     let mut compressor = Compressor::new(&registry);
+    let mut kept = arguments.store.as_deref().map(Kept::new).transpose()?;
     if let Some(budget) = arguments.budget {
-        compressor = compressor.budget(budget).map_err(|error| Stop::Usage(error.to_string()))?;
+        let head = kept.as_ref().map_or(0, |kept| kept.head.len());
+        if budget < MIN_BUDGET + head {
+            // The result has a line more than that of a smaller budget, and is never over its own.
+            let least = MIN_BUDGET + head;
+            return Err(Stop::Usage(format!("a budget of {budget} bytes is too small: the least is {least}")));
+        }
+        compressor = compressor.budget(budget - head).map_err(|error| Stop::Usage(error.to_string()))?;
     }
     let line = arguments.command.clone().unwrap_or_else(|| written(&arguments.program));
     let mut call = serde_json::json!({ "command": line });
@@ -82,7 +94,13 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let ended = source::read(
         || open(arguments),
         |chunk| {
-            stream.feed(chunk, |bytes| write(&mut output, bytes, &mut failed));
+            if let Some(kept) = &mut kept {
+                kept.add(chunk, &mut failed);
+            }
+            stream.feed(chunk, |bytes| {
+                before_first(&mut kept, &mut output, &mut failed);
+                write(&mut output, bytes, &mut failed);
+            });
             failed.is_none()
         },
     )?;
@@ -94,12 +112,22 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     if let Some(code) = code.filter(|_| !arguments.program.is_empty()) {
         stream.set_exit_code(code.into());
     }
-    let report = stream.finish(|bytes| write(&mut output, bytes, &mut failed));
+    let mut rest = Vec::new();
+    let report = stream.finish(|bytes| rest.extend_from_slice(bytes));
+    if !report.filters.is_empty() && report.after < report.before {
+        before_first(&mut kept, &mut output, &mut failed);
+    }
+    write(&mut output, &rest, &mut failed);
+    if let Some(kept) = kept {
+        kept.end(&mut failed);
+    }
     if failed.is_none() {
         failed = output.finish().err();
     }
     if arguments.report {
         say(&told(&report));
+    } else if arguments.budget.is_none() && report.filters.is_empty() && io::stderr().is_terminal() {
+        say(NOTHING_LEFT_OUT);
     }
     let code = ExitCode::from(code.unwrap_or(0));
     match failed {
@@ -107,6 +135,51 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         Some(Stop::PipeClosed) if !arguments.program.is_empty() => Ok(code),
         Some(stop) => Err(stop),
         None => Ok(code),
+    }
+}
+
+/// Goes to a terminal if a text came out as it was and there is no budget.
+const NOTHING_LEFT_OUT: &str =
+    "aside squeeze: nothing was left out; --budget 10k leaves what says most, --command LINE says what printed it\n";
+
+/// The whole text while it goes by.
+struct Kept {
+    entry: Entry,
+    /// The line with the id, which the result begins with.
+    head: String,
+    is_said: bool,
+}
+
+impl Kept {
+    fn new(folder: &Path) -> Result<Kept, Stop> {
+        let entry = Store::open(folder).and_then(|store| store.begin());
+        let entry = entry.map_err(|error| Stop::io(&folder.display().to_string(), &error))?;
+        let folder = written(&[folder.as_os_str().to_owned()]);
+        let head = format!("[The whole text: aside recall --store {folder} {} LINES]\n", entry.id());
+        Ok(Kept { entry, head, is_said: false })
+    }
+
+    fn add(&mut self, bytes: &[u8], failed: &mut Option<Stop>) {
+        if let Err(error) = self.entry.write(bytes) {
+            failed.get_or_insert(Stop::io("the store", &error));
+        }
+    }
+
+    /// Ends the text. If nobody was told its id, nobody needs it.
+    fn end(self, failed: &mut Option<Stop>) {
+        if !self.is_said {
+            self.entry.discard();
+        } else if let Err(error) = self.entry.finish() {
+            failed.get_or_insert(Stop::io("the store", &error));
+        }
+    }
+}
+
+/// Writes the line with the id of the whole text, once.
+fn before_first(kept: &mut Option<Kept>, output: &mut Output, failed: &mut Option<Stop>) {
+    if let Some(kept) = kept.as_mut().filter(|kept| !kept.is_said) {
+        kept.is_said = true;
+        write(output, kept.head.as_bytes(), failed);
     }
 }
 
@@ -120,7 +193,7 @@ fn write(output: &mut Output, bytes: &[u8], failed: &mut Option<Stop>) {
 fn open(arguments: &Arguments) -> Result<Source, Stop> {
     let Some((name, args)) = arguments.program.split_first() else {
         let file = arguments.file.clone();
-        return Ok(Source::Input(Box::new(move || File::open(file.as_deref()))));
+        return Ok(Source::Input(Box::new(move || open_file(file.as_deref()))));
     };
     let spawn = || -> io::Result<(PipeReader, Child)> {
         let (reader, writer) = io::pipe()?;
@@ -132,6 +205,18 @@ fn open(arguments: &Arguments) -> Result<Source, Stop> {
         Stop::NotRun(format!("{}: {error}", name.display()), code)
     })?;
     Ok(Source::Command(reader, child, name.display().to_string()))
+}
+
+/// Opens a file. A name that is not a file's may be that of a command.
+fn open_file(file: Option<&Path>) -> Result<File, Stop> {
+    let name =
+        file.and_then(Path::to_str).filter(|name| *name != "-" && !name.contains('/') && !Path::new(name).exists());
+    match name {
+        Some(name) => {
+            Err(Stop::Failed(format!("{name}: there is no such file. To run a command: aside squeeze -- {name}")))
+        }
+        None => File::open(file),
+    }
 }
 
 /// Returns the exit code of a command that has ended.

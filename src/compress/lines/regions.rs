@@ -8,7 +8,7 @@ use super::{
 use crate::compress::text::bytes::is_blank;
 
 /// The most lines that a region goes on for after its last failure line.
-const LONGEST_TAIL: usize = 64;
+const LONGEST_TAIL: usize = 200;
 /// The most lines before a failure line that belong to it.
 const MOST_LEADS: usize = 6;
 /// The most lines of a failure's message, if the line after it is known.

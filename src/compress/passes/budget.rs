@@ -7,11 +7,10 @@ use std::{
     ops::Range,
 };
 
-use twox_hash::XxHash3_64;
-
 use super::{
     long_lines::{LINE_SHARE, shortened},
     pass::{Pass, Promise, Stage},
+    region_order::{Lines, Order, shape},
 };
 use crate::compress::{
     invocation::input::Input,
@@ -43,11 +42,17 @@ const FAILURES_SHARE: usize = 4;
 /// A region that is kept has at least this share of what is free, within these bounds.
 const LEAST_SHARE: usize = 16;
 const LEAST_OF_REGION: (usize, usize) = (160, 600);
-/// What is left for regions of rare kinds before the others.
-const RARE_SHARE: usize = 4;
+/// A region of at most this many lines is kept whole, or only its first line is.
+const SHORT_REGION: usize = 6;
+/// The share of the regions at the end, which are kept whole, of what is free.
+const END_SHARE: usize = 2;
 /// The share of lines that may be diagnostics: next to error regions, and where a run failed of which nothing is known.
 const WEAK_SHARE: usize = 8;
 const UNKNOWN_SHARE: usize = 2;
+/// If a command failed, and less than this share of the budget is known to say why, lines that are like no other come before the
+/// tail, with this share of what is left.
+const LITTLE_SHARE: usize = 4;
+const NOVEL_SHARE: usize = 2;
 
 /// Leaves out what does not fit into a budget.
 pub struct Budget;
@@ -91,6 +96,9 @@ pub fn edits(text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit> {
     selection.regions(&regions);
     selection.around(&regions, limit / AROUND_SHARE);
     selection.weak(&weak, if regions.is_empty() { limit } else { limit / WEAK_SHARE });
+    if is_failed && selection.said(&regions, &weak) < limit / LITTLE_SHARE {
+        selection.novel();
+    }
     selection.close();
     selection.head(limit / HEAD_SHARE);
     selection.tail(limit);
@@ -146,80 +154,6 @@ fn total(sizes: &[(usize, usize)], cap: usize, marker: usize) -> usize {
     sizes.iter().map(|&(size, first)| cost(size, first) + marker).sum()
 }
 
-/// The order in which regions are kept, as indices. A build says its cause first or last, not evenly; a failure of its
-/// own kind between many that are alike says more than another of those.
-struct Order {
-    /// The first and the last.
-    ends: Vec<usize>,
-    /// Those of kinds that occur at most twice, where another kind occurs often.
-    rare: Vec<usize>,
-    /// All but the first, the last, and copies, from the end.
-    others: Vec<usize>,
-    /// Those that only repeat an earlier one, from the end.
-    copies: Vec<usize>,
-}
-
-impl Order {
-    fn of(selection: &Selection<'_>, regions: &[Range<usize>]) -> Order {
-        const RARE: usize = 2;
-        const OFTEN: usize = 3;
-        let kinds: Vec<u64> = regions.iter().map(|region| kind(selection.text, selection.classes, region)).collect();
-        let mut counts: HashMap<u64, usize> = HashMap::new();
-        kinds.iter().for_each(|kind| *counts.entry(*kind).or_default() += 1);
-        let is_any_often = counts.values().any(|&count| count > OFTEN);
-        let mut seen = HashSet::new();
-        let is_copy: Vec<bool> = regions.iter().map(|region| !seen.insert(content(selection, region))).collect();
-        let mut order = Order { ends: Vec::new(), rare: Vec::new(), others: Vec::new(), copies: Vec::new() };
-        for at in (0..regions.len()).rev() {
-            let group = match () {
-                _ if at == 0 || at + 1 == regions.len() => &mut order.ends,
-                _ if is_copy[at] => &mut order.copies,
-                _ => &mut order.others,
-            };
-            group.push(at);
-        }
-        order.ends.reverse();
-        order.rare = order.others.clone();
-        order.rare.retain(|&at| is_any_often && counts[&kinds[at]] <= RARE);
-        order
-    }
-
-    /// Returns what has its turn after what, each with its share of what is left, as a divisor.
-    fn steps(&self) -> [(&[usize], usize); 4] {
-        [(&self.ends, 1), (&self.rare, RARE_SHARE), (&self.others, 1), (&self.copies, 1)]
-    }
-
-    /// Returns all but the copies.
-    fn originals(&self) -> impl Iterator<Item = usize> {
-        self.ends.iter().chain(&self.others).copied()
-    }
-}
-
-/// Returns a hash of a region's kind: the words of its first failure line that hold no digit and no slash.
-fn kind(text: Text<'_>, classes: &[Class], region: &Range<usize>) -> u64 {
-    let line = region.clone().find(|&line| classes[line].has(Class::FAILURE)).unwrap_or(region.start);
-    let line = failures::built_in().without_prefix(text.line(line));
-    let is_plain = |word: &&[u8]| !word.iter().any(|byte| byte.is_ascii_digit() || b"/\\".contains(byte));
-    let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(is_plain).collect();
-    XxHash3_64::oneshot(&words.join(&b' '))
-}
-
-/// Returns a hash of a region's lines without their digits, and without what machines put before them; and of the
-/// heading that it stands under.
-fn content(selection: &Selection<'_>, region: &Range<usize>) -> u64 {
-    let text = selection.text;
-    let mut content = Vec::new();
-    if let Some(heading) = region.clone().find_map(|line| selection.headings[line]) {
-        content.extend_from_slice(text.line(heading as usize));
-    }
-    for line in region.clone() {
-        let line = failures::built_in().without_prefix(text.line(line));
-        content.push(b'\n');
-        content.extend(line.iter().filter(|byte| !byte.is_ascii_digit()));
-    }
-    XxHash3_64::oneshot(&content)
-}
-
 struct Selection<'a> {
     text: Text<'a>,
     classes: &'a [Class],
@@ -252,6 +186,10 @@ impl<'a> Selection<'a> {
             spent: cost(text.len()),
             marker: cost(0),
         }
+    }
+
+    fn lines(&self) -> Lines<'_> {
+        Lines { text: self.text, classes: self.classes, headings: &self.headings }
     }
 
     fn longest_line(&self) -> usize {
@@ -333,7 +271,7 @@ impl<'a> Selection<'a> {
             return;
         }
         let limit = (self.spent + share).min(self.limit);
-        let order = Order::of(self, weak);
+        let order = Order::of(self.lines(), weak);
         // While headings compete, each has its first line before any has another.
         let mut headed = HashSet::new();
         let waits: Vec<bool> = weak
@@ -349,6 +287,26 @@ impl<'a> Selection<'a> {
                         self.take(lines.start..lines.start + 1, most);
                     }
                 }
+            }
+        }
+    }
+
+    /// Returns how many bytes are kept of lines that say, or may say, what failed.
+    fn said(&self, regions: &[Range<usize>], weak: &[Range<usize>]) -> usize {
+        let lines = regions.iter().chain(weak).flat_map(|lines| lines.clone());
+        lines.filter(|&line| self.kept[line]).map(|line| self.size(line)).sum()
+    }
+
+    /// Keeps lines whose shape no other line has, from the end.
+    fn novel(&mut self) {
+        let limit = self.spent + self.limit.saturating_sub(self.spent) / NOVEL_SHARE;
+        let shapes: Vec<u64> = (0..self.text.len()).map(|line| shape(self.text.line(line))).collect();
+        let mut counts: HashMap<u64, usize> = HashMap::new();
+        shapes.iter().for_each(|shape| *counts.entry(*shape).or_default() += 1);
+        for line in (0..shapes.len()).rev() {
+            let is_novel = counts[&shapes[line]] == 1 && !self.text.is_blank(line) && !self.is_cut(line);
+            if is_novel && !self.kept[line] && !self.take(line..line + 1, limit) {
+                break;
             }
         }
     }
@@ -398,7 +356,9 @@ impl<'a> Selection<'a> {
             }
             return;
         }
-        let order = Order::of(self, regions);
+        self.ends(regions);
+        let free = self.limit.saturating_sub(self.spent);
+        let order = Order::of(self.lines(), regions);
         let originals = sizes(self, &mut order.originals());
         let (mut low, mut high) = (0, whole(&originals));
         if total(&originals, high, self.marker) > free {
@@ -411,12 +371,7 @@ impl<'a> Selection<'a> {
         }
         let cap = low.max((free / LEAST_SHARE).clamp(LEAST_OF_REGION.0, LEAST_OF_REGION.1));
         // While headings compete, each has its first problem before any has a third.
-        let is_headed = |this: &Self, at: usize| {
-            regions[at]
-                .clone()
-                .any(|line| this.headings[line].is_some_and(|heading| !regions[at].contains(&(heading as usize))))
-        };
-        let headed: Vec<bool> = (0..regions.len()).map(|at| low < high && is_headed(self, at)).collect();
+        let headed: Vec<bool> = regions.iter().map(|region| low < high && self.is_headed(region)).collect();
         for round in 0..2 {
             let mut is_done = vec![false; regions.len()];
             for (group, share) in order.steps() {
@@ -432,6 +387,45 @@ impl<'a> Selection<'a> {
                         self.take(region.start..region.start + 1, limit);
                     }
                 }
+                self.complete(group, regions, limit);
+            }
+        }
+    }
+
+    /// Keeps the first line of the first region; of the last one as much as the plain end of the text would show, with its first
+    /// line; and the regions before it whole, as far as their share goes.
+    fn ends(&mut self, regions: &[Range<usize>]) {
+        let (Some(first), Some(last)) = (regions.first(), regions.last()) else { return };
+        self.take(first.start..first.start + 1, self.limit);
+        let share = (self.spent + self.limit) / END_SHARE;
+        let free = self.limit.saturating_sub(self.spent + self.price(last.start) + 2 * self.marker);
+        let mut used = self.text.bytes.len() - self.text.start(last.end);
+        let is_shown = |&line: &usize| {
+            used += self.size(line);
+            used <= free
+        };
+        let shown = last.clone().rev().take_while(is_shown).count();
+        if shown > 0 && self.take(last.start..last.start + 1, self.limit) {
+            self.take(last.end - shown..last.end, self.limit);
+        }
+        for region in regions.iter().rev() {
+            if self.is_headed(region) || !self.take(region.clone(), share) {
+                break;
+            }
+        }
+    }
+
+    /// Whether a line of the region is under a heading outside of it.
+    fn is_headed(&self, region: &Range<usize>) -> bool {
+        let is_outside = |heading: u32| !region.contains(&(heading as usize));
+        region.clone().any(|line| self.headings[line].is_some_and(is_outside))
+    }
+
+    /// Keeps the other lines of short regions whose first line is kept, as far as that fits.
+    fn complete(&mut self, group: &[usize], regions: &[Range<usize>], limit: usize) {
+        for region in group.iter().map(|&at| &regions[at]) {
+            if region.len() <= SHORT_REGION && self.kept[region.start] {
+                self.take(region.clone(), limit);
             }
         }
     }
@@ -457,6 +451,9 @@ impl<'a> Selection<'a> {
     fn region(&mut self, region: &Range<usize>, cap: usize, limit: usize) -> bool {
         if self.cost(region.clone()) <= cap {
             return self.take(region.clone(), limit);
+        }
+        if region.len() <= SHORT_REGION {
+            return self.take(region.start..region.start + 1, limit);
         }
         let mut failures = Vec::new();
         let mut used = 0;

@@ -9,6 +9,7 @@ pub mod minify;
 pub mod pass;
 pub mod passed_records;
 pub mod paths;
+pub mod region_order;
 pub mod repeats;
 pub mod screen;
 pub mod terminal;

@@ -26,7 +26,7 @@ pub fn keeps_lines(text: Text<'_>, edits: &[Edit], regions_may_go: bool) -> Resu
             EditKind::Replace(_) => return Err("a select filter rewrote a line".into()),
             EditKind::Middle(_) => {
                 let line = text.span(first);
-                let inside = range.start > line.start && range.end < line.start + text.line(first).len();
+                let inside = range.start >= line.start && range.end <= line.start + text.line(first).len();
                 if !inside || !is_boundary(text.bytes, range.start) || !is_boundary(text.bytes, range.end) {
                     return Err(format!("line {} is not cut inside", first + 1));
                 }

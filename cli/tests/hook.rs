@@ -1,0 +1,61 @@
+//! `aside hook` as an agent runs it: an event on standard input, its answer on standard output.
+
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use support::program::{err, feed, out};
+
+fn hook(event: &Value) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_aside"));
+    feed(command.args(["hook", "--budget", "2k"]), event.to_string().as_bytes())
+}
+
+fn log() -> String {
+    format!("{}error: no such cart\n", "the same warning\n".repeat(400))
+}
+
+#[test]
+fn claude_code_gets_a_result_of_the_same_shape() {
+    let mut event = json!({
+        "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Bash",
+        "tool_input": { "command": "make test", "description": "Run tests" },
+        "tool_response": { "stdout": log(), "stderr": "", "interrupted": false, "isImage": false },
+    });
+    let answer: Value = serde_json::from_str(&out(&hook(&event))).unwrap();
+    let specific = &answer["hookSpecificOutput"];
+    assert_eq!(specific["hookEventName"], "PostToolUse");
+    let result = &specific["updatedToolOutput"];
+    let stdout = result["stdout"].as_str().unwrap();
+    assert!(stdout.len() <= 2048 && stdout.ends_with("[… 399 lines as above]\nerror: no such cart\n"), "{stdout}");
+    assert_eq!(
+        (&result["interrupted"], &result["isImage"], &result["stderr"]),
+        (&json!(false), &json!(false), &json!(""))
+    );
+    // What stays as it is has no answer, nor has a result without text.
+    for response in [json!({ "stdout": "ok\n", "stderr": "" }), json!({ "filePath": "a.rs" }), json!(null)] {
+        event["tool_response"] = response;
+        let output = hook(&event);
+        assert!(output.status.success() && output.stdout.is_empty(), "{}", err(&output));
+    }
+}
+
+#[test]
+fn gemini_cli_gets_a_text() {
+    let event = json!({
+        "session_id": "s", "hook_event_name": "AfterTool", "tool_name": "run_shell_command",
+        "tool_input": { "command": "make test" },
+        "tool_response": { "llmContent": log(), "returnDisplay": "" },
+    });
+    let answer: Value = serde_json::from_str(&out(&hook(&event))).unwrap();
+    let result = answer["hookSpecificOutput"]["tool_output"].as_str().unwrap();
+    assert!(result.ends_with("[… 399 lines as above]\nerror: no such cart\n"), "{result}");
+}
+
+#[test]
+fn an_event_that_is_not_known_changes_nothing() {
+    for event in [json!({ "hook_event_name": "PreToolUse" }), json!([])] {
+        let output = hook(&event);
+        assert_eq!((output.status.code(), out(&output).as_str()), (Some(1), ""));
+        assert!(err(&output).contains("PostToolUse or AfterTool"), "{}", err(&output));
+    }
+}
