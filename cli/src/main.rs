@@ -9,6 +9,8 @@ mod files;
 mod generate;
 mod history;
 mod output;
+#[cfg(feature = "proxy")]
+mod proxy;
 mod resplit;
 mod size;
 mod split;
@@ -40,6 +42,8 @@ enum Subcommands {
     Split(split::Arguments),
     Resplit(resplit::Arguments),
     History(history::Arguments),
+    #[cfg(feature = "proxy")]
+    Proxy(Box<proxy::Arguments>),
     Squeeze(squeeze::Arguments),
     Dialects(dialects::Arguments),
     Check(check::Arguments),
@@ -53,6 +57,8 @@ impl Subcommands {
             Subcommands::Split(_) => "split",
             Subcommands::Resplit(_) => "resplit",
             Subcommands::History(_) => "history",
+            #[cfg(feature = "proxy")]
+            Subcommands::Proxy(_) => "proxy",
             Subcommands::Squeeze(_) => "squeeze",
             Subcommands::Dialects(_) => "dialects",
             Subcommands::Check(_) => "check",
@@ -78,6 +84,8 @@ fn main() -> ExitCode {
         Subcommands::Split(arguments) => split::run(&arguments),
         Subcommands::Resplit(arguments) => resplit::run(&arguments),
         Subcommands::History(arguments) => history::run(&arguments),
+        #[cfg(feature = "proxy")]
+        Subcommands::Proxy(arguments) => proxy::run(&arguments),
         Subcommands::Squeeze(arguments) => squeeze::run(&arguments),
         Subcommands::Dialects(arguments) => dialects::run(&arguments),
         Subcommands::Check(arguments) => check::run(&arguments),
