@@ -2,6 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use async_compression::tokio::bufread::{BrotliDecoder, GzipDecoder, ZstdDecoder};
@@ -17,6 +18,8 @@ const PIECE: usize = 16 << 10;
 /// A body whose compression is undone. It has no trailers.
 pub struct Decoded {
     reader: Pin<Box<dyn AsyncRead + Send>>,
+    /// The same body. The compressed text may end before it, and how it ends is how the answer does.
+    rest: Pin<Box<dyn Body<Data = Bytes, Error = io::Error> + Send>>,
     buffer: BytesMut,
 }
 
@@ -31,7 +34,8 @@ impl Decoded {
         if !["gzip", "x-gzip", "br", "zstd"].contains(&encoding.as_str()) {
             return Err(body);
         }
-        let reader = StreamReader::new(BodyDataStream::new(Failing(body)));
+        let rest = Shared(Arc::new(Mutex::new(body)));
+        let reader = StreamReader::new(BodyDataStream::new(rest.clone()));
         let reader: Pin<Box<dyn AsyncRead + Send>> = match encoding.as_str() {
             "br" => Box::pin(BrotliDecoder::new(reader)),
             "zstd" => {
@@ -45,24 +49,37 @@ impl Decoded {
                 Box::pin(decoder)
             }
         };
-        Ok(Decoded { reader, buffer: BytesMut::new() })
+        Ok(Decoded { reader, rest: Box::pin(rest), buffer: BytesMut::new() })
     }
 
     /// Returns the next piece, or `None` at the end.
     pub fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         self.buffer.reserve(PIECE);
         Poll::Ready(match ready!(poll_read_buf(self.reader.as_mut(), cx, &mut self.buffer)) {
-            Ok(0) => None,
+            Ok(0) => loop {
+                match ready!(self.rest.as_mut().poll_frame(cx)) {
+                    None => break None,
+                    Some(Err(error)) => break Some(Err(error)),
+                    // Nothing of the text comes after its end.
+                    Some(Ok(_)) => {}
+                }
+            },
             Ok(_) => Some(Ok(self.buffer.split().freeze())),
             Err(error) => Some(Err(error)),
         })
     }
 }
 
-/// A body whose errors are those of a reader.
-struct Failing<B>(B);
+/// A body that two read, one after the other, and whose errors are those of a reader.
+struct Shared<B>(Arc<Mutex<B>>);
 
-impl<B> Body for Failing<B>
+impl<B> Clone for Shared<B> {
+    fn clone(&self) -> Shared<B> {
+        Shared(Arc::clone(&self.0))
+    }
+}
+
+impl<B> Body for Shared<B>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -70,8 +87,9 @@ where
     type Data = Bytes;
     type Error = io::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let frame = ready!(Pin::new(&mut self.0).poll_frame(cx));
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let mut body = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let frame = ready!(Pin::new(&mut *body).poll_frame(cx));
         Poll::Ready(frame.map(|frame| frame.map_err(io::Error::other)))
     }
 }
