@@ -129,6 +129,8 @@ async fn server() {
         let count: usize = parts.next().unwrap().parse().unwrap_or(0);
         let pause: u64 = parts.next().and_then(|part| part.parse().ok()).unwrap_or(0);
         let end = parts.next().unwrap_or_default().to_owned();
+        // A server that does not read its requests may lose its answers.
+        let _ = request.into_body().collect().await;
         let mut response = Response::builder().header("content-type", "text/event-stream");
         if end == "gzip" {
             let mut encoder = async_compression::tokio::write::GzipEncoder::new(Vec::new());

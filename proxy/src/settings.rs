@@ -93,7 +93,7 @@ pub struct Settings {
     #[arg(long, value_name = "BYTES")]
     pub max_header: Option<usize>,
 
-    /// The most bytes of an event, or of an answer that is no stream, that are read; a longer one passes [default: 16777216]
+    /// The most bytes of an event, or of an answer that is not a stream, that are read; a longer one passes [default: 16777216]
     #[arg(long, value_name = "BYTES")]
     pub max_event: Option<usize>,
 
