@@ -11,14 +11,15 @@ use crate::stop::Stop;
 
 /// Stands between clients and a server that sends thinking and tool calls as content
 ///
-/// Clients get the thinking and the calls in fields of their own, while they arrive: in chat completions, completions, Responses,
-/// Messages and Ollama's format, by the path of the request. Everything else passes as it came.
+/// Clients get the thinking and the calls in fields of their own, while they arrive: in chat
+/// completions, completions, Responses, Messages and Ollama's format, by the path of the
+/// request. Everything else passes as it came.
 ///
 ///     aside proxy --upstream http://127.0.0.1:8080
 ///
-/// Each setting can be given as a flag, as a key of the file of --config (max-body = 1000000), and as an environment variable
-/// (`ASIDE_PROXY_MAX_BODY`); the first of these counts. Without --dialect and --model, the model of a request says the dialect, or the
-/// server does.
+/// Each setting can be given as a flag, as a key of the file of --config (max-body = 1000000),
+/// and as an environment variable (`ASIDE_PROXY_MAX_BODY`); the first of these counts. Without
+/// --dialect and --model, the model of a request says the dialect, or the server does.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Arguments {

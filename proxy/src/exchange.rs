@@ -171,7 +171,7 @@ impl Exchanges {
     /// Returns where a request goes, if it goes anywhere.
     fn check(&self, request: &Request<Incoming>) -> Result<http::Uri, Fault> {
         if request.method() == Method::CONNECT {
-            return Err(Fault::new(StatusCode::METHOD_NOT_ALLOWED, "this is no proxy for other servers"));
+            return Err(Fault::new(StatusCode::METHOD_NOT_ALLOWED, "this proxy is for one server alone"));
         }
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
         let uri = path.starts_with('/').then(|| self.upstream.uri(path)).flatten();
