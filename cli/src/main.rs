@@ -10,6 +10,8 @@ mod generate;
 mod history;
 mod hook;
 mod output;
+#[cfg(feature = "proxy")]
+mod proxy;
 mod recall;
 mod resplit;
 mod size;
@@ -43,6 +45,8 @@ enum Subcommands {
     Split(split::Arguments),
     Resplit(resplit::Arguments),
     History(history::Arguments),
+    #[cfg(feature = "proxy")]
+    Proxy(Box<proxy::Arguments>),
     Squeeze(squeeze::Arguments),
     Recall(recall::Arguments),
     Hook(hook::Arguments),
@@ -58,6 +62,8 @@ impl Subcommands {
             Subcommands::Split(_) => "split",
             Subcommands::Resplit(_) => "resplit",
             Subcommands::History(_) => "history",
+            #[cfg(feature = "proxy")]
+            Subcommands::Proxy(_) => "proxy",
             Subcommands::Squeeze(_) => "squeeze",
             Subcommands::Recall(_) => "recall",
             Subcommands::Hook(_) => "hook",
@@ -85,6 +91,8 @@ fn main() -> ExitCode {
         Subcommands::Split(arguments) => split::run(&arguments),
         Subcommands::Resplit(arguments) => resplit::run(&arguments),
         Subcommands::History(arguments) => history::run(&arguments),
+        #[cfg(feature = "proxy")]
+        Subcommands::Proxy(arguments) => proxy::run(&arguments),
         Subcommands::Squeeze(arguments) => squeeze::run(&arguments),
         Subcommands::Recall(arguments) => recall::run(&arguments),
         Subcommands::Hook(arguments) => hook::run(&arguments),

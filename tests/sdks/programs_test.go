@@ -1,4 +1,4 @@
-// Package sdks tests the project's gateway with the packages that people use. A server of the test's own, the gateway and the
+// Package sdks tests the project's gateway and its proxy with the packages that people use. A server of the test's own, the gateway and the
 // client are three processes with real sockets.
 package sdks
 
@@ -50,11 +50,22 @@ func build(t *testing.T, folder string, flags ...string) string {
 	return program
 }
 
-// startGateway runs the gateway as its users do and returns its URL.
+// startGateway runs the gateway as its users do, or `aside proxy` if ASIDE_PROGRAM names the program, and returns its URL. Both
+// have the same flags.
 func startGateway(t *testing.T, upstream string, flags ...string) string {
 	t.Helper()
-	program := build(t, "../../examples/go/gateway", "-tags", os.Getenv("ASIDE_TAGS"))
 	arguments := append([]string{"-listen", "127.0.0.1:0", "-upstream", upstream, "-dialect", "qwen3"}, flags...)
+	program := os.Getenv("ASIDE_PROGRAM")
+	if program == "" {
+		program = build(t, "../../examples/go/gateway", "-tags", os.Getenv("ASIDE_TAGS"))
+	} else {
+		for i, argument := range arguments {
+			if strings.HasPrefix(argument, "-") {
+				arguments[i] = "-" + argument
+			}
+		}
+		arguments = append([]string{"proxy"}, arguments...)
+	}
 	gateway := exec.Command(program, arguments...)
 	stderr, err := gateway.StderrPipe()
 	if err != nil {
@@ -73,7 +84,12 @@ func startGateway(t *testing.T, upstream string, flags ...string) string {
 	}
 	_, address, found := strings.Cut(lines.Text(), "listening on ")
 	if !found {
-		t.Fatal(lines.Text())
+		var entry struct{ Address string }
+		if err := json.Unmarshal(lines.Bytes(), &entry); err != nil || entry.Address == "" {
+			t.Fatal(lines.Text())
+		}
+		go io.Copy(io.Discard, stderr) // a line for each exchange
+		return "http://" + entry.Address
 	}
 	go io.Copy(os.Stderr, stderr)
 	return "http://" + address

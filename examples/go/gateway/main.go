@@ -4,7 +4,7 @@
 //
 //	go run . -listen localhost:8080 -upstream http://localhost:8000 -dialect qwen3-thinking
 //
-// A request may turn the thinking on or off, by chat_template_kwargs and the like (request.go). Where the answer starts depends
+// A request may turn the thinking on or off, by chat_template_kwargs and the like. Where the answer starts depends
 // on the prompt that the model's chat template writes. After a prompt that ends in <think>, it starts in the thinking; after
 // one that has closed the thinking, or has not opened it, in the content. For DeepSeek-V3.1, use -dialect deepseek-v3 -on
 // thinking.
@@ -26,16 +26,18 @@ import (
 	"time"
 
 	aside "aside.example/bindings/go"
+	"aside.example/bindings/go/asidehttp"
 )
 
 func main() {
 	listen := flag.String("listen", "localhost:8080", "the address to listen on")
 	upstream := flag.String("upstream", "http://localhost:8000", "the server's URL, without /v1")
 	name := flag.String("dialect", "qwen3", "the dialect of the server's model")
-	var starts starts
-	start("on", "dialect", "where an answer `starts` whose request turns the thinking on", &starts.on)
-	start("off", "content", "where an answer `starts` whose request turns the thinking off", &starts.off)
-	options := aside.RewriterOptions{Calls: true, Tools: noTools, Formats: aside.FormatAll}
+	var split asidehttp.Options
+	start("on", "dialect", "where an answer `starts` whose request turns the thinking on", &split.On)
+	start("off", "content", "where an answer `starts` whose request turns the thinking off", &split.Off)
+	options := &split.Rewriter
+	options.Calls, options.Formats = true, aside.FormatAll
 	flag.Func("formats", "the `formats` of answers that are split, with commas between them: chat, completions, responses, "+
 		"messages, ollama or all (default all)", func(value string) (err error) {
 		options.Formats, err = formats(value)
@@ -57,10 +59,9 @@ func main() {
 	flag.BoolVar(&options.PromoteEmpty, "promote-empty", false,
 		"send the thinking once more as content if an answer has neither content nor a call")
 	flag.BoolVar(&options.Merge, "merge", false, "write one chunk for each that came, for clients that count them")
-	var requests history
 	flag.Func("server", "the `server`, whose requests get the thinking of earlier turns where it reads it: "+
 		strings.Join(aside.HistoryServers(), ", ")+" (default none: requests stay as they are)", func(value string) (err error) {
-		requests, err = newHistory(value)
+		split.History, err = asidehttp.FindHistory(value)
 		return err
 	})
 	flag.Parse()
@@ -72,8 +73,7 @@ func main() {
 	if target.Scheme != "http" && target.Scheme != "https" || target.Host == "" {
 		log.Fatalf("-upstream must be an http:// or https:// URL: %q", *upstream)
 	}
-	dialect, err := aside.Find(*name)
-	if err != nil {
+	if split.Dialect, err = aside.Find(*name); err != nil {
 		log.Fatal(err)
 	}
 	listener, err := net.Listen("tcp", *listen)
@@ -81,8 +81,7 @@ func main() {
 		log.Fatal(err)
 	}
 	log.Printf("listening on %s", listener.Addr())
-	handler := newGateway(target, gateway{dialect: dialect, starts: starts, options: options, history: requests})
-	log.Fatal(newServer(handler).Serve(listener))
+	log.Fatal(newServer(asidehttp.NewHandler(target, nil, split)).Serve(listener))
 }
 
 // newServer returns a server that does not wait without end for a client that sends no request, or half the header of one.

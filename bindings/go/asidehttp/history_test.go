@@ -1,4 +1,4 @@
-package main
+package asidehttp
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ type arrived struct {
 	header http.Header
 }
 
-// recorder runs the gateway with the history of a server, and returns its address, and a function that returns each request as the server gets it.
+// recorder runs a handler with the history of a server, and returns its address, and a function that returns each request as the server gets it.
 func recorder(t *testing.T, server string) (string, func() arrived) {
 	t.Helper()
 	requests := make(chan arrived, 1)
@@ -41,11 +41,11 @@ func recorder(t *testing.T, server string) (string, func() arrived) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	history, err := newHistory(server)
+	history, err := FindHistory(server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gateway := httptest.NewServer(newGateway(target, gateway{dialect: dialect, options: all, history: history}))
+	gateway := httptest.NewServer(NewHandler(target, nil, Options{Dialect: dialect, Rewriter: all, History: history}))
 	t.Cleanup(gateway.Close)
 	return gateway.URL, func() arrived { return <-requests }
 }
@@ -84,7 +84,7 @@ func TestHistoryIsRewritten(t *testing.T) {
 		if test.encoding != "" {
 			request.Header.Set("Content-Encoding", test.encoding)
 		}
-		response, err := plain.Do(request)
+		response, err := curl.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestHistoryIsRewritten(t *testing.T) {
 }
 
 func TestUnknownServer(t *testing.T) {
-	if _, err := newHistory("vlm"); err == nil || !strings.Contains(err.Error(), "the nearest is vllm") {
+	if _, err := FindHistory("vlm"); err == nil || !strings.Contains(err.Error(), "the nearest is vllm") {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package asidehttp
 
 import (
 	"encoding/json"
@@ -18,8 +18,6 @@ type request struct {
 	lock sync.Mutex
 	seen []byte
 }
-
-type requestKey struct{}
 
 func (r *request) Read(p []byte) (int, error) {
 	n, err := r.body.Read(p)
@@ -97,12 +95,12 @@ func (r *request) read() asked {
 var noTools = []byte("[]")
 
 // start returns where the answer starts.
-func (a asked) start(starts starts) aside.Start {
+func (a asked) start(o *Options) aside.Start {
 	switch {
 	case a.thinks == nil:
 		return aside.StartDefault
 	case *a.thinks:
-		return starts.on
+		return o.On
 	}
-	return starts.off
+	return o.Off
 }

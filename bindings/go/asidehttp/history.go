@@ -1,4 +1,4 @@
-package main
+package asidehttp
 
 import (
 	"bytes"
@@ -13,13 +13,13 @@ import (
 // mostHeld is the largest number of bytes of a request that are held to rewrite its history. A longer one passes as it comes.
 const mostHeld = 32 << 20
 
-// history says what the server reads in the history of a request, by the request's format. Requests of other formats need no
+// History says what the server reads in the history of a request, by the request's format. Requests of other formats need no
 // change.
-type history map[aside.Formats]*aside.HistoryOptions
+type History map[aside.Formats]*aside.HistoryOptions
 
-// newHistory returns that of a built-in server.
-func newHistory(server string) (history, error) {
-	h := history{}
+// FindHistory returns that of a built-in server, one of [aside.HistoryServers].
+func FindHistory(server string) (History, error) {
+	h := History{}
 	for _, format := range []aside.Formats{aside.FormatChat, aside.FormatResponses, aside.FormatMessages} {
 		options, err := aside.FindHistoryServer(server, format)
 		if err != nil {
@@ -40,7 +40,7 @@ type joined struct {
 
 // rewrite puts the thinking of earlier turns where the server reads it. It holds the whole body, and sets the length of the new
 // one. r must be a copy of the request: its header is replaced.
-func (h history) rewrite(r *http.Request) error {
+func (h History) rewrite(r *http.Request) error {
 	format, ok := aside.HistoryFormat(r.URL.EscapedPath())
 	options := h[format]
 	encoding := strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ", "))

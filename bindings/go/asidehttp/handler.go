@@ -1,0 +1,223 @@
+// Package asidehttp splits the answers of a model's server on their way to clients: thinking and tool calls leave in fields of their
+// own, in the formats of OpenAI, Anthropic and Ollama, while they arrive. [Transport] is a client's http.RoundTripper, and
+// [NewHandler] a reverse proxy.
+package asidehttp
+
+import (
+	"compress/gzip"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+
+	aside "aside.example/bindings/go"
+)
+
+// Options say how answers are split.
+type Options struct {
+	// Dialect is that of the server's model.
+	Dialect *aside.Dialect
+	// On and Off are where an answer starts whose request turns the thinking on or off. For others, the dialect decides.
+	On, Off aside.Start
+	// Rewriter has the other options. Body, Tools and Start are those of each answer: a call in the text becomes one of the format's
+	// only if the request has its tool, since a prompt can make a model write any call.
+	Rewriter aside.RewriterOptions
+	// History puts the thinking of earlier turns in a request where the server reads it. nil: requests stay as they are.
+	History History
+}
+
+// Transport is an http.RoundTripper whose answers are split. What is not an answer of the formats passes unchanged. Any number of
+// goroutines may use one.
+type Transport struct {
+	// Base makes the requests. nil: http.DefaultTransport, without its compression.
+	Base http.RoundTripper
+	Options
+}
+
+// plain does not ask for gzip by itself, although the client has not, and does not unpack it.
+var plain = func() http.RoundTripper {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DisableCompression = true
+	return transport
+}()
+
+// RoundTrip sends a request, and returns its answer, which is split while it is read. It closes the request's body, and leaves the
+// request itself as it is. If the answer is compressed with gzip although that was not asked for, it is unpacked; in another
+// encoding it passes.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	base := t.Base
+	if base == nil {
+		base = plain
+	}
+	hint, ok := aside.RequestHint(aside.Exchange{Path: r.URL.EscapedPath(), Method: r.Method, Formats: t.Rewriter.Formats})
+	if !ok {
+		return base.RoundTrip(r)
+	}
+	r = r.Clone(r.Context())
+	if hint == aside.HintIdentity {
+		r.Header.Set("Accept-Encoding", "identity")
+	}
+	seen := &request{}
+	if r.Body != nil {
+		if err := t.History.rewrite(r); err != nil {
+			r.Body.Close()
+			return nil, err
+		}
+		seen.body = r.Body
+		r.Body, r.GetBody = seen, nil
+	}
+	response, err := base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.split(response, seen); err != nil {
+		response.Body.Close()
+		return nil, err
+	}
+	return response, nil
+}
+
+// split wraps the body of an answer in a rewriter, if the answer is of the formats. Others, such as errors of the server, stay
+// as they are.
+func (t *Transport) split(r *http.Response, seen *request) error {
+	options := t.Rewriter
+	exchange := aside.Exchange{
+		Status:          r.StatusCode,
+		Path:            r.Request.URL.EscapedPath(),
+		ContentType:     r.Header.Get("Content-Type"),
+		ContentEncoding: strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ", ")),
+		Formats:         options.Formats,
+	}
+	packed := strings.EqualFold(exchange.ContentEncoding, "gzip")
+	if packed {
+		exchange.ContentEncoding = ""
+	}
+	var ok bool
+	if options.Body, ok = aside.Wants(exchange); !ok {
+		return nil
+	}
+	options.Tools = noTools // also if those of the request cannot be read
+	rewriter, err := aside.NewRewriter(t.Dialect, &options)
+	if err != nil {
+		return err
+	}
+	asked := seen.read()
+	if err := rewriter.UseDialect(nil, asked.start(&t.Options)); err != nil {
+		rewriter.Close()
+		return err
+	}
+	if err := rewriter.UseTools(asked.tools); err != nil {
+		log.Print("calls stay in the text: ", err)
+	}
+	b := &body{server: r.Body, text: r.Body, rewriter: rewriter, in: make([]byte, 16*1024)}
+	if packed {
+		b.text = &unpacked{packed: r.Body}
+	}
+	r.Body = b
+	r.ContentLength = -1
+	// They are those of the server's body.
+	for _, name := range []string{"Content-Encoding", "Content-Length", "ETag", "Content-MD5", "Digest", "Repr-Digest"} {
+		r.Header.Del(name)
+	}
+	return nil
+}
+
+// unpacked is a body whose compression is undone. Its header is read with its first byte, which may come late.
+type unpacked struct {
+	packed io.Reader
+	reader *gzip.Reader
+}
+
+func (u *unpacked) Read(p []byte) (n int, err error) {
+	if u.reader == nil {
+		if u.reader, err = gzip.NewReader(u.packed); err != nil {
+			return 0, err
+		}
+	}
+	return u.reader.Read(p)
+}
+
+// NewHandler returns a handler that passes everything to a server, and splits the answers of the formats. The transport may be nil.
+func NewHandler(target *url.URL, base http.RoundTripper, options Options) http.Handler {
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.SetXForwarded()
+		},
+		FlushInterval: -1, // each chunk at once
+		Transport:     &Transport{Base: base, Options: options},
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Without full duplex, the first byte of an answer closes the request's body. If the server answers before it has
+		// read the whole body, the proxy then drops the connection.
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil && r.ProtoMajor == 1 {
+			log.Print(err)
+		}
+		proxy.ServeHTTP(w, r)
+		// In full duplex, net/http reads the rest of a request only after the answer. The next request may be part of that
+		// read and is then read by two goroutines, which ends the process (golang.org/issue/68560). A client that expects
+		// "100 Continue" has sent nothing to read, and its connection is closed in any case.
+		if r.Header.Get("Expect") == "" {
+			r.Body.Close()
+		}
+	})
+}
+
+// body is an answer that is split while it is read. One goroutine reads and then closes it, as with every body.
+type body struct {
+	server   io.Closer
+	text     io.Reader
+	rewriter *aside.Rewriter
+	in       []byte
+	out      []byte // rewritten
+	read     int    // number of bytes of out that were read
+	err      error  // of the server; returned after out
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	for b.read == len(b.out) {
+		if b.err != nil {
+			return 0, b.err
+		}
+		b.fill()
+	}
+	n := copy(p, b.out[b.read:])
+	b.read += n
+	return n, nil
+}
+
+// fill reads once from the server. out may stay empty, because bytes are held back.
+func (b *body) fill() {
+	n, err := b.text.Read(b.in)
+	b.out, b.read = b.out[:0], 0
+	b.err = err
+	b.out, err = b.rewriter.Feed(b.out, b.in[:n])
+	if err == nil && b.err != nil {
+		// Also if the server dies: the client must get what was held back.
+		b.out, err = b.rewriter.Finish(b.out)
+		b.complain()
+	}
+	if err != nil {
+		b.err = err
+	}
+}
+
+// complain logs why an answer, or a part of it, has passed unchanged although it was to be split.
+func (b *body) complain() {
+	stats, err := b.rewriter.Stats()
+	if err == nil && stats.Encoded {
+		log.Print("an answer is compressed but does not say so: it has passed unchanged")
+	}
+	if err == nil && stats.TooLong+stats.Unread+stats.Unpromoted+stats.Truncated > 0 {
+		log.Printf("an answer was not read to its end: of %d events, %d were too long and %d of no format that is read; "+
+			"%d texts were too long to be promoted and %d to be repeated",
+			stats.Events, stats.TooLong, stats.Unread, stats.Unpromoted, stats.Truncated)
+	}
+}
+
+func (b *body) Close() error {
+	b.rewriter.Close()
+	return b.server.Close()
+}

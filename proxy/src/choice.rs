@@ -1,0 +1,152 @@
+//! Which dialect an answer is read in: the one that the settings say, or that of the model of the request, or the one that the server's
+//! model has by what the server says of it. What the server has said is kept for a while.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex as Shared, PoisonError};
+use std::time::{Duration, Instant};
+
+use aside::{Dialect, Start};
+use serde_json::json;
+use tokio::sync::Mutex;
+
+use crate::error::Error;
+use crate::log;
+use crate::questions::{Questions, Said};
+
+/// Read where nothing is known: the markers of all families.
+const UNKNOWN: &str = "any";
+
+/// How long what the server has said is kept. It may be started with another model.
+const KEPT: Duration = Duration::from_secs(60);
+
+/// The most models that are kept, since clients name them.
+const MOST: usize = 64;
+
+/// A dialect, and why it is that one.
+#[derive(Debug)]
+pub struct Choice {
+    pub dialect: Dialect,
+    /// Where an answer starts, if something else than the dialect says so.
+    pub start: Option<Start>,
+    pub why: String,
+}
+
+impl Choice {
+    /// Returns the choice that settings make, if they do.
+    pub fn of_settings(dialect: Option<&str>, model: Option<&str>) -> Result<Option<Choice>, Error> {
+        let (found, why) = match (dialect, model) {
+            (Some(_), Some(_)) => {
+                return Err(Error::new("dialect and model: each says the dialect, so write one of them"));
+            }
+            (Some(name), None) => (
+                Dialect::find(name).map_err(|unknown| Error::new(format!("dialect: {unknown}")))?,
+                "the setting `dialect`",
+            ),
+            (None, Some(name)) => (
+                Dialect::find_for_model(name).map_err(|unknown| Error::new(format!("model: {unknown}")))?,
+                "the setting `model`",
+            ),
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(Choice { dialect: found, start: None, why: why.to_owned() }))
+    }
+}
+
+/// What is kept of a model. The lock is held while the server is asked, so that it is asked once.
+type Kept = Arc<Mutex<Option<(Instant, Arc<Choice>)>>>;
+
+pub struct Chooser {
+    fixed: Option<Arc<Choice>>,
+    unknown: Dialect,
+    questions: Questions,
+    kept: Shared<HashMap<String, Kept>>,
+}
+
+impl Chooser {
+    pub fn new(fixed: Option<Choice>, questions: Questions) -> Result<Chooser, Error> {
+        let unknown = Dialect::find(UNKNOWN).map_err(|unknown| Error::new(unknown.to_string()))?;
+        let chooser = Chooser { fixed: fixed.map(Arc::new), unknown, questions, kept: Shared::default() };
+        if let Some(choice) = &chooser.fixed {
+            note(choice, None, true);
+        }
+        Ok(chooser)
+    }
+
+    /// Asks the server at the start, so that the log says what is known of it.
+    pub async fn begin(&self) {
+        if self.fixed.is_none() {
+            self.choose(None).await;
+        }
+    }
+
+    /// Returns the choice for a request.
+    pub async fn choose(&self, model: Option<&str>) -> Arc<Choice> {
+        if let Some(choice) = &self.fixed {
+            return Arc::clone(choice);
+        }
+        let kept = self.kept(model.unwrap_or_default());
+        let mut kept = kept.lock().await;
+        if let Some((since, choice)) = &*kept
+            && since.elapsed() < KEPT
+        {
+            return Arc::clone(choice);
+        }
+        let (choice, is_known) = self.find(model).await;
+        let choice = match (&*kept, choice) {
+            // A server that does not answer has not changed its model.
+            (Some((_, before)), None) => Arc::clone(before),
+            (Some((_, before)), Some(choice))
+                if before.dialect.name() == choice.dialect.name() && before.start == choice.start =>
+            {
+                Arc::clone(before)
+            }
+            (_, choice) => {
+                let choice =
+                    Arc::new(choice.unwrap_or_else(|| self.unknown("the server does not say what its model is")));
+                note(&choice, model, is_known);
+                choice
+            }
+        };
+        *kept = Some((Instant::now(), Arc::clone(&choice)));
+        choice
+    }
+
+    /// Returns a choice, or `None` if the server does not answer; and whether it is more than a guess.
+    async fn find(&self, model: Option<&str>) -> (Option<Choice>, bool) {
+        if let Some(dialect) = model.and_then(|model| Dialect::find_for_model(model).ok()) {
+            return (Some(Choice { dialect, start: None, why: "the model of the request".to_owned() }), true);
+        }
+        match self.questions.ask(model).await {
+            Ok(Some(Said { dialect, start, why })) => (Some(Choice { dialect, start, why }), true),
+            Ok(None) => (Some(self.unknown("no dialect is known for what the server says of its model")), false),
+            Err(()) => (None, false),
+        }
+    }
+
+    fn unknown(&self, why: &str) -> Choice {
+        Choice { dialect: self.unknown.clone(), start: None, why: why.to_owned() }
+    }
+
+    fn kept(&self, model: &str) -> Kept {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MOST && !kept.contains_key(model) {
+            kept.clear();
+        }
+        Arc::clone(kept.entry(model.to_owned()).or_default())
+    }
+
+    /// Forgets what the server has said: it was not there, and may come back with another model.
+    pub fn forget(&self) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// Logs a choice.
+fn note(choice: &Choice, model: Option<&str>, is_known: bool) {
+    let fields = json!({"dialect": choice.dialect.name(), "why": choice.why, "model": model});
+    if is_known {
+        log::info("dialect", fields);
+    } else {
+        log::warn("no dialect is known: name it by the setting dialect or model, or thinking may show", fields);
+    }
+}

@@ -1,0 +1,177 @@
+//! The settings, checked: what can be wrong with them is found before anything is served.
+
+use std::time::Duration;
+
+use aside::history;
+use aside::sse::{self, Formats, Options};
+use aside::{Channel, Start};
+use http::header::HeaderValue;
+
+use crate::choice::Choice;
+use crate::error::Error;
+use crate::settings::{Field, Format, ResponsesAs, Settings, StartAt};
+use crate::upstream::{Upstream, tls};
+
+/// What the proxy does, made of [`Settings`].
+pub struct Config {
+    pub(crate) listen: String,
+    pub(crate) admin: Option<String>,
+    pub(crate) upstream: Upstream,
+    pub(crate) tls: rustls::ClientConfig,
+    pub(crate) key: Option<HeaderValue>,
+    pub(crate) choice: Option<Choice>,
+    pub(crate) starts: Starts,
+    pub(crate) formats: Formats,
+    pub(crate) options: Options,
+    pub(crate) history: Option<history::Server>,
+    pub(crate) limits: Limits,
+}
+
+/// Where an answer starts whose request turns the thinking on or off.
+#[derive(Clone, Copy)]
+pub struct Starts {
+    pub on: StartAt,
+    pub off: StartAt,
+}
+
+impl Starts {
+    /// Returns where an answer starts, if its request or `known`, which a chat template says, is more than the dialect.
+    pub fn of(&self, thinks: Option<bool>, known: Option<Start>) -> Option<Start> {
+        match thinks.map_or(StartAt::Dialect, |thinks| if thinks { self.on } else { self.off }) {
+            StartAt::Dialect => known,
+            StartAt::Content => Some(Start::Channel(Channel::Content)),
+            StartAt::Thinking => Some(Start::Channel(Channel::Thinking)),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub struct Limits {
+    pub body: u64,
+    pub header: usize,
+    pub connect: Duration,
+    pub idle: Duration,
+}
+
+impl Config {
+    /// Checks settings.
+    ///
+    /// # Errors
+    ///
+    /// A setting is missing or wrong. The error names it, and says what to write.
+    pub fn new(settings: &Settings) -> Result<Config, Error> {
+        let url = settings.upstream.as_deref();
+        let upstream = Upstream::new(url.ok_or_else(|| {
+            Error::new("upstream: the server's URL is missing; write --upstream http://127.0.0.1:8080")
+        })?)?;
+        let limits = Limits {
+            body: settings.max_body.unwrap_or(128 << 20),
+            header: settings.max_header.unwrap_or(64 << 10),
+            connect: seconds("connect-timeout", settings.connect_timeout, 10)?,
+            idle: seconds("idle-timeout", settings.idle_timeout, 600)?,
+        };
+        if !(8192..=1 << 24).contains(&limits.header) {
+            return Err(Error::new("max-header: it must be from 8192 to 16777216"));
+        }
+        let formats = settings.formats.as_deref().unwrap_or(&[Format::All]).iter().map(|&format| formats(format));
+        let formats = formats.reduce(|all, format| all | format);
+        let formats = formats.ok_or_else(|| Error::new("formats: the list is empty; leave it out for all"))?;
+        Ok(Config {
+            listen: settings.listen.clone().unwrap_or_else(|| "127.0.0.1:8088".to_owned()),
+            admin: settings.admin.clone(),
+            tls: tls(&upstream, settings.upstream_ca.as_deref())?,
+            upstream,
+            key: settings.upstream_key_env.as_deref().map(key).transpose()?,
+            choice: Choice::of_settings(settings.dialect.as_deref(), settings.model.as_deref())?,
+            starts: Starts {
+                on: settings.on.unwrap_or(StartAt::Dialect),
+                off: settings.off.unwrap_or(StartAt::Content),
+            },
+            formats,
+            options: options(settings).formats(formats),
+            history: settings.server.as_deref().map(server).transpose()?,
+            limits,
+        })
+    }
+
+    /// Checks what settings alone do not show: that the addresses can be listened on.
+    ///
+    /// # Errors
+    ///
+    /// An address is in use, or none of this machine.
+    pub fn check(&self) -> Result<(), Error> {
+        // Both at once, so that they are not the same.
+        let listener = bind("listen", &self.listen)?;
+        self.admin.as_deref().map(|address| bind("admin", address)).transpose()?;
+        drop(listener);
+        Ok(())
+    }
+}
+
+/// Listens on an address.
+pub fn bind(setting: &str, address: &str) -> Result<std::net::TcpListener, Error> {
+    std::net::TcpListener::bind(address).map_err(|error| {
+        let advice = match error.kind() {
+            std::io::ErrorKind::AddrInUse => "another program listens there: end it, or write another port",
+            std::io::ErrorKind::AddrNotAvailable => {
+                "this machine does not have that address: write 127.0.0.1 or 0.0.0.0"
+            }
+            std::io::ErrorKind::PermissionDenied => "that port is reserved: write one above 1023",
+            _ => "write it as 127.0.0.1:8088",
+        };
+        Error::new(format!("{setting}: {address}: {error}; {advice}"))
+    })
+}
+
+fn seconds(setting: &str, value: Option<u64>, default: u64) -> Result<Duration, Error> {
+    match value.unwrap_or(default) {
+        seconds @ 1..=86_400 => Ok(Duration::from_secs(seconds)),
+        _ => Err(Error::new(format!("{setting}: it must be from 1 to 86400 seconds"))),
+    }
+}
+
+fn key(variable: &str) -> Result<HeaderValue, Error> {
+    let fault = |why: &str| Error::new(format!("upstream-key-env: the environment variable {variable} {why}"));
+    let key = std::env::var(variable).map_err(|_| fault("is not set"))?;
+    let mut value =
+        HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| fault("has no key: it is not one line"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn server(name: &str) -> Result<history::Server, Error> {
+    history::Server::find(name).map_err(|unknown| Error::new(format!("server: {unknown}")))
+}
+
+fn formats(format: Format) -> Formats {
+    match format {
+        Format::Chat => Formats::CHAT,
+        Format::Completions => Formats::COMPLETIONS,
+        Format::Responses => Formats::RESPONSES,
+        Format::Messages => Formats::MESSAGES,
+        Format::Ollama => Formats::OLLAMA,
+        Format::All => Formats::ALL,
+    }
+}
+
+/// Returns the options of all rewriters.
+fn options(settings: &Settings) -> Options {
+    let is_on = |setting: Option<bool>| setting.unwrap_or(false);
+    Options::new()
+        .field(match settings.field.unwrap_or(Field::ReasoningContent) {
+            Field::ReasoningContent => sse::Field::ReasoningContent,
+            Field::Reasoning => sse::Field::Reasoning,
+            Field::Thinking => sse::Field::Thinking,
+        })
+        .responses_as(match settings.responses_as.unwrap_or(ResponsesAs::ReasoningText) {
+            ResponsesAs::ReasoningText => sse::ResponsesAs::ReasoningText,
+            ResponsesAs::Summary => sse::ResponsesAs::Summary,
+        })
+        .calls(settings.calls.unwrap_or(true))
+        .repair(is_on(settings.repair))
+        .promote_empty(is_on(settings.promote_empty))
+        .merge(is_on(settings.merge))
+        // The way back recognises what was made by it.
+        .label(settings.server.is_some())
+        .max_event(settings.max_event)
+}

@@ -1,0 +1,46 @@
+//! The proxy of `aside proxy`: it stands between clients and a server that sends a model's thinking and tool calls as content, and
+//! clients get both in fields of their own. Everything else passes as it came.
+//!
+//! [`Settings`] are what a user writes, in flags, a file and the environment. [`Config`] is made of them once, with everything that
+//! can be wrong checked. [`Proxy`] listens and serves until it is told to end; [`run`] does so until a signal ends the process.
+//!
+//! ```no_run
+//! use aside_proxy::{Config, Settings, run};
+//!
+//! let settings = Settings { upstream: Some("http://127.0.0.1:8080".into()), ..Settings::default() };
+//! run(Config::new(&settings)?)?;
+//! # Ok::<(), aside_proxy::Error>(())
+//! ```
+
+// `serve` accepts connections and gives each request to `exchange`, which is the way of one request to the server and of its answer
+// back. `answer` is the body of an answer, `request` that of a request. `choice` finds the dialect. What they share is below.
+
+mod admin;
+mod answer;
+mod choice;
+mod config;
+mod decode;
+mod error;
+mod exchange;
+mod fault;
+mod headers;
+mod log;
+mod metrics;
+mod questions;
+mod report;
+mod request;
+mod serve;
+mod settings;
+mod socket;
+mod upstream;
+
+pub use config::Config;
+pub use error::Error;
+pub use serve::{Proxy, run};
+pub use settings::{Field, Format, ResponsesAs, Settings, StartAt};
+
+#[doc(hidden)]
+pub mod fuzz {
+    //! The way of an answer's body, for the fuzz target: what the crate's users need not see.
+    pub use crate::answer::fuzz::through;
+}

@@ -1,0 +1,105 @@
+//! What is counted and logged of an exchange. It is written when the exchange has ended, however it has, because it is dropped then.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aside::sse::Stats;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::log;
+use crate::metrics::Metrics;
+
+/// How an exchange ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Nobody has read the answer to its end. It is what ends an exchange of which nothing else is known.
+    ClientLeft,
+    Complete,
+    ServerDied,
+    ServerNotReached,
+    Refused,
+}
+
+impl End {
+    fn name(self) -> &'static str {
+        match self {
+            End::ClientLeft => "client_left",
+            End::Complete => "complete",
+            End::ServerDied => "server_died",
+            End::ServerNotReached => "server_not_reached",
+            End::Refused => "refused",
+        }
+    }
+}
+
+pub struct Report {
+    pub metrics: Arc<Metrics>,
+    pub format: &'static str,
+    /// There is none until the answer has one.
+    pub status: Option<StatusCode>,
+    pub begun: Instant,
+    /// What the log says of the request, and of the choice of the dialect: an object.
+    pub fields: Value,
+    pub end: End,
+    /// Bytes of the answer's body.
+    pub sent: u64,
+    pub first: Option<Duration>,
+    /// Of an answer that was split: what the rewriter has done, and in what time.
+    pub split: Option<(Stats, Duration)>,
+}
+
+impl Report {
+    pub fn new(metrics: Arc<Metrics>, format: &'static str, fields: Value) -> Report {
+        let begun = Instant::now();
+        Report { metrics, format, status: None, begun, fields, end: End::ClientLeft, sent: 0, first: None, split: None }
+    }
+
+    /// Notes that bytes of the answer leave.
+    pub fn sends(&mut self, bytes: usize) {
+        self.sent += bytes as u64;
+        if self.first.is_none() {
+            self.first = Some(self.begun.elapsed());
+        }
+    }
+}
+
+/// Returns a time in seconds, to the microsecond.
+fn seconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e6
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        let end = self.end.name();
+        if self.end != End::Complete {
+            self.metrics.error(end);
+        }
+        self.metrics.request(self.format, self.status);
+        let mut fields = json!({
+            "status": self.status.map(|status| status.as_u16()),
+            "format": self.format,
+            "bytes": self.sent,
+            "seconds": seconds(self.begun.elapsed()),
+            "first_byte_seconds": self.first.map(seconds),
+            "end": end,
+        });
+        if let (Value::Object(all), Value::Object(known)) = (&mut fields, self.fields.take()) {
+            all.extend(known);
+        }
+        if let Some((stats, time)) = &self.split {
+            self.metrics.rewritten(stats, *time);
+            self.first.iter().for_each(|first| self.metrics.first_byte.observe(first.as_secs_f64()));
+            fields["thinking_bytes"] = stats.thinking_bytes.into();
+            fields["content_bytes"] = stats.content_bytes.into();
+            if stats.too_long + stats.unread + stats.unpromoted + stats.truncated > 0 || stats.encoded {
+                // It has passed, in part, unread: someone may wonder why thinking shows.
+                fields["unread"] = json!({
+                    "too_long": stats.too_long, "unknown": stats.unread, "unpromoted": stats.unpromoted,
+                    "truncated": stats.truncated, "compressed": stats.encoded,
+                });
+            }
+        }
+        log::info("request", fields);
+    }
+}

@@ -1,0 +1,176 @@
+//! A client's connection, with what hyper leaves to its user: a client that says nothing, or reads nothing, does not keep it for ever,
+//! and an answer that breaks off can wait until all of it has been written.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep};
+
+/// What a client of HTTP/2 says first. Until it is clear which version a connection has, none of hyper's timeouts runs.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// How often everything that was given to a connection had been written. Bodies of its answers share it.
+#[derive(Debug, Default)]
+pub struct Flushes {
+    count: AtomicU64,
+    waiting: Mutex<Vec<Waker>>,
+}
+
+impl Flushes {
+    pub fn count(&self) -> u64 {
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// Waits until the count is no longer `seen`.
+    pub fn poll_after(&self, seen: u64, cx: &mut Context<'_>) -> Poll<()> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.count() != seen {
+            return Poll::Ready(());
+        }
+        waiting.push(cx.waker().clone());
+        Poll::Pending
+    }
+
+    pub fn add(&self) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        self.count.fetch_add(1, Ordering::AcqRel);
+        waiting.drain(..).for_each(Waker::wake);
+    }
+}
+
+/// A deadline that runs only while something is waited for.
+struct Deadline {
+    limit: Duration,
+    running: Option<Pin<Box<Sleep>>>,
+}
+
+impl Deadline {
+    fn new(limit: Duration) -> Deadline {
+        Deadline { limit, running: None }
+    }
+
+    /// Notes that an operation waits. Returns the error once it has waited too long.
+    fn poll<T>(&mut self, what: &str, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+        let limit = self.limit;
+        let running = self.running.get_or_insert_with(|| Box::pin(sleep(limit)));
+        ready!(running.as_mut().poll(cx));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, what)))
+    }
+
+    fn stop(&mut self) {
+        self.running = None;
+    }
+}
+
+pub struct Socket {
+    stream: TcpStream,
+    flushes: Arc<Flushes>,
+    /// The number of bytes of the preface that have been read, until anything else has.
+    preface: Option<usize>,
+    begin: Deadline,
+    write: Deadline,
+}
+
+impl Socket {
+    pub fn new(stream: TcpStream, flushes: Arc<Flushes>, begin: Duration, idle: Duration) -> Socket {
+        Socket { stream, flushes, preface: Some(0), begin: Deadline::new(begin), write: Deadline::new(idle) }
+    }
+
+    fn written<T>(&mut self, result: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+        match result {
+            Poll::Ready(result) => {
+                self.write.stop();
+                Poll::Ready(result)
+            }
+            Poll::Pending => self.write.poll("the client does not read", cx),
+        }
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let result = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        let Some(seen) = self.preface else { return result };
+        let came = &buffer.filled()[before..];
+        if PREFACE[seen..].starts_with(came) && seen + came.len() < PREFACE.len() {
+            self.preface = Some(seen + came.len());
+        } else {
+            self.preface = None;
+            self.begin.stop();
+        }
+        match result {
+            Poll::Pending => self.begin.poll("the client sends no request", cx),
+            ready => ready,
+        }
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.written(result, cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let result = Pin::new(&mut self.stream).poll_write_vectored(cx, parts);
+        self.written(result, cx)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // It is called when everything before has been written.
+        ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
+        self.flushes.add();
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// When something last moved, for a limit on idling that costs no timer for each piece.
+#[derive(Debug)]
+pub struct Idle {
+    limit: Duration,
+    since: Instant,
+    /// In milliseconds after `since`.
+    last: AtomicU64,
+}
+
+impl Idle {
+    pub fn new(limit: Duration) -> Idle {
+        Idle { limit, since: Instant::now(), last: AtomicU64::new(0) }
+    }
+
+    /// Notes that something has moved.
+    pub fn moved(&self) {
+        self.last.store(u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Returns when nothing may have moved for too long.
+    pub fn end(&self) -> Instant {
+        self.since + Duration::from_millis(self.last.load(Ordering::Relaxed)) + self.limit
+    }
+
+    /// Returns when nothing has moved for too long.
+    pub async fn wait(&self) {
+        while Instant::now() < self.end() {
+            tokio::time::sleep_until(self.end()).await;
+        }
+    }
+}
