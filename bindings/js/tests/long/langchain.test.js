@@ -11,7 +11,7 @@ import { withServer } from "../server.js";
 const CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Paris", "days": 2}}\n</tool_call>';
 const TEXT = `<think>\nI could ask, größer 🙂.\n</think>\n\nI ask 雪.\n${CALL}`;
 
-test("LangChain: content without thinking, and calls", async () => {
+test("LangChain: thinking, content and calls", async () => {
   await withServer(async (server) => {
     server.text = TEXT;
     for (const [characters, bytes] of [[1, 7], [7, 1], [0, 0]]) {
@@ -23,7 +23,7 @@ test("LangChain: content without thinking, and calls", async () => {
       let streamed;
       for await (const chunk of await model.stream("?")) streamed = streamed ? streamed.concat(chunk) : chunk;
       for (const message of [await model.invoke("?"), streamed]) {
-        assert.equal(message.text, "I ask 雪.");
+        assert.deepEqual([message.text, message.additional_kwargs.reasoning_content], ["I ask 雪.", "I could ask, größer 🙂."]);
         assert.deepEqual(message.tool_calls.map(({ name, args }) => [name, args]), [["weather", { city: "Paris", days: 2 }]]);
       }
     }
