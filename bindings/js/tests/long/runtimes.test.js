@@ -57,7 +57,7 @@ test("workerd", async (context) => {
   modules.push(["aside.wasm", "wasm", join(source, "aside.wasm")], ["aside-tools.wasm", "wasm", join(source, "aside-tools.wasm")]);
   const folder = temporary(context);
   const lines = modules.map(([name, kind, path]) => `(name = ${JSON.stringify(name)}, ${kind} = embed ${JSON.stringify(relative(folder, path))})`);
-  // workerd looks for the name of a package beside the module that imports it, where a builder puts in the path.
+  // workerd looks for a package in the folder of the module that imports it; a builder writes the path instead.
   lines.push('(name = "libaside/libaside", esModule = "export * from \\"../libaside\\";")');
   writeFileSync(
     join(folder, "config.capnp"),
