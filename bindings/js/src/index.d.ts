@@ -221,7 +221,8 @@ export interface Thought<T extends Text = string> {
 interface CallOptions {
   /** Tells tool calls: as events, and as `calls` of what `split` returns. */
   calls?: boolean;
-  /** The tools of the request, which imply `calls` unless that is false: only calls of these are reported, with arguments of the types that they ask for. */
+  /** The tools of the request, which imply `calls` unless that is false: only calls of these are reported, with arguments of the types
+   * that they ask for. */
   tools?: Tools | null;
   /** The most bytes of `tools` as JSON. */
   maxTools?: number;
