@@ -50,7 +50,8 @@ std::string scan(const aside::Dialect &dialect, aside::Start start, const Chunks
             to += event.bytes;
         if (event.kind == aside::Kind::reclassify) {
             const bool is_thinking = event.channel == aside::Channel::thinking;
-            std::string &from = texts.at(static_cast<std::size_t>(is_thinking ? aside::Channel::content : aside::Channel::thinking));
+            std::string &from = texts.at(
+                static_cast<std::size_t>(is_thinking ? aside::Channel::content : aside::Channel::thinking));
             to += from;
             from.clear();
         }
