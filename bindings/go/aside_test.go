@@ -3,8 +3,6 @@ package aside_test
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"os/exec"
 	"testing"
 
 	aside "aside.example/bindings/go"
@@ -122,14 +120,4 @@ func scan(t testing.TB, scanner *aside.Scanner, chunks ...[]byte) *recorder {
 		t.Fatalf("the events join to %q, which was %q", r.stream, whole)
 	}
 	return r
-}
-
-// Without cgo the build stops with one error, which says what to install.
-func TestWithoutCgo(t *testing.T) {
-	build := exec.Command("go", "build", ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	said, err := build.CombinedOutput()
-	if err == nil || bytes.Count(said, []byte(".go:")) != 1 || !bytes.Contains(said, []byte("install_a_C_compiler_and_libaside")) {
-		t.Errorf("%v: %s", err, said)
-	}
 }

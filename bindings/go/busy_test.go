@@ -210,53 +210,6 @@ func TestOneRewriterOfManyGoroutines(t *testing.T) {
 	}
 }
 
-func TestOneCompressorOfManyGoroutines(t *testing.T) {
-	compressor := compressorOf(t, nil)
-	text := []byte(strings.Repeat("the same line\n", 1000))
-	_, report, err := compressor.Compress(callOf("x"), text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stream, err := compressor.NewStream(callOf("x"), 1<<16, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slice := func() {
-		_, err := report.Slice(0, text, 0, 10)
-		may(t, err, aside.ErrClosed, aside.ErrOriginal)
-	}
-	together(
-		func() {
-			_, report, err := compressor.Compress(callOf("x"), text)
-			if may(t, err, aside.ErrClosed); err == nil {
-				may(t, report.Close())
-			}
-		},
-		func() {
-			stream, err := compressor.NewStream(callOf("x"), 1<<16, io.Discard)
-			if may(t, err, aside.ErrClosed); err == nil {
-				may(t, stream.Close())
-			}
-		},
-		func() { _, err := stream.Write([]byte("a line\n")); may(t, err, aside.ErrClosed, aside.ErrOrder) },
-		func() { _, err := stream.Finish(); may(t, err, aside.ErrClosed, aside.ErrOrder) },
-		slice, slice,
-	)
-	together(
-		func() { _, _, err := compressor.Compress(callOf("x"), text[:500]); may(t, err, aside.ErrClosed) },
-		func() { may(t, compressor.Close()) },
-		func() { _, err := stream.Write([]byte("a line\n")); may(t, err, aside.ErrClosed, aside.ErrOrder) },
-		func() { may(t, stream.Close()) },
-		slice,
-		func() { may(t, report.Close()) },
-	)
-	for _, err := range []error{compressor.Close(), stream.Close(), report.Close()} {
-		if err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 func TestOneDialectOfManyGoroutines(t *testing.T) {
 	dialect, err := aside.Load("name = 'x'\nspan = [{ channel = 'thinking', open = ['<think>'], close = ['</think>'] }]")
 	if err != nil {

@@ -1,7 +1,6 @@
-package aside
+//go:build cgo
 
-// #include "bridge.h"
-import "C"
+package aside
 
 import "runtime"
 
@@ -54,8 +53,8 @@ type CallDelta struct {
 // One call at a time may use a writer. A second one returns [ErrBusy] and changes nothing.
 type CallWriter struct {
 	use exclusive
-	c   *C.aside_go_calls // nil once closed
-	_   noCopy
+	writerState
+	_ noCopy
 }
 
 // NewCallWriter returns a writer for the events of scanners of a dialect that have ScannerOptions.Calls. The options may be nil. The
@@ -71,28 +70,9 @@ func NewCallWriter(d *Dialect, options *CallWriterOptions) (*CallWriter, error) 
 	if options == nil {
 		options = &CallWriterOptions{}
 	}
-	var pin runtime.Pinner
-	defer pin.Unpin()
-	c := C.aside_call_writer_options{
-		size:      C.sizeof_aside_call_writer_options,
-		tools:     pinnedTools(&pin, options.Tools),
-		max_held:  C.uint64_t(options.MaxHeld),
-		max_tools: C.uint64_t(options.MaxTools),
-
-		not_whole:        C.uint32_t(options.NotWhole),
-		unknown_tool:     C.uint32_t(options.UnknownTool),
-		implied_end:      C.uint32_t(options.ImpliedEnd),
-		max_calls:        C.uint64_t(options.MaxCalls),
-		repair_arguments: flag(options.RepairArguments),
-	}
-	if options.IDPrefix != "" {
-		c.id_prefix = pinned(&pin, options.IDPrefix)
-	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	w := &CallWriter{}
-	if status := C.aside_go_calls_new(d.c, &c, &w.c); status != C.ASIDE_OK {
-		return nil, lastFailure(status)
+	if err := w.open(d, options); err != nil {
+		return nil, err
 	}
 	runtime.SetFinalizer(w, (*CallWriter).Close)
 	return w, nil
@@ -104,10 +84,9 @@ func (w *CallWriter) Close() error {
 		return ErrBusy
 	}
 	defer w.use.leave()
-	if w.c != nil {
+	if !w.isClosed() {
 		runtime.SetFinalizer(w, nil)
-		C.aside_go_calls_free(w.c)
-		w.c = nil
+		w.free()
 	}
 	return nil
 }
@@ -120,38 +99,13 @@ func (w *CallWriter) Feed(event Event) (*CallDelta, error) {
 		return nil, ErrBusy
 	}
 	defer w.use.leave()
-	if w.c == nil {
+	if w.isClosed() {
 		return nil, ErrClosed
 	}
 	if event.Channel != ChannelTool || event.Kind < KindCall && event.Kind != KindFraming {
 		return nil, nil
 	}
-	text, tag := event.Text, event.Tag
-	if event.Repaired {
-		tag = 1
-	}
-	w.c.event = C.aside_event{
-		kind:    C.uint32_t(event.Kind),
-		channel: C.uint32_t(event.Channel),
-		cause:   C.uint32_t(event.Cause),
-		rule:    C.uint32_t(event.Rule),
-		offset:  C.uint64_t(event.Offset),
-		len:     C.uint64_t(len(text)),
-		tag:     C.uint32_t(tag),
-		call:    C.uint32_t(event.Call),
-	}
-	if event.Kind == KindCallName && event.Attribute != nil {
-		text = event.Attribute.Value
-		w.c.event.value_len = C.uint32_t(len(text))
-	}
-	switch status := C.aside_go_calls_feed(w.c, data(text)); status {
-	case C.ASIDE_OK:
-		return w.delta(), nil
-	case C.ASIDE_NONE:
-		return nil, nil
-	default:
-		return nil, w.failure(status)
-	}
+	return w.feed(event)
 }
 
 // Reset forgets the stream, and every error but [ErrDefect]: call it after the scanner's Finish and Reset.
@@ -160,33 +114,8 @@ func (w *CallWriter) Reset() error {
 		return ErrBusy
 	}
 	defer w.use.leave()
-	if w.c == nil {
+	if w.isClosed() {
 		return ErrClosed
 	}
-	if status := C.aside_go_calls_reset(w.c); status != C.ASIDE_OK {
-		return w.failure(status)
-	}
-	return nil
-}
-
-// delta returns a copy of what the library has written.
-func (w *CallWriter) delta() *CallDelta {
-	c := &w.c.delta
-	return &CallDelta{
-		Call:      uint64(c.call),
-		Index:     uint64(c.index),
-		First:     c.is_first == 1,
-		Last:      c.is_last == 1,
-		ID:        text(c.id),
-		Name:      text(c.name),
-		Arguments: text(c.arguments),
-		Cause:     Cause(c.cause),
-		Whole:     c.is_whole == 1,
-		Repaired:  c.is_repaired == 1,
-		LateID:    text(c.late_id),
-	}
-}
-
-func (w *CallWriter) failure(status C.aside_status) error {
-	return &failure{Status(status), C.GoString(&w.c.message[0])}
+	return w.reset()
 }

@@ -2,6 +2,25 @@
 
 package aside
 
+// The numbers of errors.
+const (
+	errorNull      = -1001
+	errorLength    = -1002
+	errorUnknown   = -1003
+	errorDialect   = -1004
+	errorOption    = -1005
+	errorSize      = -1006
+	errorBusy      = -1007
+	errorOrder     = -1008
+	errorMemory    = -1009
+	errorRange     = -1010
+	errorPanic     = -1011
+	errorJoin      = -1012
+	errorFilter    = -1013
+	errorOriginal  = -1014
+	errorAmbiguous = -1015
+)
+
 // Kind is what an event reports.
 type Kind uint32
 

@@ -1,34 +1,36 @@
-package aside
+//go:build cgo
 
-// #include "bridge.h"
-import "C"
+package aside
 
 import (
 	"fmt"
 	"runtime"
 	"strings"
-	"unsafe"
 )
 
 // Dialect says which bytes of a stream are markers, and what they mark. It never changes, so any number of goroutines may use
 // one at once.
 type Dialect struct {
 	use shared
-	c   *C.aside_dialect // nil once closed
-	_   noCopy
-	_   *byte // without a pointer, small values share an allocation, and a finalizer may never run
+	dialectState
+	_ noCopy
+	_ *byte // without a pointer, small values share an allocation, and a finalizer may never run
 }
+
+// by is how a dialect is found: by its name, by that of a model, by a chat template, or in the text of a file.
+type by int
+
+const (
+	byName by = iota
+	byModel
+	byTemplate
+	byFile
+)
 
 // Find returns the built-in dialect with that name or alias. If there is none, the error is [ErrUnknown] and lists the nearest
 // names. The dialect need not be closed.
 func Find(name string) (*Dialect, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	c := C.aside_dialect_find(chars(name), C.size_t(len(name)))
-	if c == nil {
-		return nil, lastFailure(C.aside_last_status())
-	}
-	return &Dialect{c: c}, nil
+	return findDialect(byName, name)
 }
 
 // FindForModel returns the built-in dialect that a model writes. model is the name that a hub, a registry or an API has for it,
@@ -37,13 +39,7 @@ func Find(name string) (*Dialect, error) {
 // If no dialect is known for the model, or several fit equally well, the error is [ErrUnknown]. It lists those dialects, or the
 // nearest known models with theirs, or says that the model is known to write no thinking in its text.
 func FindForModel(model string) (*Dialect, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	c := C.aside_dialect_find_for_model(chars(model), C.size_t(len(model)))
-	if c == nil {
-		return nil, lastFailure(C.aside_last_status())
-	}
-	return &Dialect{c: c}, nil
+	return findDialect(byModel, model)
 }
 
 // Preload loads the built-in dialects with these names or aliases, or all of them if there are no names. Finding them later
@@ -51,47 +47,19 @@ func FindForModel(model string) (*Dialect, error) {
 //
 // An unknown name is [ErrUnknown]; the dialects before it are loaded. If memory runs out while loading, the process ends.
 func Preload(names ...string) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	for _, name := range names {
 		if strings.TrimSpace(name) == "" || len(strings.Fields(name)) > 1 {
 			return &failure{ErrUnknown, fmt.Sprintf("no dialect %q: a name has no white space", name)}
 		}
 	}
-	all := strings.Join(names, " ")
-	if status := C.aside_dialect_preload(chars(all), C.size_t(len(all))); status != C.ASIDE_OK {
-		return lastFailure(status)
-	}
-	return nil
+	return preload(names)
 }
 
 // FindForTemplate returns the built-in dialect that a chat template (Jinja) is written for, and where generation starts after
 // the template's generation prompt. It goes by the markers that the template writes, which it reads and never renders. If they
 // are the markers of no dialect, the error is [ErrUnknown]; if they fit several dialects, it is an [AmbiguousError].
 func FindForTemplate(template string) (*Dialect, Start, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	room := make([]*C.aside_dialect, len(DialectNames()))
-	var pin runtime.Pinner
-	defer pin.Unpin()
-	pin.Pin(&room[0])
-	found := C.aside_template_match{
-		size:     C.sizeof_aside_template_match,
-		dialects: &room[0],
-		capacity: C.size_t(len(room)),
-	}
-	if c := C.aside_dialect_find_for_template(chars(template), C.size_t(len(template)), &found); c != nil {
-		return &Dialect{c: c}, Start(found.start), nil
-	}
-	err := lastFailure(C.aside_last_status())
-	if found.count == 0 {
-		return nil, StartDefault, err
-	}
-	ambiguous := &AmbiguousError{err: err}
-	for _, c := range room[:found.count] {
-		ambiguous.Candidates = append(ambiguous.Candidates, C.GoString(C.aside_dialect_name(c, nil)))
-	}
-	return nil, StartDefault, ambiguous
+	return findForTemplate(template)
 }
 
 // AmbiguousError is the error for a template that fits several dialects equally well. It wraps [ErrAmbiguous].
@@ -109,24 +77,12 @@ func (e *AmbiguousError) Unwrap() error { return e.err }
 // Load returns a dialect read from the text of a dialect file (TOML, UTF-8). If the text is not a dialect file, the error is
 // [ErrDialect] and names line and key. Close frees the dialect; the garbage collector frees a forgotten one.
 func Load(toml string) (*Dialect, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	c := C.aside_dialect_load(chars(toml), C.size_t(len(toml)))
-	if c == nil {
-		return nil, lastFailure(C.aside_last_status())
-	}
-	d := &Dialect{c: c}
-	runtime.SetFinalizer(d, (*Dialect).Close)
-	return d, nil
+	return findDialect(byFile, toml)
 }
 
 // DialectNames returns the names of the built-in dialects, sorted.
 func DialectNames() []string {
-	var names []string
-	for name := C.aside_dialect_name_at(0, nil); name != nil; name = C.aside_dialect_name_at(C.size_t(len(names)), nil) {
-		names = append(names, C.GoString(name))
-	}
-	return names
+	return dialectNames()
 }
 
 // Close frees a dialect from [Load]. Scanners and rewriters that were made from it go on; the dialect itself can no longer be
@@ -139,8 +95,7 @@ func (d *Dialect) Close() error {
 		return nil
 	}
 	runtime.SetFinalizer(d, nil)
-	C.aside_dialect_free(d.c) // has no effect on built-in ones
-	d.c = nil
+	d.free()
 	return nil
 }
 
@@ -150,14 +105,17 @@ func (d *Dialect) Name() string {
 		return ""
 	}
 	defer d.leave()
-	return C.GoString(C.aside_dialect_name(d.c, nil))
+	return d.name()
 }
 
 // Start returns where a stream of this dialect starts if the options do not say otherwise. A dialect from [FindForModel] has
 // the start of that model. Start returns [StartDefault] once the dialect is closed.
 func (d *Dialect) Start() Start {
-	defer runtime.KeepAlive(d)
-	return Start(C.aside_dialect_start(d.c))
+	if d.enter() != nil {
+		return StartDefault
+	}
+	defer d.leave()
+	return d.start()
 }
 
 // MaxHold returns the largest number of bytes that a scanner of this dialect holds back; 0 once the dialect is closed.
@@ -166,7 +124,7 @@ func (d *Dialect) MaxHold() int {
 		return 0
 	}
 	defer d.leave()
-	return int(C.aside_dialect_max_hold(d.c))
+	return d.maxHold()
 }
 
 // Family returns the family of the rule of a [KindOpen] event: the family that the dialect's file names, or else the dialect's
@@ -176,8 +134,7 @@ func (d *Dialect) Family(rule uint32) string {
 		return ""
 	}
 	defer d.leave()
-	var n C.size_t
-	return words(C.aside_dialect_family(d.c, C.uint32_t(rule), &n), n)
+	return d.family(rule)
 }
 
 // Opener returns the words for the rule and tag of a [KindOpen] event, as the dialect's file has them: the literal, the tag's
@@ -188,8 +145,7 @@ func (d *Dialect) Opener(rule, tag uint32) string {
 		return ""
 	}
 	defer d.leave()
-	var n C.size_t
-	return words(C.aside_dialect_opener(d.c, C.uint32_t(rule), C.uint32_t(tag), &n), n)
+	return d.opener(rule, tag)
 }
 
 // ToolTrigger has the texts around one call of a tool, for a server that makes a model write its calls by a grammar: Begin, the
@@ -217,39 +173,7 @@ func (d *Dialect) ToolTriggers() ([]ToolTrigger, error) {
 		return nil, err
 	}
 	defer d.leave()
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var triggers []ToolTrigger
-	for {
-		c := C.aside_tool_trigger{size: C.sizeof_aside_tool_trigger}
-		switch status := C.aside_dialect_tool_trigger(d.c, C.size_t(len(triggers)), &c); status {
-		case C.ASIDE_OK:
-		case C.ASIDE_NONE:
-			return triggers, nil
-		default:
-			return nil, lastFailure(status)
-		}
-		triggers = append(triggers, ToolTrigger{
-			Trigger:    text(c.trigger),
-			Begin:      text(c.begin),
-			AfterName:  text(c.after_name),
-			End:        text(c.end),
-			Arguments:  ToolArguments(c.arguments),
-			KeyBegin:   text(c.key_begin),
-			KeyEnd:     text(c.key_end),
-			ValueBegin: text(c.value_begin),
-			ValueEnd:   text(c.value_end),
-			Preserved:  strings.Fields(text(c.preserved)),
-		})
-	}
-}
-
-// words copies a text that may contain a NUL. It returns "" for NULL.
-func words(at *C.char, n C.size_t) string {
-	if at == nil {
-		return ""
-	}
-	return string(borrowed(at, n))
+	return d.toolTriggers()
 }
 
 // enter begins a use of the dialect, which leave ends. It returns an error if the dialect is nil or closed.
@@ -260,7 +184,7 @@ func (d *Dialect) enter() error {
 	if err := d.use.enter(); err != nil {
 		return err
 	}
-	if d.c == nil {
+	if d.isClosed() {
 		d.use.leave()
 		return ErrClosed
 	}
@@ -270,13 +194,4 @@ func (d *Dialect) enter() error {
 func (d *Dialect) leave() { d.use.leave() }
 
 // Version returns the version of the loaded library, such as "0.1.0".
-func Version() string { return C.GoString(C.aside_version()) }
-
-// chars returns a string's bytes for C, valid for one call. No NUL follows them. An empty string may have no memory, so one
-// byte stands in for it.
-func chars(text string) *C.char {
-	if text == "" {
-		text = "\x00"
-	}
-	return (*C.char)(unsafe.Pointer(unsafe.StringData(text)))
-}
+func Version() string { return version() }

@@ -1,7 +1,6 @@
-package aside
+//go:build cgo
 
-// #include "bridge.h"
-import "C"
+package aside
 
 // Status is a kind of failure. The errors of this package are one of these constants, or wrap one and add a message: compare
 // with [errors.Is].
@@ -9,39 +8,39 @@ type Status int32
 
 const (
 	// ErrNull means that a dialect, writer, filter or cache that is required is nil.
-	ErrNull Status = C.ASIDE_ERROR_NULL
+	ErrNull Status = errorNull
 	// ErrLength means that the lengths of the tokens do not add up to the chunk's. Nothing has changed.
-	ErrLength Status = C.ASIDE_ERROR_LENGTH
+	ErrLength Status = errorLength
 	// ErrUnknown means that no built-in dialect has that name, or none is known for that model or template, or no built-in
 	// filter has an id of CompressorOptions.Without. For a dialect's name, the message lists the nearest ones.
-	ErrUnknown Status = C.ASIDE_ERROR_UNKNOWN
+	ErrUnknown Status = errorUnknown
 	// ErrAmbiguous means that a template fits several dialects equally well: see [AmbiguousError].
-	ErrAmbiguous Status = C.ASIDE_ERROR_AMBIGUOUS
+	ErrAmbiguous Status = errorAmbiguous
 	// ErrDialect means that a text is not a dialect file. The message names line and key.
-	ErrDialect Status = C.ASIDE_ERROR_DIALECT
+	ErrDialect Status = errorDialect
 	// ErrOption means that an option has a value that it cannot have, or that the dialect does not support.
-	ErrOption Status = C.ASIDE_ERROR_OPTION
+	ErrOption Status = errorOption
 	// ErrBusy means that another call is in progress, in another goroutine or around this one. A scanner returns it when called
 	// from its own yield function or reader, a compressor from its own callback, a stream or splitter from its own writer.
 	// Close returns it for an object in use. Nothing has changed.
-	ErrBusy Status = C.ASIDE_ERROR_BUSY
+	ErrBusy Status = errorBusy
 	// ErrOrder means that calls came in an order that is not allowed. Either a paused call must be completed first, or
 	// cancelled by Reset; or a start was set after the stream's first byte; or a tool's output was fed after its end. Nothing
 	// has changed.
-	ErrOrder Status = C.ASIDE_ERROR_ORDER
+	ErrOrder Status = errorOrder
 	// ErrMemory means that memory ran out. A scanner, call writer or rewriter stays in this error until Reset.
-	ErrMemory Status = C.ASIDE_ERROR_MEMORY
+	ErrMemory Status = errorMemory
 	// ErrRange means that there is no such channel, or no such range in an original.
-	ErrRange Status = C.ASIDE_ERROR_RANGE
+	ErrRange Status = errorRange
 	// ErrJoin means that a text cannot be joined or escaped. The message says which byte of which part would be read as a
 	// marker, or what the dialect lacks.
-	ErrJoin Status = C.ASIDE_ERROR_JOIN
+	ErrJoin Status = errorJoin
 	// ErrFilter means that a text is not a filter file, or the filter fails its own tests. The message names line and key.
-	ErrFilter Status = C.ASIDE_ERROR_FILTER
+	ErrFilter Status = errorFilter
 	// ErrOriginal means that a text is not the one that a report describes.
-	ErrOriginal Status = C.ASIDE_ERROR_ORIGINAL
+	ErrOriginal Status = errorOriginal
 	// ErrDefect means that the library caught a defect of its own. The object stays in this error; it can only be closed.
-	ErrDefect Status = C.ASIDE_ERROR_PANIC
+	ErrDefect Status = errorPanic
 	// ErrClosed means that the object was closed.
 	ErrClosed Status = -1
 )
@@ -51,7 +50,7 @@ func (s Status) Error() string {
 	if s == ErrClosed {
 		return "aside: used after Close"
 	}
-	return "aside: " + C.GoString(C.aside_status_text(C.aside_status(s)))
+	return "aside: " + statusText(s)
 }
 
 // failure is a status with a message of its own.
@@ -62,12 +61,3 @@ type failure struct {
 
 func (f *failure) Error() string { return "aside: " + f.message }
 func (f *failure) Unwrap() error { return f.status }
-
-// lastFailure returns the error of a call that has just failed on this thread. The thread must be locked since before that
-// call: the message belongs to it.
-func lastFailure(status C.aside_status) error {
-	if C.aside_last_status() != status {
-		return Status(status)
-	}
-	return &failure{Status(status), C.GoString(C.aside_last_error())}
-}

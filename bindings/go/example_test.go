@@ -1,7 +1,6 @@
 package aside_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"log"
@@ -367,104 +366,4 @@ func ExampleStrip() {
 	content, err := aside.Strip(dialect, "<think>\nTwice 21.\n</think>\n\nIt is 42.\n")
 	fmt.Println(content, err)
 	// Output: It is 42. <nil>
-}
-
-// quiet is a filter that leaves out lines which only say that all is well.
-type quiet struct{}
-
-func (quiet) ID() string                  { return "quiet" }
-func (quiet) ToolIDs() []string           { return []string{"deploy"} }
-func (quiet) Matches(string, []byte) bool { return true }
-func (quiet) Apply(text, input []byte) ([]byte, error) {
-	var kept []byte
-	for _, line := range bytes.SplitAfter(text, []byte("\n")) {
-		if !bytes.HasPrefix(line, []byte("ok ")) {
-			kept = append(kept, line...)
-		}
-	}
-	return kept, nil
-}
-
-func ExampleFilter() {
-	c, err := aside.NewCompressor(&aside.CompressorOptions{Filters: []aside.Filter{quiet{}}, SwitchOff: "See the log for all."})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer c.Close()
-	text := []byte(strings.Repeat("ok host\n", 200) + "host 7 does not answer\n")
-	results, report, err := c.Compress(aside.Invocation{ToolID: "deploy"}, text)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer report.Close()
-	fmt.Printf("%s", results[0])
-	// Output:
-	// [Output compressed by quiet (1623 → 23 chars). See the log for all.]
-	// host 7 does not answer
-}
-
-func ExampleCompressor_Compress() {
-	c, err := aside.NewCompressor(nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer c.Close()
-	output := []byte("start\n" + strings.Repeat("waiting for the server\n", 100) + "error: no answer\n")
-	call := aside.Invocation{ToolID: "bash", Input: []byte(`{"command": "make test", "exit_code": 2}`)}
-	results, report, err := c.Compress(call, output)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer report.Close()
-	_, text, _ := strings.Cut(string(results[0]), "\n") // without the banner
-	fmt.Print(text)
-	for _, stretch := range report.Parts[0].Stretches {
-		if stretch.Change != aside.ChangeKept {
-			fmt.Println(stretch.End-stretch.Start, "bytes by", stretch.Filter)
-		}
-	}
-	// Output:
-	// start
-	// waiting for the server
-	// [… 99 lines as above]
-	// error: no answer
-	// 2277 bytes by repeats
-}
-
-func ExampleCompressor_NewStream() {
-	c, err := aside.NewCompressor(nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer c.Close()
-	stream, err := c.NewStream(aside.Invocation{ToolID: "bash"}, 1<<16, os.Stdout)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer stream.Close()
-	for range 100 {
-		fmt.Fprintln(stream, "waiting for the server")
-	}
-	report, err := stream.Finish()
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer report.Close()
-	// Output:
-	// waiting for the server
-	// [… 99 lines as above]
-}
-
-func ExampleFormatBanner() {
-	banner, err := aside.FormatBanner([]string{"repeats"}, 4016, 250)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(banner)
-	// Output: [Output compressed by repeats (4016 → 250 chars). Compression can be switched off for a tool by the host.]
-}
-
-func ExampleIsProtected() {
-	fmt.Println(aside.IsProtected([]byte(`{"a": 1}`)), aside.IsProtected([]byte("a: 1")))
-	// Output: true false
 }

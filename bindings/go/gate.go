@@ -1,9 +1,6 @@
+//go:build cgo
+
 package aside
-
-// #include "bridge.h"
-import "C"
-
-import "runtime"
 
 // Exchange is what HTTP says of a request and its answer. Header values are as they came, and empty where there is none.
 type Exchange struct {
@@ -16,19 +13,6 @@ type Exchange struct {
 	Formats Formats
 }
 
-// c returns the exchange for C, valid until pin is released.
-func (e *Exchange) c(pin *runtime.Pinner) *C.aside_exchange {
-	return &C.aside_exchange{
-		size:             C.sizeof_aside_exchange,
-		status:           C.uint32_t(max(e.Status, 0)),
-		formats:          C.uint32_t(e.Formats),
-		method:           pinned(pin, e.Method),
-		path:             pinned(pin, e.Path),
-		content_type:     pinned(pin, e.ContentType),
-		content_encoding: pinned(pin, e.ContentEncoding),
-	}
-}
-
 // Wants returns what the body of an answer is, for RewriterOptions.Body, and whether the answer is for a rewriter of these
 // formats at all: its status is 200, it is not compressed, its media type is one that a rewriter reads, and its path is that of
 // one of the formats.
@@ -36,33 +20,19 @@ func (e *Exchange) c(pin *runtime.Pinner) *C.aside_exchange {
 // Whoever rewrites an answer removes its headers Content-Length, ETag, Content-MD5, Digest and Repr-Digest, and calls
 // [Rewriter.Finish] at its end. Wants may be called at any time.
 func Wants(exchange Exchange) (Body, bool) {
-	var pin runtime.Pinner
-	defer pin.Unpin()
-	var body C.uint32_t
-	status := C.aside_rewriter_wants(exchange.c(&pin), &body)
-	return Body(body), status == C.ASIDE_OK
+	return wants(&exchange)
 }
 
 // RequestHint returns what a host does with a request, and whether there is something to do: the request is a POST to a path of
 // one of the formats. It may be called at any time.
 func RequestHint(exchange Exchange) (Hint, bool) {
-	var pin runtime.Pinner
-	defer pin.Unpin()
-	var hint C.uint32_t
-	status := C.aside_request_hint(exchange.c(&pin), &hint)
-	return Hint(hint), status == C.ASIDE_OK
+	return requestHint(&exchange)
 }
-
-// mostModel is the longest name of a model that is read.
-const mostModel = 1024
 
 // RequestModel finds the model that a request asks for, the first string "model" of its JSON object, in all of its body that has
 // come so far; 64 KiB are enough. It returns false while more of the body must come. The model is empty if there is none: the
 // body is not a JSON object, or its model is not a string, is not UTF-8, or is longer than 1,024 bytes. It may be called at any
 // time.
 func RequestModel(body []byte) (model string, known bool) {
-	var room [mostModel]byte
-	var size C.size_t
-	status := C.aside_request_model(data(body), C.size_t(len(body)), data(room[:]), C.size_t(len(room)), &size)
-	return string(room[:size]), status != C.ASIDE_MORE
+	return requestModel(body)
 }

@@ -72,7 +72,7 @@ func historyServer(fill func(*C.aside_history_options) C.aside_status) (*History
 		MaxBody: uint64(raw.max_body),
 	}
 	if raw.dialect != nil {
-		options.Dialect = &Dialect{c: raw.dialect} // built in
+		options.Dialect = &Dialect{dialectState: dialectState{raw.dialect}} // built in
 	}
 	return options, nil
 }

@@ -4,4 +4,4 @@
 // compiler would otherwise say that there are no Go files.
 package aside
 
-var _ = aside_needs_cgo__install_a_C_compiler_and_libaside_and_set_CGO_ENABLED_to_1__see_the_README
+var _ = aside_needs_cgo__import_aside_example_bindings_go_wasm_instead__or_install_a_C_compiler_and_libaside__see_the_README

@@ -1,12 +1,8 @@
+//go:build cgo
+
 package aside
 
-// #include "bridge.h"
-import "C"
-
-import (
-	"runtime"
-	"unsafe"
-)
+import "runtime"
 
 // RewriterOptions are the options of a rewriter.
 type RewriterOptions struct {
@@ -99,8 +95,8 @@ type Stats struct {
 // One call at a time may use a rewriter. A second one returns [ErrBusy] and changes nothing.
 type Rewriter struct {
 	use exclusive
-	c   *C.aside_go_rewriter // nil once closed
-	_   noCopy
+	rewriterState
+	_ noCopy
 }
 
 // NewRewriter returns a rewriter at the start of a stream. The options may be nil. The error is [ErrOption] for a start that
@@ -116,43 +112,9 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 	if options == nil {
 		options = &RewriterOptions{}
 	}
-	var pin runtime.Pinner
-	defer pin.Unpin()
-	c := C.aside_rewriter_options{
-		size:        C.sizeof_aside_rewriter_options,
-		tools:       pinnedTools(&pin, options.Tools),
-		start:       C.uint32_t(options.Start),
-		field:       C.uint32_t(options.Field),
-		body:        C.uint32_t(options.Body),
-		max_event:   C.uint64_t(options.MaxEvent),
-		stray_close: C.uint32_t(options.StrayClose),
-		max_held:    C.uint64_t(options.MaxHeld),
-		max_tools:   C.uint64_t(options.MaxTools),
-
-		calls_in_thinking: C.uint32_t(options.CallsInThinking),
-		leading_tags:      C.uint32_t(options.LeadingTags),
-		formats:           C.uint32_t(options.Formats),
-		responses_as:      C.uint32_t(options.ResponsesAs),
-		repair:            flag(options.Repair),
-		promote_empty:     flag(options.PromoteEmpty),
-		merge:             flag(options.Merge),
-		keep_guessed:      flag(options.KeepGuessed),
-		off:               flag(options.Off),
-		calls:             flag(options.Calls),
-		not_whole:         C.uint32_t(options.NotWhole),
-		unknown_tool:      C.uint32_t(options.UnknownTool),
-		implied_end:       C.uint32_t(options.ImpliedEnd),
-		max_calls:         C.uint64_t(options.MaxCalls),
-		repair_arguments:  flag(options.RepairArguments),
-	}
-	if options.StartCall != "" {
-		c.start_call = pinned(&pin, options.StartCall)
-	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	w := &Rewriter{}
-	if status := C.aside_go_rewriter_new(d.c, &c, &w.c); status != C.ASIDE_OK {
-		return nil, lastFailure(status)
+	if err := w.open(d, options); err != nil {
+		return nil, err
 	}
 	runtime.SetFinalizer(w, (*Rewriter).Close)
 	return w, nil
@@ -165,10 +127,9 @@ func (w *Rewriter) Close() error {
 		return ErrBusy
 	}
 	defer w.use.leave()
-	if w.c != nil {
+	if !w.isClosed() {
 		runtime.SetFinalizer(w, nil)
-		C.aside_go_rewriter_free(w.c)
-		w.c = nil
+		w.free()
 	}
 	return nil
 }
@@ -181,13 +142,13 @@ func (w *Rewriter) Close() error {
 // The dialect may be closed after the call. Errors are those of [NewRewriter], and [ErrOrder] if the stream has begun.
 func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
 	if d == nil {
-		return w.do(func() C.aside_status { return C.aside_go_rewriter_use_dialect(w.c, nil, C.uint32_t(start)) })
+		return w.do(func() error { return w.useDialect(nil, start) })
 	}
 	if err := d.enter(); err != nil {
 		return err
 	}
 	defer d.leave()
-	return w.do(func() C.aside_status { return C.aside_go_rewriter_use_dialect(w.c, d.c, C.uint32_t(start)) })
+	return w.do(func() error { return w.useDialect(d, start) })
 }
 
 // UseTools sets the tools of the next stream's request, before its first byte, as RewriterOptions.Tools. For a rewriter that
@@ -195,7 +156,7 @@ func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
 //
 // The error is [ErrOption] for tools that cannot be read, and says where, and [ErrOrder] if the stream has begun.
 func (w *Rewriter) UseTools(tools []byte) error {
-	return w.do(func() C.aside_status { return C.aside_go_rewriter_use_tools(w.c, data(tools), C.size_t(len(tools))) })
+	return w.do(func() error { return w.useTools(tools) })
 }
 
 // StartFromPrompt sets where the next stream starts, before its first byte: the text of each choice continues a rendered prompt
@@ -204,20 +165,20 @@ func (w *Rewriter) UseTools(tools []byte) error {
 //
 // It returns what is open at the first byte. If the stream has begun, the error is [ErrOrder].
 func (w *Rewriter) StartFromPrompt(tail string) (Start, error) {
-	var start C.uint32_t
-	err := w.do(func() C.aside_status {
-		return C.aside_go_rewriter_start_from_prompt(w.c, chars(tail), C.size_t(len(tail)), &start)
+	var start Start
+	err := w.do(func() (err error) {
+		start, err = w.startFromPrompt(tail)
+		return err
 	})
-	return Start(start), err
+	return start, err
 }
 
 // Feed reads the next bytes, cut anywhere, and appends to dst what they decide: each event as soon as it is complete. p is not
 // kept. On an error it returns dst unchanged.
 func (w *Rewriter) Feed(dst, p []byte) ([]byte, error) {
-	err := w.do(func() C.aside_status {
-		status := C.aside_go_rewriter_feed(w.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(p))), C.size_t(len(p)))
-		dst = w.append(dst, status)
-		return status
+	err := w.do(func() (err error) {
+		dst, err = w.feed(dst, p)
+		return err
 	})
 	return dst, err
 }
@@ -225,69 +186,37 @@ func (w *Rewriter) Feed(dst, p []byte) ([]byte, error) {
 // Finish ends the stream and appends to dst what was held back. The next Feed begins a new stream. On an error it returns dst
 // unchanged.
 func (w *Rewriter) Finish(dst []byte) ([]byte, error) {
-	err := w.do(func() C.aside_status {
-		status := C.aside_go_rewriter_finish(w.c)
-		dst = w.append(dst, status)
-		return status
+	err := w.do(func() (err error) {
+		dst, err = w.finish(dst)
+		return err
 	})
 	return dst, err
 }
 
 // Reset drops the stream, and every error but [ErrDefect]. The next Feed begins a new stream.
 func (w *Rewriter) Reset() error {
-	return w.do(func() C.aside_status { return C.aside_go_rewriter_reset(w.c) })
+	return w.do(w.reset)
 }
 
 // do makes a call.
-func (w *Rewriter) do(call func() C.aside_status) error {
+func (w *Rewriter) do(call func() error) error {
 	if !w.use.enter() {
 		return ErrBusy
 	}
 	defer w.use.leave()
-	if w.c == nil {
+	if w.isClosed() {
 		return ErrClosed
 	}
-	status := call()
-	if status != C.ASIDE_OK {
-		return &failure{Status(status), C.GoString(&w.c.message[0])}
-	}
-	return nil
-}
-
-// flag returns how C writes a bool.
-func flag(set bool) C.uint32_t {
-	if set {
-		return 1
-	}
-	return 0
-}
-
-// append appends the output of a call.
-func (w *Rewriter) append(dst []byte, status C.aside_status) []byte {
-	if status != C.ASIDE_OK {
-		return dst
-	}
-	return append(dst, borrowed(w.c.out.at, w.c.out.len)...)
+	return call()
 }
 
 // Stats returns what was counted since the start or the last Reset, and what is held now. The error is [ErrBusy] while a call
 // is in progress and [ErrClosed] after Close.
 func (w *Rewriter) Stats() (Stats, error) {
-	var c C.aside_rewriter_stats
-	err := w.do(func() C.aside_status { return C.aside_go_rewriter_stats(w.c, &c) })
-	return Stats{
-		Events:        uint64(c.events),
-		Changed:       uint64(c.changed),
-		Added:         uint64(c.added),
-		Repaired:      uint64(c.repaired),
-		TooLong:       uint64(c.too_long),
-		Unread:        uint64(c.unread),
-		Unpromoted:    uint64(c.unpromoted),
-		Truncated:     uint64(c.truncated),
-		ThinkingBytes: uint64(c.thinking_bytes),
-		ContentBytes:  uint64(c.content_bytes),
-		Held:          uint64(c.held),
-		SplitByServer: uint64(c.split_by_server),
-		Encoded:       c.encoded != 0,
-	}, err
+	var stats Stats
+	err := w.do(func() (err error) {
+		stats, err = w.stats()
+		return err
+	})
+	return stats, err
 }

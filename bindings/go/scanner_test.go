@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	aside "aside.example/bindings/go"
 )
@@ -412,63 +411,6 @@ func TestForgotten(t *testing.T) {
 	if grown := resident(t) - before; grown > many*1024 {
 		t.Errorf("%d forgotten scanners and dialects: %d KiB more", many, grown>>10)
 	}
-}
-
-// held keeps small values alive with which the collector may have shared an allocation.
-var held []*uint64
-
-// Each forgotten handle is collected by itself, however small it is and whatever shares its allocation.
-func TestForgottenOnesAreCollected(t *testing.T) {
-	const many = 64
-	collected := make(chan bool, 3*many)
-	func() {
-		dialect, err := aside.Find("qwen3")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range many {
-			own, err := aside.Load(own)
-			if err != nil {
-				t.Fatal(err)
-			}
-			held = append(held, new(uint64))
-			rewriter, err := aside.NewRewriter(dialect, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			held = append(held, new(uint64))
-			compressor, err := aside.NewCompressor(&aside.CompressorOptions{Bare: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			held = append(held, new(uint64))
-			collects(own, collected)
-			collects(rewriter, collected)
-			collects(compressor, collected)
-		}
-	}()
-	timeout := time.After(20 * time.Second)
-	// The last ones may still be on the stack.
-	for left := 3*many - 3; left > 0; {
-		runtime.GC()
-		select {
-		case <-collected:
-			left--
-		case <-timeout:
-			t.Fatal(left, "handles are not collected")
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-	held = nil
-}
-
-// collects reports when the finalizer of a handle has run.
-func collects[T io.Closer](handle T, collected chan<- bool) {
-	runtime.SetFinalizer(handle, nil)
-	runtime.SetFinalizer(handle, func(handle T) {
-		handle.Close()
-		collected <- true
-	})
 }
 
 func all(t testing.TB, scanner *aside.Scanner, r io.Reader) *recorder {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -157,18 +156,5 @@ func TestSplitterWriterPanics(t *testing.T) {
 	n, err := io.Copy(splitter, bytes.NewBufferString("abc"))
 	if n != 0 || err == nil || splitter.Close() != err {
 		t.Error(n, err)
-	}
-}
-
-// go vet reports copies of a type that has a field of type noCopy.
-func TestCopiesAreSeen(t *testing.T) {
-	for _, of := range []any{aside.Dialect{}, aside.Scanner{}, aside.Splitter{}, aside.Rewriter{}, aside.Compressor{}, aside.ToolStream{}} {
-		kind, seen := reflect.TypeOf(of), false
-		for i := range kind.NumField() {
-			seen = seen || kind.Field(i).Type.Name() == "noCopy"
-		}
-		if !seen {
-			t.Error(kind, "may be copied")
-		}
 	}
 }

@@ -1,21 +1,17 @@
+//go:build cgo
+
 package aside
-
-// #include "bridge.h"
-import "C"
-
-import (
-	"runtime"
-	"unsafe"
-)
 
 // Strip returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends.
 //
 // The error is [ErrNull] or [ErrClosed] for a dialect that is nil or closed, and [ErrMemory]. Any number of goroutines may
 // call Strip at once.
 func Strip(d *Dialect, text string) (string, error) {
-	return whole(d, func(n *C.size_t) *C.char {
-		return C.aside_strip(d.c, chars(text), C.size_t(len(text)), n)
-	})
+	if err := d.enter(); err != nil {
+		return "", err
+	}
+	defer d.leave()
+	return d.strip(text)
 }
 
 // JoinOptions are the options of [Join].
@@ -46,29 +42,11 @@ func Join(d *Dialect, thinking, content string, options *JoinOptions) (string, e
 	if options == nil {
 		options = &JoinOptions{}
 	}
-	var pin runtime.Pinner
-	defer pin.Unpin()
-	list := make([]C.aside_join_call, len(options.Calls))
-	for i, call := range options.Calls {
-		list[i] = C.aside_join_call{name: pinned(&pin, call.Name), arguments: pinned(&pin, call.Arguments)}
-		if call.ID != "" {
-			list[i].id = pinned(&pin, call.ID)
-		}
+	if err := d.enter(); err != nil {
+		return "", err
 	}
-	raw := C.aside_join_options{
-		size:       C.sizeof_aside_join_options,
-		thinking:   pinned(&pin, thinking),
-		content:    pinned(&pin, content),
-		call_count: C.size_t(len(list)),
-		call_size:  C.sizeof_aside_join_call,
-		start:      C.uint32_t(options.Start),
-		markers:    C.uint32_t(options.Markers),
-	}
-	if len(list) > 0 {
-		pin.Pin(&list[0])
-		raw.calls = &list[0]
-	}
-	return whole(d, func(n *C.size_t) *C.char { return C.aside_join(d.c, &raw, n) })
+	defer d.leave()
+	return d.join(thinking, content, options)
 }
 
 // Escape returns a text in which the dialect's markers are broken, so that a user's text can go into a prompt. It inserts
@@ -81,36 +59,9 @@ func Join(d *Dialect, thinking, content string, options *JoinOptions) (string, e
 // If the dialect has a marker that cannot be broken, the error is [ErrJoin]. Any number of goroutines may call Escape at
 // once.
 func Escape(d *Dialect, text string) (string, error) {
-	return whole(d, func(n *C.size_t) *C.char {
-		return C.aside_escape(d.c, chars(text), C.size_t(len(text)), n)
-	})
-}
-
-// whole returns a copy of the text that a call has made, and frees that text.
-func whole(d *Dialect, call func(n *C.size_t) *C.char) (string, error) {
 	if err := d.enter(); err != nil {
 		return "", err
 	}
 	defer d.leave()
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var n C.size_t
-	return made(call(&n), &n)
-}
-
-// made returns a copy of a text that the library has made, and frees that text. The thread must be locked.
-func made(text *C.char, n *C.size_t) (string, error) {
-	if text == nil {
-		return "", lastFailure(C.aside_last_status())
-	}
-	defer C.aside_free(unsafe.Pointer(text))
-	return string(borrowed(text, *n)), nil
-}
-
-// madeStatus returns the status of a call that returns an object.
-func madeStatus(made bool) C.aside_status {
-	if made {
-		return C.ASIDE_OK
-	}
-	return C.aside_last_status()
+	return d.escape(text)
 }

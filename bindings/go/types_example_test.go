@@ -3,13 +3,10 @@
 package aside_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"log"
-	"os"
 	"strings"
-	"time"
 
 	aside "aside.example/bindings/go"
 )
@@ -116,112 +113,4 @@ func ExampleCounts() {
 	counts, err := scanner.Counts(aside.ChannelThinking)
 	fmt.Println(counts.Bytes, counts.Characters, counts.Spans, err)
 	// Output: 7 5 1 <nil>
-}
-
-func ExampleCommand() {
-	commands, err := aside.Commands("cd app && sudo git -C lib diff | head")
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, command := range commands {
-		fmt.Printf("%s %q %v\n", command.Name, command.Subcommand, command.Piped)
-	}
-	// Output:
-	// cd "app" false
-	// git "diff" true
-	// head "" false
-}
-
-func ExampleCheckFilter() {
-	err := aside.CheckFilter(`id = "mine"`)
-	fmt.Println(errors.Is(err, aside.ErrFilter))
-	// Output: true
-}
-
-// lastResult is a cache that remembers one result.
-type lastResult struct {
-	key string
-	hit *aside.Hit
-}
-
-func (*lastResult) ID() string             { return "last-result" }
-func (*lastResult) ToolIDs() []string      { return nil }
-func (*lastResult) Observe(string, []byte) {}
-func (c *lastResult) Lookup(toolID string, input []byte) (*aside.Hit, error) {
-	if c.key != toolID+string(input) {
-		return nil, nil
-	}
-	return c.hit, nil
-}
-func (c *lastResult) Record(toolID string, input, text []byte, now time.Time) error {
-	c.key, c.hit = toolID+string(input), &aside.Hit{Text: bytes.Clone(text), Time: now}
-	return nil
-}
-
-func ExampleCache() {
-	c, err := aside.NewCompressor(&aside.CompressorOptions{Caches: []aside.Cache{&lastResult{}}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer c.Close()
-	output := []byte(strings.Repeat("an answer that stays the same\n", 100))
-	for range 2 {
-		_, report, err := c.Compress(aside.Invocation{ToolID: "poll", Now: time.Now()}, output)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("%q\n", report.Hit)
-		report.Close()
-	}
-	// Output:
-	// ""
-	// "last-result"
-}
-
-// What was left out can be shown after all.
-func ExampleReport_Slice() {
-	c, err := aside.NewCompressor(nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer c.Close()
-	output := []byte("start\n" + strings.Repeat("waiting for the server\n", 100) + "error: no answer\n")
-	_, report, err := c.Compress(aside.Invocation{ToolID: "bash"}, output)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer report.Close()
-	for _, part := range report.Parts {
-		for _, stretch := range part.Stretches {
-			if stretch.Change != aside.ChangeKept {
-				left, err := report.Slice(part.Part, output, stretch.Start, stretch.End)
-				fmt.Println(bytes.Count(left, []byte("\n")), "lines", err)
-			}
-		}
-	}
-	// Output: 99 lines <nil>
-}
-
-func ExampleToolStream() {
-	c, err := aside.NewCompressor(&aside.CompressorOptions{Budget: 2048})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer c.Close()
-	var result strings.Builder
-	stream, err := c.NewStream(aside.Invocation{ToolID: "bash"}, 8192, &result)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer stream.Close()
-	for n := range 10_000 {
-		fmt.Fprintf(stream, "compiling file %d\n", n)
-	}
-	report, err := stream.Finish()
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer report.Close()
-	fmt.Fprintln(os.Stdout, result.Len() <= 2048, strings.HasSuffix(result.String(), "compiling file 9999\n"))
-	// Output: true true
 }

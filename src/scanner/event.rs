@@ -41,6 +41,33 @@ pub struct Event<'a> {
     pub tokens: u32,
 }
 
+impl<'a> Event<'a> {
+    /// Returns an event of the channel of tools, for a [`CallWriter`](crate::call_writer::CallWriter) of a host that has kept the
+    /// kinds and bytes of a scanner's events and not the events.
+    ///
+    /// ```
+    /// use aside::call_writer::{CallWriter, Options};
+    /// use aside::{Cause, Dialect, Event, Kind};
+    ///
+    /// let mut writer = CallWriter::new(&Dialect::find("qwen3")?, Options::default());
+    /// let (mut name, mut arguments) = (String::new(), String::new());
+    /// let end = Kind::CallEnd { index: 0, cause: Cause::Marker, is_repaired: false };
+    /// let kinds = [Kind::Call { rule: 1, table: 0, index: 0 }, Kind::CallName(None), Kind::CallValue, end];
+    /// for (kind, bytes) in kinds.into_iter().zip(["", "stop", "{}", ""]) {
+    ///     writer.event(&Event::of_call(kind, bytes.as_bytes()), |delta| {
+    ///         name += delta.name.unwrap_or_default();
+    ///         arguments += delta.arguments;
+    ///     })?;
+    /// }
+    /// assert_eq!((&*name, &*arguments), ("stop", "{}"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn of_call(kind: Kind<'a>, bytes: &'a [u8]) -> Event<'a> {
+        Event { kind, channel: Channel::Tool, offset: 0, bytes, first_token: 0, tokens: 0 }
+    }
+}
+
 /// What an event reports.
 ///
 /// ```

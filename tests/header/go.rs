@@ -11,6 +11,15 @@ const WIDTH: usize = 118;
 
 pub fn constants(description: &Description) -> String {
     let mut out = "// Code generated from src/ffi by tests/header. DO NOT EDIT.\n\npackage aside\n".to_owned();
+    let statuses = description.enumerations.iter().filter(|one| one.form == Form::Status);
+    let errors: Vec<_> = statuses.flat_map(Enumeration::short).filter(|(_, status)| status.value < 0).collect();
+    let name = |short: &str| format!("e{}", &camel(short, &[])[1..]);
+    let width = errors.iter().map(|(short, _)| name(short).len()).max().unwrap_or_default();
+    out += "\n// The numbers of errors.\nconst (\n";
+    for (short, status) in &errors {
+        out += &format!("\t{:width$} = {}\n", name(short), status.value);
+    }
+    out += ")\n";
     for enumeration in description.enumerations.iter().filter(|one| one.form != Form::Status) {
         let name = type_of(enumeration);
         let about = uncapitalized(&said(description, &enumeration.about));

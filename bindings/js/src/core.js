@@ -199,6 +199,10 @@ class Reader {
     return this.words[this.word++];
   }
 
+  skip(numbers) {
+    this.word += numbers;
+  }
+
   flag() {
     return this.words[this.word++] === 1;
   }

@@ -28,6 +28,8 @@ export type UnknownTool = "text" | "drop" | "tell";
 export type ToolArguments = "json" | "tags" | "elements" | "literal";
 export type ImpliedEnd = "on" | "off";
 export type LeadingTags = "dialect" | "text";
+export type BudgetUnit = "bytes" | "characters";
+export type BudgetScope = "span" | "stream";
 export type Markers = "refuse" | "escape";
 export type Field = "reasoning_content" | "reasoning" | "thinking";
 export type Body = "unknown" | "events" | "json" | "lines";
@@ -219,7 +221,8 @@ export interface Thought<T extends Text = string> {
 interface CallOptions {
   /** Tells tool calls: as events, and as `calls` of what `split` returns. */
   calls?: boolean;
-  /** The tools of the request, which imply `calls`: only calls of these are reported, with arguments of the types that they ask for. */
+  /** The tools of the request, which imply `calls` unless that is false: only calls of these are reported, with arguments of the types
+   * that they ask for. */
   tools?: Tools | null;
   /** The most bytes of `tools` as JSON. */
   maxTools?: number;
@@ -240,8 +243,12 @@ interface CallOptions {
 export interface ScannerOptions extends CallOptions {
   /** The channel, or other start, at the first byte; by default the dialect's. */
   start?: Start | null;
-  /** Limits the thinking of the stream, in characters: the event `budget` says where it is exceeded. */
+  /** Limits the thinking: the event `budget` says where it is exceeded. */
   budget?: number;
+  /** The unit of the budget: `characters` by default. */
+  budgetUnit?: BudgetUnit;
+  /** Whether all thinking of the stream shares the budget, as by default, or each span has all of it. */
+  budgetScope?: BudgetScope;
   /** Keeps whole thoughts for `takeThought`: true, or the most bytes of them. */
   collect?: boolean | number;
   /** How a closer of the thinking after other content is treated. */

@@ -31,8 +31,12 @@ function readEvent(reader, isString) {
   const offset = reader.long();
   const firstToken = reader.long();
   const tokens = reader.number();
+  // The tag, and the number of the call.
+  reader.skip(2);
   const text = reader.text(isString);
   const attribute = kind === "attribute" ? { name: reader.text(isString), value: reader.text(isString) } : null;
+  // Where the attribute is in its marker.
+  if (attribute) reader.skip(4);
   return new Event(
     kind, channel, text, offset, cause > 0 ? CAUSES[cause - 1] : null, rule > 0 ? rule - 1 : null, isRepaired, attribute,
     firstToken, tokens,

@@ -303,3 +303,21 @@ test("objects are freed, and none is used after that", () => {
     assert.throws(() => disposed.feed("a"), /this object was freed/);
   }
 });
+
+test("a budget may be of bytes, and of each span", () => {
+  const at = (options) => {
+    const events = new Scanner("thought-stream", { budget: 2, ...options }).feed("<thinking>éaé</thinking>b<thinking>éaé</thinking>");
+    return events.filter(({ kind }) => kind === "budget").map(({ offset }) => offset);
+  };
+  assert.deepEqual(at({}), [13]);
+  assert.deepEqual(at({ budgetUnit: "bytes" }), [12]);
+  assert.deepEqual(at({ budgetScope: "span" }), [13, 40]);
+  assert.throws(() => at({ budgetUnit: "words" }), { name: "AsideError", message: /budgetUnit: "words" is unknown/ });
+});
+
+test("tools may be known without telling calls", () => {
+  const text = '<tool_call>{"name": "f", "arguments": {}}</tool_call>';
+  const tools = [{ type: "function", function: { name: "f" } }];
+  const told = (options) => new Scanner("qwen3", { tools, ...options }).split(text);
+  assert.deepEqual([told({}).calls.length > 0, told({ calls: false }).calls.length], [true, 0]);
+});

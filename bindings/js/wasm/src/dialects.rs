@@ -26,6 +26,12 @@ pub fn find(host: &mut Host, how: u32) -> Result<i32, Failure> {
     Ok(host.objects.dialects.insert(dialect))
 }
 
+/// Writes the version of the library.
+pub fn version(host: &mut Host) -> Result<i32, Failure> {
+    host.output.text(env!("CARGO_PKG_VERSION"));
+    Ok(0)
+}
+
 pub fn names(host: &mut Host) -> Result<i32, Failure> {
     host.output.list(Dialect::names());
     Ok(0)
@@ -44,6 +50,14 @@ pub fn starts(host: &mut Host, dialect: u32) -> Result<i32, Failure> {
         }
     }
     host.output.list(starts);
+    Ok(0)
+}
+
+/// Writes the family of a rule, or the words of one of its openers if it is not below 0; nothing if there is none.
+pub fn label(host: &mut Host, dialect: u32, rule: u32, tag: i32) -> Result<i32, Failure> {
+    let dialect = host.objects.dialects.get(dialect)?;
+    let label = u32::try_from(tag).map_or(dialect.family(rule), |tag| dialect.opener(rule, tag));
+    host.output.text(label.unwrap_or_default());
     Ok(0)
 }
 

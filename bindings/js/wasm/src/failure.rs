@@ -14,6 +14,10 @@ pub enum Class {
     Ambiguous = 4,
     #[cfg(feature = "streams")]
     Join = 5,
+    #[cfg(feature = "streams")]
+    Order = 6,
+    #[cfg(feature = "streams")]
+    Length = 7,
 }
 
 pub struct Failure {
@@ -73,6 +77,10 @@ mod of_streams {
         fn from(error: aside::Error) -> Failure {
             match error {
                 aside::Error::OutOfMemory => Failure::memory(),
+                aside::Error::FinishPending | aside::Error::StreamBegun => {
+                    Failure::new(Class::Order, error.to_string())
+                }
+                aside::Error::TokenLengths => Failure::new(Class::Length, error.to_string()),
                 other => Failure::value(other),
             }
         }

@@ -6,7 +6,7 @@
 
 use crate::host::{WINDOW, run, with};
 #[cfg(feature = "streams")]
-use crate::{dialects, gate, rewriters, scanners, whole};
+use crate::{calls, dialects, gate, rewriters, scanners, whole};
 
 /// Exports functions under their own names.
 macro_rules! export {
@@ -53,8 +53,10 @@ export! {
 export! {
     /// Arguments: a name, the name of a model, a template, or the text of a file.
     fn dialect_find(how: u32) -> i32 { run(|host| dialects::find(host, how)) }
+    fn version() -> i32 { run(dialects::version) }
     fn dialect_names() -> i32 { run(dialects::names) }
     fn dialect_starts(dialect: u32) -> i32 { run(|host| dialects::starts(host, dialect)) }
+    fn dialect_label(dialect: u32, rule: u32, tag: i32) -> i32 { run(|host| dialects::label(host, dialect, rule, tag)) }
     fn dialect_triggers(dialect: u32) -> i32 { run(|host| dialects::triggers(host, dialect)) }
     fn dialect_free(dialect: u32) -> u32 { with(|host| u32::from(host.objects.dialects.remove(dialect).is_some())) }
 
@@ -74,6 +76,15 @@ export! {
     fn scanner_take_thought(scanner: u32) -> i32 { run(|host| scanners::take_thought(host, scanner)) }
     fn scanner_copy(scanner: u32) -> i32 { run(|host| scanners::copy(host, scanner)) }
     fn scanner_reset(scanner: u32) -> i32 { run(|host| scanners::reset(host, scanner)) }
+
+    /// Arguments: names and values of options.
+    fn calls_new(dialect: u32) -> i32 { run(|host| calls::new(host, dialect)) }
+    fn calls_free(writer: u32) -> u32 { with(|host| u32::from(host.objects.writers.remove(writer).is_some())) }
+    /// Arguments: the bytes of the event.
+    fn calls_feed(writer: u32, kind: u32, cause: u32, rule: u32, tag: u32, call: u32) -> i32 {
+        run(|host| calls::feed(host, writer, &calls::Numbers { kind, cause, rule, tag, call }))
+    }
+    fn calls_reset(writer: u32) -> i32 { run(|host| calls::reset(host, writer)) }
 
     /// Arguments: names and values of options.
     fn rewriter_new(dialect: u32) -> i32 { run(|host| rewriters::new(host, dialect)) }

@@ -32,14 +32,15 @@ pub fn request_hint(host: &mut Host) -> Result<i32, Failure> {
     Ok(i32::from(sse::request_hint(&exchange).is_some()))
 }
 
-/// Writes the model that a request's body asks for.
+/// Writes the model that a request's body asks for. Returns 1 if it cannot be known before more of the body has come.
 pub fn request_model(host: &mut Host) -> Result<i32, Failure> {
     let body = host.arguments().bytes();
     let mut room = [0; LONGEST_MODEL];
-    let model = match sse::request_model(&body, &mut room) {
-        RequestModel::Found(model) => Some(model),
-        _ => None,
+    let (model, is_cut) = match sse::request_model(&body, &mut room) {
+        RequestModel::Found(model) => (Some(model), 0),
+        RequestModel::More => (None, 1),
+        RequestModel::None => (None, 0),
     };
     host.output.optional(model);
-    Ok(0)
+    Ok(is_cut)
 }

@@ -28,6 +28,7 @@ pub struct Objects {
     pub dialects: Slab<aside::Dialect>,
     pub scanners: Slab<crate::scanners::Scanner>,
     pub rewriters: Slab<crate::rewriters::Rewriter>,
+    pub writers: Slab<crate::calls::Writer>,
     /// The part of a text in pieces that `split` has read.
     pub texts: crate::scanners::Texts,
 }
@@ -39,6 +40,7 @@ impl Objects {
             dialects: Slab::new(),
             scanners: Slab::new(),
             rewriters: Slab::new(),
+            writers: Slab::new(),
             texts: crate::scanners::Texts::new(),
         }
     }

@@ -1,8 +1,11 @@
-//! The WebAssembly of the JavaScript package: the crate's types as functions of numbers, with texts in linear memory. No
-//! logic is here that the crate should have. `ffi.rs` lists the functions; `../src/core.js` is the other side.
+//! The WebAssembly of the JavaScript package and of Go's without cgo: the crate's types as functions of numbers, with texts in
+//! linear memory. No logic is here that the crate should have. `ffi.rs` lists the functions; the other sides are `../src/core.js`
+//! and `../../go/wasm/engine.go`.
 
 #![deny(unsafe_code)]
 
+#[cfg(feature = "streams")]
+mod calls;
 #[cfg(feature = "streams")]
 mod dialects;
 mod failure;

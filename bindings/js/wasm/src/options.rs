@@ -19,17 +19,17 @@ pub struct OfScanner {
 }
 
 pub fn scanner(arguments: &mut Arguments) -> Result<OfScanner, Failure> {
-    let (mut options, mut writing, mut tools) =
+    let (mut options, mut of_calls, mut tools) =
         (ScannerOptions::new(), call_writer::Options::new(), OfTools::default());
-    let mut calls = false;
+    let (mut calls, mut budget) = (None, None);
+    let (mut unit, mut scope) = (BudgetUnit::Characters, BudgetScope::Stream);
     while let Some(name) = arguments.next_text() {
         let (name, value) = (&*name, &*arguments.text());
         match name {
             "start" => options = options.start(start(value)?),
-            "budget" => {
-                let budget = Budget::new(number(name, value)?, BudgetUnit::Characters, BudgetScope::Stream);
-                options = options.budget(budget);
-            }
+            "budget" => budget = Some(number(name, value)?),
+            "budgetUnit" => unit = words::find(name, value, words::BUDGET_UNIT)?,
+            "budgetScope" => scope = words::find(name, value, words::BUDGET_SCOPE)?,
             "collect" => {
                 options = options.collect(match value {
                     "true" => Some(COLLECTED),
@@ -37,31 +37,60 @@ pub fn scanner(arguments: &mut Arguments) -> Result<OfScanner, Failure> {
                     _ => Some(size(name, value)?),
                 });
             }
-            "calls" => calls = flag(name, value)?,
+            "calls" => calls = Some(flag(name, value)?),
             "callsInThinking" => {
                 options = options.calls_in_thinking(words::find(name, value, words::CALLS_IN_THINKING)?);
             }
             "strayClose" => options = options.stray_close(words::find(name, value, words::STRAY_CLOSE)?),
             "leadingTags" => options = options.leading_tags(words::find(name, value, words::LEADING_TAGS)?),
-            "tools" => tools.json = Some(value.to_owned()),
-            "maxTools" => tools.most = Some(size(name, value)?),
-            "notWhole" => writing = writing.not_whole(words::find(name, value, words::NOT_WHOLE)?),
-            "unknownTool" => writing = writing.unknown_tool(words::find(name, value, words::UNKNOWN_TOOL)?),
-            "impliedEnd" => writing = writing.implied_end(words::find(name, value, words::IMPLIED_END)?),
-            "maxCalls" => writing = writing.max_calls(number(name, value)?),
-            "repairArguments" => writing = writing.repair_arguments(flag(name, value)?),
-            _ => return Err(unknown("a scanner", name)),
+            _ if tools.take(name, value)? => {}
+            _ => of_calls = writing(of_calls, name, value, "a scanner")?,
         }
     }
+    if let Some(budget) = budget {
+        options = options.budget(Budget::new(budget, unit, scope));
+    }
     let tools = tools.read()?;
-    calls |= tools.is_some();
-    Ok(OfScanner { options: options.calls(calls), writing: calls.then(|| writing.tools(tools)) })
+    let calls = calls.unwrap_or(tools.is_some());
+    Ok(OfScanner { options: options.calls(calls), writing: calls.then(|| of_calls.tools(tools)) })
+}
+
+/// Returns the options of a writer of calls.
+pub fn writer(arguments: &mut Arguments) -> Result<call_writer::Options, Failure> {
+    let (mut options, mut tools) = (call_writer::Options::new(), OfTools::default());
+    while let Some(name) = arguments.next_text() {
+        let (name, value) = (&*name, arguments.text());
+        match name {
+            "idPrefix" => options = options.id_prefix(value),
+            "maxHeld" => options = options.max_held(size(name, &value)?),
+            _ if tools.take(name, &value)? => {}
+            _ => options = writing(options, name, &value, "a call writer")?,
+        }
+    }
+    Ok(options.tools(tools.read()?))
+}
+
+/// Adds an option of those that say how calls are written; an error names the object that does not have it.
+fn writing(
+    options: call_writer::Options,
+    name: &str,
+    value: &str,
+    what: &str,
+) -> Result<call_writer::Options, Failure> {
+    Ok(match name {
+        "notWhole" => options.not_whole(words::find(name, value, words::NOT_WHOLE)?),
+        "unknownTool" => options.unknown_tool(words::find(name, value, words::UNKNOWN_TOOL)?),
+        "impliedEnd" => options.implied_end(words::find(name, value, words::IMPLIED_END)?),
+        "maxCalls" => options.max_calls(number(name, value)?),
+        "repairArguments" => options.repair_arguments(flag(name, value)?),
+        _ => return Err(unknown(what, name)),
+    })
 }
 
 /// Returns the options of a rewriter, and the most bytes of its tools.
 pub fn rewriter(arguments: &mut Arguments) -> Result<(sse::Options, Option<usize>), Failure> {
     let (mut options, mut tools) = (sse::Options::new(), OfTools::default());
-    let mut calls = false;
+    let mut calls = None;
     while let Some(name) = arguments.next_text() {
         let (name, value) = (&*name, &*arguments.text());
         match name {
@@ -70,9 +99,8 @@ pub fn rewriter(arguments: &mut Arguments) -> Result<(sse::Options, Option<usize
             "body" => options = options.body(words::find(name, value, words::BODY)?),
             "formats" => options = options.formats(words::formats(value)?),
             "responsesAs" => options = options.responses_as(words::find(name, value, words::RESPONSES_AS)?),
-            "calls" => calls = flag(name, value)?,
-            "tools" => tools.json = Some(value.to_owned()),
-            "maxTools" => tools.most = Some(size(name, value)?),
+            "calls" => calls = Some(flag(name, value)?),
+            _ if tools.take(name, value)? => {}
             "callsInThinking" => {
                 options = options.calls_in_thinking(words::find(name, value, words::CALLS_IN_THINKING)?);
             }
@@ -96,7 +124,7 @@ pub fn rewriter(arguments: &mut Arguments) -> Result<(sse::Options, Option<usize
     }
     let most = tools.most;
     let tools = tools.read()?;
-    Ok((options.calls(calls || tools.is_some()).tools(tools), most))
+    Ok((options.calls(calls.unwrap_or(tools.is_some())).tools(tools), most))
 }
 
 /// The tools of a request, before they are read.
@@ -107,6 +135,16 @@ struct OfTools {
 }
 
 impl OfTools {
+    /// Takes an option, and returns whether it is about tools.
+    fn take(&mut self, name: &str, value: &str) -> Result<bool, Failure> {
+        match name {
+            "tools" => self.json = Some(value.to_owned()),
+            "maxTools" => self.most = Some(size(name, value)?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
     fn read(&self) -> Result<Option<Arc<Tools>>, Failure> {
         self.json.as_deref().map(|json| tools(json, self.most)).transpose()
     }

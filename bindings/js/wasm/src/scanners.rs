@@ -210,10 +210,13 @@ pub fn split(host: &mut Host, scanner: u32, step: u32, len: u32, part: u32) -> R
 }
 
 fn write_event(output: &mut Output, event: &aside::Event<'_>) {
-    let (cause, rule) = match event.kind {
-        Kind::Open { rule, .. } | Kind::Call { rule, .. } => (0, rule + 1),
-        Kind::Close(cause) | Kind::CallEnd { cause, .. } => (cause as u32 + 1, 0),
-        _ => (0, 0),
+    let (cause, rule, tag, call) = match event.kind {
+        Kind::Open { rule, tag } => (0, rule + 1, tag, 0),
+        Kind::Call { rule, table, index } => (0, rule + 1, table, index),
+        Kind::Close(cause) => (cause as u32 + 1, 0, 0, 0),
+        Kind::CallEnd { cause, index, .. } => (cause as u32 + 1, 0, 0, index),
+        Kind::CallName(Some(_)) => (0, 0, 1, 0),
+        _ => (0, 0, 0, 0),
     };
     let is_repaired =
         matches!(event.kind, Kind::CallValueEnd { is_repaired: true } | Kind::CallEnd { is_repaired: true, .. });
@@ -228,17 +231,21 @@ fn write_event(output: &mut Output, event: &aside::Event<'_>) {
         event.first_token as u32,
         (event.first_token >> 32) as u32,
         event.tokens,
+        tag,
+        call as u32,
     ]);
     output.text(if let Kind::CallName(Some(name)) = event.kind { name } else { event.bytes });
     if let Kind::Attribute(attribute) = &event.kind {
         output.text(attribute.name);
         output.text(attribute.value);
+        let places = [&attribute.raw_name, &attribute.raw_value];
+        places.into_iter().flat_map(|place| [place.start, place.len()]).for_each(|number| output.size(number));
     }
 }
 
 /// Writes an event that is text without tokens.
 fn write_text(output: &mut Output, channel: Channel, offset: u64, text: &[u8]) {
-    output.numbers(&[kind(&Kind::Text), channel as u32, 0, 0, 0, offset as u32, (offset >> 32) as u32, 0, 0, 0]);
+    output.numbers(&[kind(&Kind::Text), channel as u32, 0, 0, 0, offset as u32, (offset >> 32) as u32, 0, 0, 0, 0, 0]);
     output.text(text);
 }
 
@@ -263,7 +270,7 @@ fn kind(kind: &Kind<'_>) -> u32 {
     }
 }
 
-fn write_delta(output: &mut Output, delta: &CallDelta<'_>) {
+pub fn write_delta(output: &mut Output, delta: &CallDelta<'_>) {
     output.long(delta.index);
     output.optional(delta.id);
     output.optional(delta.name);
@@ -291,13 +298,14 @@ pub fn end_reason(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Writes where the stream starts, whether that is a guess, and how many bytes are held back.
+/// Writes where the stream starts, whether that is a guess, and how many bytes are held back and may be.
 pub fn state(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
     let Host { output, objects, .. } = host;
     let scanner = &objects.scanners.get(scanner)?.inner;
     output.text(scanner.start().as_str());
     output.flag(scanner.is_start_guessed());
     output.size(scanner.held().len());
+    output.size(scanner.max_hold());
     Ok(0)
 }
 

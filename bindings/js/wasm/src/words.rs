@@ -3,7 +3,7 @@
 
 use aside::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
 use aside::sse::{Body, Field, Formats, ResponsesAs};
-use aside::{CallsInThinking, EndReason, LeadingTags, Markers, StrayClose};
+use aside::{BudgetScope, BudgetUnit, CallsInThinking, EndReason, LeadingTags, Markers, StrayClose};
 
 use crate::failure::Failure;
 
@@ -28,6 +28,10 @@ pub const UNKNOWN_TOOL: &Words<UnknownTool> =
 pub const IMPLIED_END: &Words<ImpliedEnd> = &[("on", ImpliedEnd::On), ("off", ImpliedEnd::Off)];
 
 pub const LEADING_TAGS: &Words<LeadingTags> = &[("dialect", LeadingTags::Dialect), ("text", LeadingTags::Text)];
+
+pub const BUDGET_UNIT: &Words<BudgetUnit> = &[("bytes", BudgetUnit::Bytes), ("characters", BudgetUnit::Characters)];
+
+pub const BUDGET_SCOPE: &Words<BudgetScope> = &[("span", BudgetScope::Span), ("stream", BudgetScope::Stream)];
 
 pub const MARKERS: &Words<Markers> = &[("refuse", Markers::Refuse), ("escape", Markers::Escape)];
 

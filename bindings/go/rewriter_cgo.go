@@ -1,0 +1,129 @@
+package aside
+
+// #include "bridge.h"
+import "C"
+
+import "runtime"
+
+// rewriterState is the library's part of a rewriter.
+type rewriterState struct{ c *C.aside_go_rewriter } // nil once closed
+
+func (w *rewriterState) isClosed() bool { return w.c == nil }
+
+func (w *rewriterState) free() {
+	C.aside_go_rewriter_free(w.c)
+	w.c = nil
+}
+
+func (w *rewriterState) open(d *Dialect, options *RewriterOptions) error {
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	c := C.aside_rewriter_options{
+		size:        C.sizeof_aside_rewriter_options,
+		tools:       pinnedTools(&pin, options.Tools),
+		start:       C.uint32_t(options.Start),
+		field:       C.uint32_t(options.Field),
+		body:        C.uint32_t(options.Body),
+		max_event:   C.uint64_t(options.MaxEvent),
+		stray_close: C.uint32_t(options.StrayClose),
+		max_held:    C.uint64_t(options.MaxHeld),
+		max_tools:   C.uint64_t(options.MaxTools),
+
+		calls_in_thinking: C.uint32_t(options.CallsInThinking),
+		leading_tags:      C.uint32_t(options.LeadingTags),
+		formats:           C.uint32_t(options.Formats),
+		responses_as:      C.uint32_t(options.ResponsesAs),
+		repair:            flag(options.Repair),
+		promote_empty:     flag(options.PromoteEmpty),
+		merge:             flag(options.Merge),
+		keep_guessed:      flag(options.KeepGuessed),
+		off:               flag(options.Off),
+		calls:             flag(options.Calls),
+		not_whole:         C.uint32_t(options.NotWhole),
+		unknown_tool:      C.uint32_t(options.UnknownTool),
+		implied_end:       C.uint32_t(options.ImpliedEnd),
+		max_calls:         C.uint64_t(options.MaxCalls),
+		repair_arguments:  flag(options.RepairArguments),
+	}
+	if options.StartCall != "" {
+		c.start_call = pinned(&pin, options.StartCall)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if status := C.aside_go_rewriter_new(d.c, &c, &w.c); status != C.ASIDE_OK {
+		return lastFailure(status)
+	}
+	return nil
+}
+
+func (w *rewriterState) useDialect(d *Dialect, start Start) error {
+	var c *C.aside_dialect
+	if d != nil {
+		c = d.c
+	}
+	return w.result(C.aside_go_rewriter_use_dialect(w.c, c, C.uint32_t(start)))
+}
+
+func (w *rewriterState) useTools(tools []byte) error {
+	return w.result(C.aside_go_rewriter_use_tools(w.c, data(tools), C.size_t(len(tools))))
+}
+
+func (w *rewriterState) startFromPrompt(tail string) (Start, error) {
+	var start C.uint32_t
+	err := w.result(C.aside_go_rewriter_start_from_prompt(w.c, chars(tail), C.size_t(len(tail)), &start))
+	return Start(start), err
+}
+
+func (w *rewriterState) feed(dst, p []byte) ([]byte, error) {
+	return w.append(dst, C.aside_go_rewriter_feed(w.c, data(p), C.size_t(len(p))))
+}
+
+func (w *rewriterState) finish(dst []byte) ([]byte, error) {
+	return w.append(dst, C.aside_go_rewriter_finish(w.c))
+}
+
+func (w *rewriterState) reset() error { return w.result(C.aside_go_rewriter_reset(w.c)) }
+
+func (w *rewriterState) stats() (Stats, error) {
+	var c C.aside_rewriter_stats
+	err := w.result(C.aside_go_rewriter_stats(w.c, &c))
+	return Stats{
+		Events:        uint64(c.events),
+		Changed:       uint64(c.changed),
+		Added:         uint64(c.added),
+		Repaired:      uint64(c.repaired),
+		TooLong:       uint64(c.too_long),
+		Unread:        uint64(c.unread),
+		Unpromoted:    uint64(c.unpromoted),
+		Truncated:     uint64(c.truncated),
+		ThinkingBytes: uint64(c.thinking_bytes),
+		ContentBytes:  uint64(c.content_bytes),
+		Held:          uint64(c.held),
+		SplitByServer: uint64(c.split_by_server),
+		Encoded:       c.encoded != 0,
+	}, err
+}
+
+// append appends the output of a call.
+func (w *rewriterState) append(dst []byte, status C.aside_status) ([]byte, error) {
+	if status != C.ASIDE_OK {
+		return dst, w.result(status)
+	}
+	return append(dst, borrowed(w.c.out.at, w.c.out.len)...), nil
+}
+
+// result returns the error of a call.
+func (w *rewriterState) result(status C.aside_status) error {
+	if status == C.ASIDE_OK {
+		return nil
+	}
+	return &failure{Status(status), C.GoString(&w.c.message[0])}
+}
+
+// flag returns how C writes a bool.
+func flag(set bool) C.uint32_t {
+	if set {
+		return 1
+	}
+	return 0
+}

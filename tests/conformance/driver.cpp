@@ -1,0 +1,133 @@
+// The driver of C++: README.md says what it reads and writes.
+#include <aside.hpp>
+
+#include <array>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <vector>
+
+namespace {
+
+std::string bytes_of(const std::string &hex)
+{
+    std::string bytes;
+    for (std::size_t at = 0; at + 1 < hex.size(); at += 2)
+        bytes += static_cast<char>(std::stoul(hex.substr(at, 2), nullptr, 16));
+    return bytes;
+}
+
+std::string hex_of(std::string_view bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    std::string hex;
+    for (const char byte : bytes) {
+        hex += digits[static_cast<unsigned char>(byte) >> 4];
+        hex += digits[static_cast<unsigned char>(byte) & 15];
+    }
+    return hex.empty() ? "-" : hex;
+}
+
+aside::Start start_of(const std::string &name)
+{
+    static const std::map<std::string, aside::Start> starts = {
+        {"-", aside::Start::dialect},           {"content", aside::Start::content}, {"thinking", aside::Start::thinking},
+        {"narration", aside::Start::narration}, {"tool", aside::Start::tool},       {"header", aside::Start::header}};
+    return starts.at(name);
+}
+
+using Chunks = std::vector<std::string>;
+
+std::string scan(const aside::Dialect &dialect, aside::Start start, const Chunks &chunks)
+{
+    aside::ScannerOptions options;
+    options.start = start;
+    aside::Scanner scanner(dialect, options);
+    std::array<std::string, 4> texts;
+    const auto take = [&](const aside::Event &event) {
+        std::string &to = texts.at(static_cast<std::size_t>(event.channel));
+        if (event.kind == aside::Kind::text)
+            to += event.bytes;
+        if (event.kind == aside::Kind::reclassify) {
+            const bool is_thinking = event.channel == aside::Channel::thinking;
+            std::string &from = texts.at(
+                static_cast<std::size_t>(is_thinking ? aside::Channel::content : aside::Channel::thinking));
+            to += from;
+            from.clear();
+        }
+    };
+    for (const std::string &chunk : chunks)
+        scanner.feed(chunk, take);
+    scanner.finish(take);
+    return hex_of(texts[0]) + ' ' + hex_of(texts[1]) + ' ' + hex_of(texts[2]) + ' ' + hex_of(texts[3]);
+}
+
+std::string calls(const aside::Dialect &dialect, aside::Start start, const std::string &tools, const Chunks &chunks)
+{
+    aside::ScannerOptions options;
+    options.start = start;
+    options.calls = true;
+    aside::Scanner scanner(dialect, options);
+    const std::string json = bytes_of(tools);
+    aside::CallWriterOptions writing;
+    if (tools != "-")
+        writing.tools = json;
+    aside::CallWriter writer(dialect, writing);
+    std::string all, arguments;
+    const auto take = [&](const aside::Event &event) {
+        const auto delta = writer.feed(event);
+        if (!delta)
+            return;
+        if (delta->is_first) {
+            all += (all.empty() ? "" : " ") + hex_of(delta->name) + ' ';
+            arguments.clear();
+        }
+        arguments += delta->arguments;
+        if (delta->is_last)
+            all += hex_of(arguments) + (delta->is_whole ? " 1" : " 0");
+    };
+    for (const std::string &chunk : chunks)
+        scanner.feed(chunk, take);
+    scanner.finish(take);
+    return all;
+}
+
+std::string rewrite(const aside::Dialect &dialect, aside::Start start, const Chunks &chunks)
+{
+    aside::RewriterOptions options;
+    options.start = start;
+    aside::Rewriter rewriter(dialect, options);
+    std::string out;
+    for (const std::string &chunk : chunks)
+        out += rewriter.feed(chunk);
+    out += rewriter.finish();
+    return hex_of(out);
+}
+
+std::string answer(std::istringstream fields)
+{
+    std::string what, name, start, tools, chunk;
+    Chunks chunks;
+    fields >> what >> name >> start;
+    if (what == "calls")
+        fields >> tools;
+    while (fields >> chunk)
+        chunks.push_back(bytes_of(chunk));
+    const aside::Dialect dialect = aside::Dialect::find(name);
+    if (what == "calls")
+        return calls(dialect, start_of(start), tools, chunks);
+    return what == "scan" ? scan(dialect, start_of(start), chunks) : rewrite(dialect, start_of(start), chunks);
+}
+
+} // namespace
+
+int main()
+{
+    for (std::string line; std::getline(std::cin, line);) {
+        try {
+            std::cout << answer(std::istringstream(line)) << std::endl;
+        } catch (const std::exception &error) {
+            std::cout << "! " << error.what() << std::endl;
+        }
+    }
+}

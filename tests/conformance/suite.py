@@ -1,0 +1,188 @@
+"""Runs the cases of README.md through drivers, and prints a table of cases and languages.
+
+    suite.py LANGUAGE COMMAND [LANGUAGE COMMAND…]
+
+The first is the one whose bytes the others are compared with, where a case says only what its texts are.
+"""
+
+import base64
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+import threading
+
+import formats
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CHANNELS = ["content", "thinking", "narration", "tool"]
+# The sizes of the pieces that a text is cut into, besides its own cuts.
+SIZES = [1, 7, 1 << 30]
+# The most failures of a language that are printed.
+SHOWN = 5
+# The causes of an end that leave a call whole.
+WHOLE = {"marker", "implied"}
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def hexed(text):
+    return text.hex() or "-"
+
+
+def pieces(text, size):
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def cuts(chunks):
+    whole = b"".join(chunks)
+    return [chunks] + [pieces(whole, size) for size in SIZES]
+
+
+class Request:
+    """A line for the drivers, and what is right about their answers: `judge` takes an answer, and that of the first driver."""
+
+    def __init__(self, suite, case, what, dialect, start, rest, chunks, judge):
+        self.suite, self.case, self.judge = suite, case, judge
+        fields = [what, dialect, start or "-", *rest, *(hexed(chunk) for chunk in chunks)]
+        self.line = " ".join(fields)
+
+
+def channels_of(case):
+    """The texts that a case says a stream has."""
+    texts = {}
+    for channel in CHANNELS:
+        if case.get(channel) is not None:
+            texts[channel] = case[channel].encode()
+        elif case.get(f"{channel}_b64") is not None:
+            texts[channel] = base64.b64decode(case[f"{channel}_b64"])
+    return texts
+
+
+def scans(suite, case):
+    wanted = {channel: hexed(text) for channel, text in channels_of(case).items()}
+    chunks = [chunk.encode() for chunk in case.get("chunks") or []] or [base64.b64decode(chunk) for chunk in case["chunks_b64"]]
+
+    def judge(answer, _):
+        got = dict(zip(CHANNELS, answer.split(" "), strict=True))
+        return all(got[channel] == text for channel, text in wanted.items())
+
+    for cut in cuts(chunks):
+        yield Request(suite, case, "scan", case["dialect"], case.get("start"), [], cut, judge)
+
+
+def calls(case):
+    def is_right(call, wanted):
+        name, arguments, is_whole = bytes.fromhex(call[0]).decode(), bytes.fromhex(call[1].removeprefix("-")), call[2] == "1"
+        if name != wanted["name"] or "cause" in wanted and is_whole != (wanted["cause"] in WHOLE):
+            return False
+        if isinstance(wanted["arguments"], str):
+            return arguments.decode() == wanted["arguments"]
+        try:
+            return json.loads(arguments) == wanted["arguments"]
+        except ValueError:
+            # Arguments that broke off are compared as text, by how the case writes JSON.
+            return not is_whole and "cause" in wanted
+
+    def judge(answer, _):
+        fields = answer.split(" ") if answer else []
+        got = [fields[at : at + 3] for at in range(0, len(fields), 3)]
+        return len(got) == len(case["calls"]) and all(map(is_right, got, case["calls"]))
+
+    tools = "-" if case.get("tools") is None else hexed(json.dumps(case["tools"]).encode())
+    for cut in cuts([case["input"].encode()]):
+        yield Request("calls", case, "calls", case["dialect"], case.get("start"), [tools], cut, judge)
+
+
+def rewrites(case):
+    if case["tool"] or case.get("narration"):
+        return  # a rewriter without calls has no field for these
+    text = "".join(case["chunks"])
+    wanted = [(case["thinking"], case["content"])]
+    if text.startswith(case["thinking"]) and case.get("start") in (None, "content"):
+        # The closer says that it was thinking, and a stream has sent it as content by then.
+        wanted_of_streams = [*wanted, ("", case["thinking"] + case["content"])]
+    else:
+        wanted_of_streams = wanted
+    for name, form in formats.FORMATS.items():
+        for is_stream in [True, False]:
+            answer = form.stream(case["chunks"]) if is_stream else form.body(text)
+
+            def judge(answer, first, form=form, is_stream=is_stream):
+                out = bytes.fromhex(answer.removeprefix("-"))
+                return answer == first and formats.read(form, out, is_stream) in (wanted_of_streams if is_stream else wanted)
+
+            about = {"about": f"{name}, {'stream' if is_stream else 'body'}: {case['about']}"}
+            for size in SIZES:
+                yield Request("formats", about, "rewrite", case["dialect"], case.get("start"), [], pieces(answer, size), judge)
+
+
+def requests():
+    for folder in [ROOT / "tests/vectors", ROOT.parent / "shared/vectors"]:
+        for path in sorted(folder.glob("*.jsonl")):
+            for case in lines(path):
+                yield from scans("vectors", case)
+    for case in lines(ROOT / "tests/field/cases.jsonl"):
+        yield from scans("field", case)
+    for path in sorted((ROOT / "tests/calls").glob("*.jsonl")):
+        for case in lines(path):
+            yield from calls(case)
+    for case in lines(ROOT / "tests/field/cases.jsonl"):
+        yield from rewrites(case)
+
+
+def run(command, asked):
+    """Returns the answer to each request."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8") as driver:
+
+        def write():
+            try:
+                driver.stdin.writelines(request.line + "\n" for request in asked)
+                driver.stdin.close()
+            except BrokenPipeError:
+                pass  # the driver has ended, which the missing answers say
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        answers = [line.rstrip("\n") for line in driver.stdout]
+        writer.join()
+    return answers + ["! no answer"] * (len(asked) - len(answers))
+
+
+def is_right(request, answer, first):
+    try:
+        return not answer.startswith("!") and request.judge(answer, first)
+    except (ValueError, KeyError, IndexError):
+        return False
+
+
+def main(languages):
+    asked = list(requests())
+    suites = list(dict.fromkeys(request.suite for request in asked))
+    first, passed, failed = None, {}, False
+    for language, command in languages:
+        answers = run(shlex.split(command), asked)
+        first = first or answers
+        shown = 0
+        for request, answer, wanted in zip(asked, answers, first, strict=True):
+            right = is_right(request, answer, wanted)
+            passed[language, request.suite] = passed.get((language, request.suite), 0) + right
+            if not right and shown < SHOWN:
+                shown += 1
+                print(f"{language}, {request.suite}: {request.case}\n  {request.line[:300]}\n  {answer[:300]}", file=sys.stderr)
+            failed |= not right
+    count = {suite: sum(request.suite == suite for request in asked) for suite in suites}
+    rows = [["language", *(f"{suite} of {count[suite]}" for suite in suites)]]
+    rows += [[language, *(str(passed[language, suite]) for suite in suites)] for language, _ in languages]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        first_cell, *cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        print("  ".join([first_cell.strip().ljust(widths[0]), *cells]))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(list(zip(sys.argv[1::2], sys.argv[2::2], strict=True))))
