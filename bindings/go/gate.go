@@ -66,3 +66,17 @@ func RequestModel(body []byte) (model string, known bool) {
 	status := C.aside_request_model(data(body), C.size_t(len(body)), data(room[:]), C.size_t(len(room)), &size)
 	return string(room[:size]), status != C.ASIDE_MORE
 }
+
+// RequestThinking returns whether a request wants the thinking in its answer, for RewriterOptions.Thinking. Of the exchange, only the
+// path is read; body is the whole body of the request.
+//
+// A request wants none if it has "include_reasoning": false, "reasoning": {"exclude": true} or "think": false, or if it is one of
+// Messages without "thinking", or with one that is disabled. Any other, and a body that is not a JSON object, wants it. It may be called
+// at any time. This function may change in any version.
+func RequestThinking(exchange Exchange, body []byte) Thinking {
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	var thinking C.uint32_t
+	C.aside_request_thinking(exchange.c(&pin), data(body), C.size_t(len(body)), &thinking)
+	return Thinking(thinking)
+}

@@ -48,6 +48,14 @@ type RewriterOptions struct {
 	// completions, completions and Ollama's lines.
 	Merge bool
 
+	// Normalise is the shapes of servers' answers of which one is made: [ShapeAll], or some. 0: none.
+	Normalise Shapes
+	// Thinking says whether the thinking is sent; for a request there is [RequestThinking].
+	Thinking Thinking
+	// Label labels the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid
+	// of them.
+	Label bool
+
 	// KeepGuessed leaves thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the thinking
 	// in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it once more as content, and a
 	// body as content alone.
@@ -144,6 +152,9 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 		implied_end:       C.uint32_t(options.ImpliedEnd),
 		max_calls:         C.uint64_t(options.MaxCalls),
 		repair_arguments:  flag(options.RepairArguments),
+		normalise:         C.uint32_t(options.Normalise),
+		thinking:          C.uint32_t(options.Thinking),
+		label:             flag(options.Label),
 	}
 	if options.StartCall != "" {
 		c.start_call = pinned(&pin, options.StartCall)
