@@ -9,6 +9,8 @@ mod failure;
 mod ffi;
 #[cfg(feature = "streams")]
 mod gate;
+#[cfg(feature = "streams")]
+mod history;
 mod host;
 #[cfg(feature = "streams")]
 mod options;
