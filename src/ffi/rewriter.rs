@@ -252,6 +252,9 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
     if let Some((name, _)) = switches.iter().find(|(_, switch)| *switch > 1) {
         return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{name} is neither 0 nor 1")));
     }
+    if all.reserved != 0 {
+        return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.reserved is not 0")));
+    }
     // SAFETY: the caller's promise.
     let tools = unsafe { tools(all.tools, all.max_tools, "options.") }?;
     let start: Option<Start> = value(all.start, "options.start")?;

@@ -90,7 +90,7 @@ class RewriterTest < Minitest::Test
     assert_includes Aside::Rewriter.new("qwen3", label: true).feed(text), '"aside:1:'
     assert_equal :drop, Aside::Rewriter.request_thinking("/v1/messages", "{}")
     assert_equal :keep, Aside::Rewriter.request_thinking("/v1/messages", '{"thinking":{"type":"enabled"}}')
-    assert_raises(Aside::OptionError) { Aside::Rewriter.new("qwen3", thinking: :hide) }
+    assert_raises(ArgumentError) { Aside::Rewriter.new("qwen3", thinking: :hide) }
   end
 
   def test_an_event_leaves_as_soon_as_it_is_whole

@@ -75,10 +75,10 @@ pub fn run(input: &mut Input<'_>) {
             1 => Bytes::of(b"\xFF"),
             _ => Bytes::default(),
         },
-        normalise: input.one_of(&[SHAPE_NONE, SHAPE_NONE, SHAPE_ALL, SHAPE_FIELD | SHAPE_LISTS, SHAPE_CONTENT, 16]),
+        normalise: input.one_of(&[SHAPE_NONE, SHAPE_ALL, SHAPE_FIELD | SHAPE_LISTS, SHAPE_CHUNKS, SHAPE_CONTENT, 16]),
         thinking: input.one_of(&[THINKING_KEEP, THINKING_KEEP, THINKING_DROP]),
         label: input.one_of(&[0, 1]),
-        reserved: 0,
+        reserved: u32::from(input.byte() == 255),
     };
     let mut given = Version::given(input, options);
     let at = if most & 31 == 31 { ptr::null_mut() } else { given.at() };
@@ -165,7 +165,7 @@ fn mirror(options: &RewriterOptions) -> Result<Options, ()> {
         .repair_arguments(is(options.repair_arguments)?)
         .max_calls(options.max_calls)
         .start_call(start_call)
-        .normalise(Shapes::from_bits(options.normalise).ok_or(())?)
+        .normalise(Shapes::from_bits(options.normalise).filter(|_| options.reserved == 0).ok_or(())?)
         .thinking(match is(options.thinking)? {
             true => Thinking::Drop,
             false => Thinking::Keep,
