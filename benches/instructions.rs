@@ -19,7 +19,7 @@ use std::hint::black_box;
 
 use aside::call_writer::{self, CallWriter};
 use aside::compress::{Compressor, Input, Invocation, Part, Registry};
-use aside::sse::{self, Body, Formats, Rewriter};
+use aside::sse::{self, Body, Formats, Rewriter, Shapes, Thinking};
 use aside::{Dialect, Event, JoinOptions, Markers, Scanner, ScannerOptions};
 use aside_benches::calls::PLACES;
 use aside_benches::frames::{self, SERVERS};
@@ -205,12 +205,19 @@ fn in_frames() {
 
 fn in_streams() {
     let dialect = Dialect::find("qwen3").expect("a name of the catalogue");
-    let ways = [("plain", false), ("repair", true)];
+    let plain = sse::Options::new().body(Body::Events);
+    let ways = [
+        ("plain", plain.clone()),
+        ("repair", plain.clone().repair(true)),
+        ("normalise", plain.clone().normalise(Shapes::ALL)),
+        ("both", plain.clone().repair(true).normalise(Shapes::ALL)),
+        ("no thinking", plain.thinking(Thinking::Drop)),
+    ];
     let streams = frames::streams(FRAME_BYTES);
-    for (frames::Stream { name, calls, before, frames }, (way, repair)) in
-        streams.iter().flat_map(|stream| ways.map(|way| (stream, way)))
+    for (frames::Stream { name, calls, before, frames }, (way, options)) in
+        streams.iter().flat_map(|stream| ways.iter().map(move |way| (stream, way)))
     {
-        let options = sse::Options::new().body(Body::Events).calls(*calls).repair(repair);
+        let options = options.clone().calls(*calls);
         let mut rewriter = Rewriter::new(&dialect, &options).expect("memory");
         let mut out = Vec::with_capacity(1 << 16);
         let mut feed = |frame: &str| {

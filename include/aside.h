@@ -1386,6 +1386,51 @@ enum {
 /** `ASIDE_FORMAT_` bits. */
 typedef uint32_t aside_formats;
 
+/**
+ * A set of the shapes in which servers send an answer, of which a rewriter makes one. They are changed in chat completions,
+ * but for `ASIDE_SHAPE_CONTENT`, which applies to every format: the bits of `aside_shapes`.
+ */
+enum {
+    /** None: what a server sends in another shape stays as it is. */
+    ASIDE_SHAPE_NONE = 0,
+    /**
+     * The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of `reasoning_details`,
+     * is sent in the field `options.field`.
+     */
+    ASIDE_SHAPE_FIELD = 1,
+    /** Content that is a list of texts and thinking becomes a string, with the thinking in its field. */
+    ASIDE_SHAPE_LISTS = 2,
+    /** A chunk of a stream with thinking and content becomes two, the thinking first. */
+    ASIDE_SHAPE_CHUNKS = 4,
+    /**
+     * The content after thinking that the server has split is split too: markers are removed, and a second thinking is moved.
+     * In a chat's stream this includes `ASIDE_SHAPE_CHUNKS`.
+     */
+    ASIDE_SHAPE_CONTENT = 8,
+    /**
+     * All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no shape is
+     * accepted.
+     */
+    ASIDE_SHAPE_ALL = 2147483647,
+};
+
+/** `ASIDE_SHAPE_` bits. */
+typedef uint32_t aside_shapes;
+
+/** Whether a rewriter sends the thinking: the values of `aside_thinking`. */
+enum {
+    /** It is sent. */
+    ASIDE_THINKING_KEEP = 0,
+    /**
+     * It is left out: that which is split here, and that of a server that splits it itself. An answer of thinking alone ends
+     * with empty content, or is promoted.
+     */
+    ASIDE_THINKING_DROP = 1,
+};
+
+/** An `ASIDE_THINKING_` value. */
+typedef uint32_t aside_thinking;
+
 /** What the thinking becomes in the items of OpenAI Responses: the values of `aside_responses_as`. */
 enum {
     /** The content of a reasoning item, as `reasoning_text`: right for clients that send items back. */
@@ -1485,6 +1530,17 @@ typedef struct aside_rewriter_options {
      * as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL: none.
      */
     struct aside_bytes start_call;
+    /** The shapes of servers' answers of which one is made, as `ASIDE_SHAPE_` bits. 0: none. */
+    aside_shapes normalise;
+    /** Whether the thinking is sent. */
+    aside_thinking thinking;
+    /**
+     * 1: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid of
+     * them. 0: their signatures are empty, and their ids begin with `rs_`.
+     */
+    uint32_t label;
+    /** 0. */
+    uint32_t reserved;
 } aside_rewriter_options;
 
 /**

@@ -329,6 +329,20 @@ enum {
 };
 typedef uint32_t aside_formats;
 enum {
+    ASIDE_SHAPE_NONE = 0,
+    ASIDE_SHAPE_FIELD = 1,
+    ASIDE_SHAPE_LISTS = 2,
+    ASIDE_SHAPE_CHUNKS = 4,
+    ASIDE_SHAPE_CONTENT = 8,
+    ASIDE_SHAPE_ALL = 2147483647,
+};
+typedef uint32_t aside_shapes;
+enum {
+    ASIDE_THINKING_KEEP = 0,
+    ASIDE_THINKING_DROP = 1,
+};
+typedef uint32_t aside_thinking;
+enum {
     ASIDE_RESPONSES_AS_REASONING_TEXT = 0,
     ASIDE_RESPONSES_AS_SUMMARY = 1,
 };
@@ -359,6 +373,10 @@ typedef struct aside_rewriter_options {
     uint32_t repair_arguments;
     uint64_t max_calls;
     struct aside_bytes start_call;
+    aside_shapes normalise;
+    aside_thinking thinking;
+    uint32_t label;
+    uint32_t reserved;
 } aside_rewriter_options;
 struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect, const struct aside_rewriter_options *options);
 void aside_rewriter_free(struct aside_rewriter *rewriter);

@@ -141,6 +141,29 @@ int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes
 aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uint32_t last);
 
 /* ========================================================================== *
+ * Requests: whether the thinking is wanted in the answer
+ *
+ * Threads: any thread may call this function at any time.
+ * ========================================================================== */
+
+/**
+ * Finds whether a request wants the thinking in its answer, for `aside_rewriter_options.thinking`. Of `*exchange`, only `path` is read;
+ * `body` is the whole body of the request.
+ *
+ * A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is one of
+ * Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object, wants it.
+ *
+ * Returns `ASIDE_OK` and writes an `ASIDE_THINKING_` value to `*thinking`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+ * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
+ *
+ * Memory: it allocates nothing.
+ */
+aside_status aside_request_thinking(const struct aside_exchange *exchange,
+                                    const char *body,
+                                    size_t len,
+                                    aside_thinking *thinking);
+
+/* ========================================================================== *
  * Requests: the thinking of earlier turns, where the server reads it
  *
  * Threads: any thread may call these functions at any time.

@@ -25,6 +25,10 @@ aside_status aside_dialect_tool_trigger(const struct aside_dialect *dialect,
                                         struct aside_tool_trigger *trigger);
 int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes);
 aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uint32_t last);
+aside_status aside_request_thinking(const struct aside_exchange *exchange,
+                                    const char *body,
+                                    size_t len,
+                                    aside_thinking *thinking);
 enum {
     ASIDE_HISTORY_NAME_AS_IS = 0,
     ASIDE_HISTORY_NAME_REASONING_CONTENT = 1,

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 /// Names that are words of the language, or of what the code is about. They count only as a whole string.
 const ORDINARY: [&str; 3] = ["any", "dots", "think"];
 
+/// Names that are those of members of an API too, and the file that reads such a member.
+const MEMBERS: [(&str, &str); 1] = [("sse/gate.rs", "think")];
+
 /// The names that the code holds: as a word of an identifier or a string, in any case.
 fn named<'a>(source: &str, names: &'a [String]) -> Vec<(usize, &'a str)> {
     let mut found = Vec::new();
@@ -70,7 +73,8 @@ fn no_dialect_is_named_in_the_code() {
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
     assert!(names.len() > 50 && files.len() > 15, "{} names, {} files", names.len(), files.len());
     for file in files {
-        let found = named(&std::fs::read_to_string(&file).unwrap(), &names);
+        let mut found = named(&std::fs::read_to_string(&file).unwrap(), &names);
+        found.retain(|(_, name)| !MEMBERS.iter().any(|(end, member)| file.ends_with(end) && member == name));
         assert!(found.is_empty(), "{} names a dialect, by line: {found:?}", file.display());
     }
 }

@@ -1,6 +1,8 @@
 //! Which answers and requests are for a rewriter.
 
-use aside::sse::{Body, Exchange, Formats, Hint, RequestModel, request_hint, request_model, wants};
+use aside::sse::{
+    Body, Exchange, Formats, Hint, RequestModel, Thinking, request_hint, request_model, request_thinking, wants,
+};
 use samples::Random;
 
 fn one(path: &str) -> Vec<Formats> {
@@ -226,4 +228,32 @@ fn a_model_that_has_no_room_is_none() {
         assert_eq!(model(body, room).0, None, "{room}");
     }
     assert_eq!(model(b"{\"model\":\"\"}", 0).0.as_deref(), Some(""));
+}
+
+#[test]
+fn a_request_says_whether_it_wants_the_thinking() {
+    let wants = |path: &str, body: &str| request_thinking(&Exchange::new().path(path), body) == Thinking::Keep;
+    for (path, body, is_wanted) in [
+        ("/v1/chat/completions", "{}", true),
+        ("/v1/chat/completions", r#"{"include_reasoning":false}"#, false),
+        ("/v1/chat/completions", r#"{"include_reasoning":false,"include_reasoning":true}"#, true),
+        ("/v1/chat/completions", r#"{"reasoning":{"effort":"low","exclude":true}}"#, false),
+        ("/v1/chat/completions", r#"{"reasoning":{"exclude":false}}"#, true),
+        ("/v1/chat/completions", r#"{"reasoning":[{"exclude":true}],"a":{"think":false}}"#, true),
+        ("/api/chat", r#"{"think":false}"#, false),
+        ("/api/chat", r#"{"thi\u006ek":false}"#, false),
+        ("/api/generate", r#"{"think":"high"}"#, true),
+        ("/v1/messages?beta=true", "{}", false),
+        ("/v1/messages", r#"{"thinking":null}"#, false),
+        ("/v1/messages", r#"{"thinking":{"type":"disabled"}}"#, false),
+        ("/v1/messages", r#"{"thinking":{"type":"adaptive"}}"#, true),
+        ("/v1/messages/count_tokens", "{}", true),
+        ("", "{}", true),
+        // Half a body says nothing, and neither does what is not an object.
+        ("/v1/messages", r#"{"model":"m""#, true),
+        ("/v1/messages", "{} {}", true),
+        ("/api/chat", "[]", true),
+    ] {
+        assert_eq!(wants(path, body), is_wanted, "{path} {body}");
+    }
 }

@@ -378,6 +378,44 @@ const (
 	FormatAll Formats = 2147483647
 )
 
+// Shapes is a set of the shapes in which servers send an answer, of which a rewriter makes one. They are changed in chat
+// completions, but for ShapeContent, which applies to every format.
+type Shapes uint32
+
+const (
+	// ShapeNone: None: what a server sends in another shape stays as it is.
+	ShapeNone Shapes = 0
+	// ShapeField: The thinking that a server sends as reasoning_content, reasoning, thinking, or as the text of
+	// reasoning_details, is sent in the field options.Field.
+	ShapeField Shapes = 1
+	// ShapeLists: Content that is a list of texts and thinking becomes a string, with the thinking in its field.
+	ShapeLists Shapes = 2
+	// ShapeChunks: A chunk of a stream with thinking and content becomes two, the thinking first.
+	ShapeChunks Shapes = 4
+	// ShapeContent: The content after thinking that the server has split is split too: markers are removed, and a second
+	// thinking is moved. In a chat's stream this includes ShapeChunks.
+	ShapeContent Shapes = 8
+	// ShapeAll: All of them, those that later versions add included: all bits that an int has. No other value with a bit
+	// of no shape is accepted.
+	ShapeAll Shapes = 2147483647
+)
+
+// Thinking is whether a rewriter sends the thinking.
+type Thinking uint32
+
+const (
+	// ThinkingKeep: It is sent.
+	ThinkingKeep Thinking = 0
+	// ThinkingDrop: It is left out: that which is split here, and that of a server that splits it itself. An answer of
+	// thinking alone ends with empty content, or is promoted.
+	ThinkingDrop Thinking = 1
+)
+
+// String returns the name, such as "keep", or the number of an unknown Thinking.
+func (t Thinking) String() string {
+	return name(uint32(t), "keep", "drop")
+}
+
 // ResponsesAs is what the thinking becomes in the items of OpenAI Responses.
 type ResponsesAs uint32
 

@@ -36,3 +36,13 @@ func RequestHint(exchange Exchange) (Hint, bool) {
 func RequestModel(body []byte) (model string, known bool) {
 	return requestModel(body)
 }
+
+// RequestThinking returns whether a request wants the thinking in its answer, for RewriterOptions.Thinking. Of the exchange, only the
+// path is read; body is the whole body of the request.
+//
+// A request wants none if it has "include_reasoning": false, "reasoning": {"exclude": true} or "think": false, or if it is one of
+// Messages without "thinking", or with one that is disabled. Any other, and a body that is not a JSON object, wants it. It may be called
+// at any time. This function may change in any version.
+func RequestThinking(exchange Exchange, body []byte) Thinking {
+	return requestThinking(&exchange, body)
+}

@@ -31,6 +31,14 @@ func requestModel(body []byte) (model string, known bool) {
 	return string(room[:size]), status != C.ASIDE_MORE
 }
 
+func requestThinking(exchange *Exchange, body []byte) Thinking {
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	var thinking C.uint32_t
+	C.aside_request_thinking(exchange.c(&pin), data(body), C.size_t(len(body)), &thinking)
+	return Thinking(thinking)
+}
+
 // c returns the exchange for C, valid until pin is released.
 func (e *Exchange) c(pin *runtime.Pinner) *C.aside_exchange {
 	return &C.aside_exchange{

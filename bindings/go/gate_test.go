@@ -3,6 +3,7 @@ package aside_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	aside "aside.example/bindings/go"
@@ -123,6 +124,43 @@ func TestFormatsAndSwitches(t *testing.T) {
 			t.Errorf("%+v: %v", options, err)
 		}
 	}
+}
+
+func TestOneShape(t *testing.T) {
+	const server = `{"choices":[{"message":{"thinking":"A","content":[{"type":"text","text":"Hi."}]}}]}`
+	for _, test := range []struct {
+		options aside.RewriterOptions
+		want    string
+	}{
+		{aside.RewriterOptions{}, server},
+		{aside.RewriterOptions{Normalise: aside.ShapeAll}, `{"choices":[{"message":{"reasoning_content":"A","content":"Hi."}}]}`},
+		{
+			aside.RewriterOptions{Normalise: aside.ShapeLists, Thinking: aside.ThinkingDrop},
+			`{"choices":[{"message":{"content":"Hi."}}]}`,
+		},
+	} {
+		if got := rewrite(t, newRewriter(t, &test.options), server); got != test.want {
+			t.Errorf("%+v: %s", test.options, got)
+		}
+	}
+	const text = `{"type":"message","content":[{"type":"text","text":"<think>a</think>b"}]}`
+	if got := rewrite(t, newRewriter(t, &aside.RewriterOptions{Label: true}), text); !strings.Contains(got, `"aside:1:`) {
+		t.Error(got)
+	}
+	for _, options := range []aside.RewriterOptions{{Normalise: 32}, {Thinking: 2}} {
+		if _, err := aside.NewRewriter(find(t, "qwen3"), &options); !errors.Is(err, aside.ErrOption) {
+			t.Errorf("%+v: %v", options, err)
+		}
+	}
+}
+
+func ExampleRequestThinking() {
+	request := aside.Exchange{Path: "/v1/messages"}
+	fmt.Println(aside.RequestThinking(request, []byte(`{"model":"m","messages":[]}`)))
+	fmt.Println(aside.RequestThinking(request, []byte(`{"model":"m","thinking":{"type":"adaptive"}}`)))
+	// Output:
+	// drop
+	// keep
 }
 
 func ExampleWants() {

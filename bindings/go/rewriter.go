@@ -44,6 +44,14 @@ type RewriterOptions struct {
 	// completions, completions and Ollama's lines.
 	Merge bool
 
+	// Normalise is the shapes of servers' answers of which one is made: [ShapeAll], or some. 0: none.
+	Normalise Shapes
+	// Thinking says whether the thinking is sent; for a request there is [RequestThinking].
+	Thinking Thinking
+	// Label labels the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid
+	// of them.
+	Label bool
+
 	// KeepGuessed leaves thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the thinking
 	// in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it once more as content, and a
 	// body as content alone.

@@ -44,6 +44,9 @@ func (w *rewriterState) open(d *Dialect, options *RewriterOptions) error {
 		implied_end:       C.uint32_t(options.ImpliedEnd),
 		max_calls:         C.uint64_t(options.MaxCalls),
 		repair_arguments:  flag(options.RepairArguments),
+		normalise:         C.uint32_t(options.Normalise),
+		thinking:          C.uint32_t(options.Thinking),
+		label:             flag(options.Label),
 	}
 	if options.StartCall != "" {
 		c.start_call = pinned(&pin, options.StartCall)

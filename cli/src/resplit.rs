@@ -85,6 +85,14 @@ pub struct Arguments {
     #[arg(long)]
     merge: bool,
 
+    /// The shapes of servers' answers of which one is made, with commas between them; without LIST, all
+    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    normalise: Vec<Shape>,
+
+    /// Whether the thinking is sent
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Thinking::Keep)]
+    thinking: Thinking,
+
     /// Labels the thinking blocks and reasoning items that are made, so that `aside history` recognises them
     #[arg(long)]
     label: bool,
@@ -107,6 +115,37 @@ enum Field {
 enum As {
     ReasoningText,
     Summary,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Shape {
+    /// The server's thinking goes to the field of --field
+    Field,
+    /// Content that is a list becomes a string, and its thinking goes to the field
+    Lists,
+    /// A chunk with thinking and content becomes two
+    Chunks,
+    /// Content after thinking that the server has split is split, too
+    Content,
+    All,
+}
+
+impl Shape {
+    fn shapes(self) -> sse::Shapes {
+        match self {
+            Shape::Field => sse::Shapes::FIELD,
+            Shape::Lists => sse::Shapes::LISTS,
+            Shape::Chunks => sse::Shapes::CHUNKS,
+            Shape::Content => sse::Shapes::CONTENT,
+            Shape::All => sse::Shapes::ALL,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Thinking {
+    Keep,
+    Drop,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -157,6 +196,10 @@ impl Arguments {
             As::ReasoningText => sse::ResponsesAs::ReasoningText,
             As::Summary => sse::ResponsesAs::Summary,
         };
+        let thinking = match self.thinking {
+            Thinking::Keep => sse::Thinking::Keep,
+            Thinking::Drop => sse::Thinking::Drop,
+        };
         let not_whole = match self.not_whole {
             Before::Tell => NotWhole::Tell,
             Before::Hold => NotWhole::Hold,
@@ -185,7 +228,9 @@ impl Arguments {
             .promote_empty(self.promote_empty)
             .keep_guessed(self.keep_guessed)
             .merge(self.merge)
-            .label(self.label))
+            .label(self.label)
+            .normalise(self.normalise.iter().fold(sse::Shapes::NONE, |all, shape| all | shape.shapes()))
+            .thinking(thinking))
     }
 }
 
@@ -200,6 +245,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let failed = |error: aside::Error| Stop::Failed(error.to_string());
     let chosen = arguments.dialect.choose()?;
     let options = arguments.options()?.stray_close(chosen.stray_close).leading_tags(chosen.leading_tags);
+    if arguments.calls && !chosen.dialect.has_calls() {
+        let name = chosen.dialect.name();
+        say(&format!("aside resplit: --calls finds nothing: the dialect {name} does not say how calls are written\n"));
+    }
     let mut rewriter = Rewriter::new(&chosen.dialect, &options).map_err(failed)?;
     // A gateway keeps its rewriters, and sets this for each answer, as its request says.
     let started = rewriter.use_dialect(None, chosen.start);
@@ -220,11 +269,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     rewriter.finish(&mut out).map_err(failed)?;
     output.write(&out)?;
     output.finish()?;
-    if rewriter.stats().encoded {
+    let stats = rewriter.stats();
+    if stats.encoded {
         say("aside resplit: the stream is compressed, and has passed as it came: decode it first\n");
+    } else if stats.unread == stats.events {
+        say("aside resplit: the input has passed as it came: nothing in it is an answer in one of the formats\n");
     }
     if arguments.stats {
-        say(&format!("{:#?}\n", rewriter.stats()));
+        say(&format!("{stats:#?}\n"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -168,6 +168,29 @@ fn has_the_options_of_a_rewriter() {
 }
 
 #[test]
+fn one_shape_is_made_and_thinking_left_out() {
+    let body = r#"{"choices":[{"message":{"thinking":"A","content":[{"type":"text","text":"Hi."}]}}]}"#;
+    let shaped = r#"{"choices":[{"message":{"reasoning":"A","content":"Hi."}}]}"#;
+    for arguments in [&["--normalise", "--field=reasoning"][..], &["--normalise=field,lists", "--field", "reasoning"]] {
+        assert_eq!(out(&resplit(arguments, body.as_bytes())), shaped, "{arguments:?}");
+    }
+    let output = resplit(&["--normalise=all", "--thinking=drop"], body.as_bytes());
+    assert_eq!(out(&output), r#"{"choices":[{"message":{"content":"Hi."}}]}"#);
+    assert_eq!(err(&output), "");
+}
+
+#[test]
+fn says_if_it_recognises_nothing() {
+    let said = "aside resplit: the input has passed as it came: nothing in it is an answer in one of the formats\n";
+    for (arguments, input) in [(&[][..], "a text\n"), (&[], "{\"a\":1}"), (&["--formats=messages"], IN), (&[], "")] {
+        assert_eq!(err(&resplit(arguments, input.as_bytes())), said, "{arguments:?} {input}");
+    }
+    let output = resplit(&["--dialect=inline-think", "--calls"], IN.as_bytes());
+    let said = "aside resplit: --calls finds nothing: the dialect inline-think does not say how calls are written\n";
+    assert_eq!(err(&output), said);
+}
+
+#[test]
 fn says_what_is_wrong_with_tools() {
     let folder = std::env::temp_dir().join(format!("aside-resplit-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

@@ -196,6 +196,18 @@ impl Dialect {
         self.compiled.labels.get(usize::try_from(rule).ok()?)
     }
 
+    /// Returns whether it says how calls are written, so that a rewriter or call writer can make `tool_calls` of them.
+    ///
+    /// ```
+    /// assert!(aside::Dialect::find("qwen3")?.has_calls());
+    /// assert!(!aside::Dialect::load("name = \"mine\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"[a]\"]\nclose = [\"[b]\"]")?.has_calls());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn has_calls(&self) -> bool {
+        !self.compiled.calls.is_empty()
+    }
+
     /// Returns the most bytes that a scanner holds back for what may come.
     #[doc(alias = "aside_dialect_max_hold")]
     #[must_use]

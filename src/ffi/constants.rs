@@ -7,7 +7,7 @@
 
 use crate::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
 use crate::history::{self, Made, Missing, Turns};
-use crate::sse::{Body, Field, Formats, Hint, ResponsesAs};
+use crate::sse::{Body, Field, Formats, Hint, ResponsesAs, Shapes, Thinking};
 use crate::{
     BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, EndReason, Kind, LeadingTags, Markers, Start, StrayClose,
     ToolArguments,
@@ -423,6 +423,39 @@ enumeration! {
         /// All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
         /// format is accepted.
         ASIDE_FORMAT_ALL = 0x7FFF_FFFF => ALL,
+    }
+}
+
+enumeration! {
+    /// A set of the shapes in which servers send an answer, of which a rewriter makes one. They are changed in chat completions, but
+    /// for `ASIDE_SHAPE_CONTENT`, which applies to every format.
+    aside_shapes: bits of Shapes {
+        /// None: what a server sends in another shape stays as it is.
+        ASIDE_SHAPE_NONE = 0 => NONE,
+        /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of `reasoning_details`,
+        /// is sent in the field `options.field`.
+        ASIDE_SHAPE_FIELD = 1 => FIELD,
+        /// Content that is a list of texts and thinking becomes a string, with the thinking in its field.
+        ASIDE_SHAPE_LISTS = 2 => LISTS,
+        /// A chunk of a stream with thinking and content becomes two, the thinking first.
+        ASIDE_SHAPE_CHUNKS = 4 => CHUNKS,
+        /// The content after thinking that the server has split is split too: markers are removed, and a second thinking is moved.
+        /// In a chat's stream this includes `ASIDE_SHAPE_CHUNKS`.
+        ASIDE_SHAPE_CONTENT = 8 => CONTENT,
+        /// All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no shape is
+        /// accepted.
+        ASIDE_SHAPE_ALL = 0x7FFF_FFFF => ALL,
+    }
+}
+
+enumeration! {
+    /// Whether a rewriter sends the thinking.
+    aside_thinking: Thinking {
+        /// It is sent.
+        ASIDE_THINKING_KEEP = 0 => Thinking::Keep,
+        /// It is left out: that which is split here, and that of a server that splits it itself. An answer of thinking alone ends
+        /// with empty content, or is promoted.
+        ASIDE_THINKING_DROP = 1 => Thinking::Drop,
     }
 }
 

@@ -10,7 +10,7 @@ use super::constants::*;
 use super::memory::{Versioned, bytes, layout, read_sized};
 use super::numbers::formats;
 use super::status::{fail, fail_null, guard};
-use crate::sse::{Exchange, RequestModel, request_hint, request_model, wants};
+use crate::sse::{Exchange, RequestModel, request_hint, request_model, request_thinking, wants};
 
 /// Runs the body of an entry without a handle.
 fn status(body: impl FnOnce() -> Result<aside_status, aside_status>) -> aside_status {
@@ -161,5 +161,37 @@ pub unsafe extern "C" fn aside_request_model(
             RequestModel::More => Ok(ASIDE_MORE),
             RequestModel::None => Ok(ASIDE_NONE),
         }
+    })
+}
+
+/// Finds whether a request wants the thinking in its answer, for `aside_rewriter_options.thinking`. Of `*exchange`, only `path` is read;
+/// `body` is the whole body of the request.
+///
+/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is one of
+/// Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object, wants it.
+///
+/// Returns `ASIDE_OK` and writes an `ASIDE_THINKING_` value to `*thinking`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
+///
+/// Memory: it allocates nothing.
+#[ffi_export]
+pub unsafe extern "C" fn aside_request_thinking(
+    exchange: *const aside_exchange,
+    body: *const c_char,
+    len: size_t,
+    thinking: *mut aside_thinking,
+) -> aside_status {
+    status(|| {
+        // SAFETY: the caller promises a struct as large as it says, with texts that are there.
+        let exchange = unsafe { self::exchange(exchange)? };
+        // SAFETY: the caller promises as many bytes as it says.
+        let body = unsafe { bytes(body, len, "body")? };
+        if thinking.is_null() {
+            return Err(fail_null("thinking"));
+        }
+        let found = request_thinking(&exchange, body);
+        // SAFETY: it is not NULL, and the caller promises that it may be written.
+        unsafe { thinking.write_unaligned(found.to_number()) };
+        Ok(ASIDE_OK)
     })
 }

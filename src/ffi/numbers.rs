@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Write};
 use super::constants::*;
 use super::status::fail_with;
 use crate::Start;
-use crate::sse::Formats;
+use crate::sse::{Formats, Shapes};
 
 /// Returns the value that a number stands for. `what` is where the number is.
 pub(super) fn value<T: FromNumber>(number: u32, what: &str) -> Result<T, aside_status> {
@@ -28,6 +28,13 @@ impl Display for UpperCase {
 pub(super) fn formats(bits: aside_formats) -> Result<Formats, aside_status> {
     Formats::from_bits(bits).ok_or_else(|| {
         fail_with(ASIDE_ERROR_OPTION, format_args!("formats {bits} has a bit that is not an ASIDE_FORMAT_ value"))
+    })
+}
+
+/// `ASIDE_SHAPE_` bits.
+pub(super) fn shapes(bits: aside_shapes) -> Result<Shapes, aside_status> {
+    Shapes::from_bits(bits).ok_or_else(|| {
+        fail_with(ASIDE_ERROR_OPTION, format_args!("normalise {bits} has a bit that is not an ASIDE_SHAPE_ value"))
     })
 }
 

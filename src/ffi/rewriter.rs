@@ -12,7 +12,7 @@ use super::constants::*;
 use super::dialect::aside_dialect;
 use super::handle_guard::{HandleGuard, is_ready, is_whole};
 use super::memory::{Versioned, bytes, fill_sized, free, into_handle, layout, read_sized, size_of_given};
-use super::numbers::{formats, limit, value, write_start};
+use super::numbers::{formats, limit, shapes, value, write_start};
 use super::status::{fail_no_handle, fail_null, fail_with, failed, guard_handle};
 use super::tools::tools;
 use crate::Start;
@@ -96,6 +96,15 @@ pub struct aside_rewriter_options {
     /// With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of this tool,
     /// as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL: none.
     pub start_call: aside_bytes,
+    /// The shapes of servers' answers of which one is made, as `ASIDE_SHAPE_` bits. 0: none.
+    pub normalise: aside_shapes,
+    /// Whether the thinking is sent.
+    pub thinking: aside_thinking,
+    /// 1: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid of
+    /// them. 0: their signatures are empty, and their ids begin with `rs_`.
+    pub label: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// What a rewriter has counted, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at the
@@ -149,10 +158,11 @@ impl Versioned for aside_rewriter_options {
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_rewriter_options 144: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
+    layout!(aside_rewriter_options 160: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
         tools 40, max_held 56, calls_in_thinking 64, formats 68, responses_as 72, repair 76,
         promote_empty 80, merge 84, max_tools 88, keep_guessed 96, leading_tags 100, not_whole 104,
-        unknown_tool 108, implied_end 112, repair_arguments 116, max_calls 120, start_call 128);
+        unknown_tool 108, implied_end 112, repair_arguments 116, max_calls 120, start_call 128, normalise 144,
+        thinking 148, label 152, reserved 156);
     assert!(aside_rewriter_options::FIRST == 8);
     layout!(aside_rewriter_stats 112: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
         truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96, encoded 104,
@@ -237,9 +247,13 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
         ("merge", all.merge),
         ("keep_guessed", all.keep_guessed),
         ("repair_arguments", all.repair_arguments),
+        ("label", all.label),
     ];
     if let Some((name, _)) = switches.iter().find(|(_, switch)| *switch > 1) {
         return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{name} is neither 0 nor 1")));
+    }
+    if all.reserved != 0 {
+        return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.reserved is not 0")));
     }
     // SAFETY: the caller's promise.
     let tools = unsafe { tools(all.tools, all.max_tools, "options.") }?;
@@ -269,7 +283,10 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
         .implied_end(value(all.implied_end, "options.implied_end")?)
         .repair_arguments(all.repair_arguments == 1)
         .max_calls(all.max_calls)
-        .start_call(start_call);
+        .start_call(start_call)
+        .normalise(shapes(all.normalise)?)
+        .thinking(value(all.thinking, "options.thinking")?)
+        .label(all.label == 1);
     Ok((options, all.max_tools))
 }
 

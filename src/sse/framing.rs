@@ -1,13 +1,15 @@
 //! What the bytes of a stream are, which its first ones decide, and where its events, lines and bodies end.
 
+use std::mem;
+
 use memchr::{memchr, memrchr2};
 
 use super::options::{Body, Options};
-use super::repair::Repairer;
+use super::repair::{Repairer, Shaper};
 use super::rewrite::Rewrite;
 use super::rewriter::{Mode, Rewriter};
 use crate::Error;
-use crate::memory::{self, TryBox, append};
+use crate::memory::{self, append};
 
 /// At most this many bytes decide whether a stream is a text. In a compressed stream, one of the first few cannot be a text's.
 const FIRST: usize = 16;
@@ -135,13 +137,31 @@ impl Rewriter {
         } else if self.held.is_empty() {
             // Events come whole, so the one that decided what the stream is needs no room any more.
             self.held = Vec::new();
-            event(&mut self.rewrite, &mut self.repairer, &rest[..used], out)?;
+            self.event(&rest[..used], false, out)?;
         } else {
             append(&mut self.held, &rest[..used])?;
-            event(&mut self.rewrite, &mut self.repairer, &self.held, out)?;
-            memory::clear(&mut self.held);
+            self.held_event(false, out)?;
         }
         Ok(used)
+    }
+
+    /// Writes the event that is held. With `last`, the streams are over after it.
+    pub(super) fn held_event(&mut self, last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+        let held = mem::take(&mut self.held);
+        self.event(&held, last, out)?;
+        self.held = held;
+        memory::clear(&mut self.held);
+        Ok(())
+    }
+
+    /// Writes an event. What mends and shapes it stands apart, so that it costs other streams nothing.
+    #[inline]
+    fn event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+        match (self.repairer.get_mut(), self.shaper.get_mut()) {
+            (Some(repairer), _) => mended(&mut self.rewrite, repairer, raw, out),
+            (None, Some(shaper)) => shaped(&mut self.rewrite, shaper, raw, last, out),
+            (None, None) => self.rewrite.event(raw, last, out),
+        }
     }
 
     /// Passes the beginning of an event that is too long.
@@ -215,7 +235,11 @@ impl Rewriter {
                 self.mode = Mode::Lines;
             } else if end.is_some() {
                 self.mode = Mode::Rest;
-                self.rewrite.body(&self.held, out)?;
+                let body = match self.shaper.get_mut() {
+                    Some(shaper) => shaper.body(&self.held)?,
+                    None => &self.held,
+                };
+                self.rewrite.body(body, self.held != body, out)?;
                 memory::clear(&mut self.held);
             }
         }
@@ -235,16 +259,17 @@ impl Rewriter {
     }
 }
 
-/// Writes a whole event.
-#[inline]
-fn event(rewrite: &mut Rewrite, repairer: &mut TryBox<Repairer>, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-    match repairer.get_mut() {
-        Some(repairer) => mended(rewrite, repairer, raw, out),
-        None => rewrite.event(raw, false, out),
-    }
+/// Writes what an event becomes in its shape.
+#[inline(never)]
+fn shaped(rewrite: &mut Rewrite, shaper: &mut Shaper, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+    let before = rewrite.setup.stats.changed;
+    let changes = shaper.event(raw, last, |event, is_end| rewrite.event(event, last && is_end, out))?;
+    let stats = &mut rewrite.setup.stats;
+    stats.changed += u64::from(changes && stats.changed == before);
+    Ok(())
 }
 
-/// Writes what a whole event becomes when it is mended. It stands apart, so that it costs streams nothing that are not mended.
+/// Writes what a whole event becomes when it is mended.
 #[inline(never)]
 fn mended(rewrite: &mut Rewrite, repairer: &mut Repairer, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     let mended = repairer.event(raw, |event| rewrite.event(event, false, out))?;

@@ -1,8 +1,9 @@
 //! Which answers a rewriter is for, and which requests ask for them, by what HTTP says of them. All hosts decide it here, so
 //! that none takes an answer for its own that another lets pass. Nothing is allocated and nothing is remembered.
 
+use super::normalise::Thinking;
 use super::options::{Body, Formats};
-use crate::json::{Reader, unescape};
+use crate::json::{Reader, Span, name, unescape};
 
 /// How the paths of each format end. The longest that fits decides.
 const PATHS: [(&[u8], Formats); 6] = [
@@ -135,9 +136,14 @@ pub fn request_hint(exchange: &Exchange<'_>) -> Option<Hint> {
 
 /// Returns whether a path is that of one of the formats.
 fn fits(path: &[u8], formats: Formats) -> bool {
+    before(path, b'?').is_empty() || format(path).is_some_and(|format| formats.contains(format))
+}
+
+/// Returns the format that a path is of.
+fn format(path: &[u8]) -> Option<Formats> {
     let path = before(path, b'?');
     let ends = PATHS.iter().filter(|(end, _)| path.ends_with(end));
-    path.is_empty() || ends.max_by_key(|(end, _)| end.len()).is_some_and(|&(_, format)| formats.contains(format))
+    ends.max_by_key(|(end, _)| end.len()).map(|&(_, format)| format)
 }
 
 /// Returns what stands before the first such byte.
@@ -206,4 +212,65 @@ fn decode<'a>(string: &[u8], room: &'a mut [u8]) -> Option<&'a str> {
         len += part.len();
     });
     str::from_utf8(room.get(..len)?).ok()
+}
+
+/// Returns whether a request wants the thinking in its answer, for [`Options::thinking`](super::Options::thinking). Only the path of the
+/// exchange is read; `body` is the whole body of the request.
+///
+/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is one of
+/// Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object, wants it.
+///
+/// ```
+/// use aside::sse::{Exchange, Thinking, request_thinking};
+///
+/// let request = Exchange::new().method("POST").path("/v1/messages");
+/// assert_eq!(request_thinking(&request, r#"{"model":"m","messages":[]}"#), Thinking::Drop);
+/// let body = r#"{"model":"m","thinking":{"type":"enabled","budget_tokens":1024},"messages":[]}"#;
+/// assert_eq!(request_thinking(&request, body), Thinking::Keep);
+/// let request = request.path("/api/chat");
+/// assert_eq!(request_thinking(&request, r#"{"model":"m","think":false}"#), Thinking::Drop);
+/// ```
+#[doc(alias = "aside_request_thinking")]
+#[must_use]
+pub fn request_thinking(exchange: &Exchange<'_>, body: impl AsRef<[u8]>) -> Thinking {
+    let body = body.as_ref();
+    let is_of_messages = format(exchange.path) == Some(Formats::MESSAGES);
+    let (mut includes, mut excludes, mut thinks, mut asks) = (true, false, true, false);
+    let mut reader = Reader::new(body);
+    let read = reader.object(|reader, key| {
+        match name(body, &key, &mut [0; 24]) {
+            b"include_reasoning" => includes = body[reader.value()?] != *b"false",
+            b"think" => thinks = body[reader.value()?] != *b"false",
+            b"reasoning" => excludes = member(body, reader, b"exclude")?.is_some_and(|value| body[value] == *b"true"),
+            b"thinking" => {
+                let is_object = reader.peek() == Some(b'{');
+                let kind = member(body, reader, b"type")?;
+                asks = is_object && kind.is_none_or(|kind| body[kind] != *b"\"disabled\"");
+            }
+            _ => {
+                reader.value()?;
+            }
+        }
+        Some(())
+    });
+    match read.and_then(|()| reader.end()) {
+        Some(()) if !includes || excludes || !thinks || is_of_messages && !asks => Thinking::Drop,
+        _ => Thinking::Keep,
+    }
+}
+
+/// Reads a value, and returns that of a member if it is an object.
+fn member(text: &[u8], reader: &mut Reader<'_>, wanted: &[u8]) -> Option<Option<Span>> {
+    if reader.peek() != Some(b'{') {
+        return reader.value().map(|_| None);
+    }
+    let mut found = None;
+    reader.object(|reader, key| {
+        let value = reader.value()?;
+        if name(text, &key, &mut [0; 24]) == wanted {
+            found = Some(value);
+        }
+        Some(())
+    })?;
+    Some(found)
 }

@@ -6,10 +6,11 @@
 //! scanner for each choice. Tool calls in the text become `tool_calls` if the host wants that ([`Options::calls`]).
 
 // `rewriter` has the functions that a host calls, and `framing` cuts the bytes into events, lines and bodies. `repair` mends
-// events where that is asked for, `format` says which format one is of, and `rewrite` hands it to the code of that: `choices`,
-// `messages` or `responses`, each a `Protocol`. That finds the text of the event, has `text` split it, and notes the changes as
-// `json::Edits`: what is not split must go out as it came in, to the byte. `envelope` is a shorter way to what an event says, if it
-// differs from the last one in little more than its text.
+// events where that is asked for, and puts chunks into one shape. `format` says which format one is of, and `rewrite` hands it to the
+// code of that: `choices`, `messages` or `responses`, each a `Protocol`. That finds the text of the event, has `text` split it, and
+// notes the changes as `json::Edits`: what is not split must go out as it came in, to the byte. `envelope` is a shorter way to what
+// an event says, if it differs from the last one in little more than its text. `hide` takes the thinking out of what was written,
+// where none is wanted.
 
 mod choices;
 mod envelope;
@@ -17,8 +18,10 @@ mod event;
 mod format;
 mod framing;
 mod gate;
+mod hide;
 mod ids;
 mod messages;
+mod normalise;
 mod options;
 mod promotion;
 mod protocol;
@@ -29,7 +32,8 @@ mod rewriter;
 mod stats;
 mod text;
 
-pub use gate::{Exchange, Hint, RequestModel, request_hint, request_model, wants};
+pub use gate::{Exchange, Hint, RequestModel, request_hint, request_model, request_thinking, wants};
+pub use normalise::{Shapes, Thinking};
 pub use options::{Body, Field, Formats, Options, ResponsesAs};
 pub use rewriter::Rewriter;
 pub use stats::Stats;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::normalise::{Shapes, Thinking};
 use crate::call_writer::{self, ImpliedEnd, NotWhole, Tools, UnknownTool};
 use crate::{CallsInThinking, LeadingTags, Start, StrayClose};
 
@@ -178,6 +179,8 @@ pub struct Options {
     pub(crate) keep_guessed: bool,
     pub(crate) merge: bool,
     pub(crate) label: bool,
+    pub(crate) normalise: Shapes,
+    pub(crate) thinking: Thinking,
 }
 
 impl Options {
@@ -395,5 +398,16 @@ impl Options {
     /// applies to chat, legacy completions and Ollama.
     pub fn merge(self, merge: bool) -> Options {
         Options { merge, ..self }
+    }
+
+    /// Makes one shape of these, in which servers send an answer. The default is [`Shapes::NONE`].
+    pub fn normalise(self, normalise: Shapes) -> Options {
+        Options { normalise, ..self }
+    }
+
+    /// Sets whether the thinking is sent. For a request that says it wants none, there is
+    /// [`request_thinking`](super::request_thinking).
+    pub fn thinking(self, thinking: Thinking) -> Options {
+        Options { thinking, ..self }
     }
 }

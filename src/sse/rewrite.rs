@@ -7,6 +7,7 @@ use super::choices::{Choices, Layout};
 use super::envelope::{Envelope, Read};
 use super::event::{BYTE_ORDER_MARK, Event, EventPart};
 use super::format::Format;
+use super::hide::Hider;
 use super::messages::{self, Messages};
 use super::options::{Formats, Options};
 use super::promotion::Promotes;
@@ -34,6 +35,8 @@ pub struct Rewrite {
     fresh: bool,
     event: Event,
     envelope: Envelope,
+    /// Takes the thinking out of what was written, if that is asked for.
+    hider: TryBox<Hider>,
 }
 
 impl Rewrite {
@@ -51,6 +54,7 @@ impl Rewrite {
             fresh: true,
             event: Event::new(),
             envelope: Envelope::new(),
+            hider: Hider::new(options)?,
         })
     }
 
@@ -88,6 +92,9 @@ impl Rewrite {
         self.event = Event::new();
         self.envelope.clear();
         self.scratch.begin_event();
+        if let Some(hider) = self.hider.get_mut() {
+            hider.begin_stream();
+        }
     }
 
     /// Returns how many bytes of text are held back.
@@ -98,14 +105,23 @@ impl Rewrite {
 
     /// Writes what is held back as text. The streams go on.
     pub fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.begin_event();
-        self.release(Input::Flush, out)
+        self.write_held(Input::Flush, out)
     }
 
     /// Writes what is held back, because the streams are over.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.write_held(Input::Finish, out)
+    }
+
+    fn write_held(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        let start = out.len();
         self.begin_event();
-        self.release(Input::Finish, out)
+        self.release(input, out)?;
+        match self.hider.get_mut() {
+            Some(hider) if out[start..].starts_with(b"{") => hider.lines(start, out),
+            Some(hider) => hider.events(start, out),
+            None => Ok(()),
+        }
     }
 
     fn begin_event(&mut self) {
@@ -142,8 +158,17 @@ impl Rewrite {
         self.options.formats.contains(Formats::OLLAMA) && is_ollama(Format::of(data, self.options.formats))
     }
 
-    /// Writes a line that is an object of its own, with its changes. With `last`, the streams are over after it.
+    /// Writes a line that is an object, with its changes. With `last`, the streams are over after it.
     pub fn line(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+        let start = out.len();
+        self.one_line(raw, last, out)?;
+        match self.hider.get_mut() {
+            Some(hider) => hider.lines(start, out),
+            None => Ok(()),
+        }
+    }
+
+    fn one_line(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, is_first) = self.pass_mark(raw, out)?;
         if self.known(raw, last, out)? {
             return Ok(());
@@ -156,7 +181,7 @@ impl Rewrite {
             self.choices.read(layout, self.event.data(raw))?;
             if is_first && self.choices.is_finished() {
                 // The whole answer, of a request that asks for no stream.
-                return self.body(raw, out);
+                return self.whole(raw, false, out);
             }
             self.learn(format, &Read::Nothing, raw)?;
         } else {
@@ -167,7 +192,17 @@ impl Rewrite {
     }
 
     /// Writes a whole event with its changes. With `last`, the streams are over after it.
+    #[inline]
     pub fn event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+        let start = out.len();
+        self.one_event(raw, last, out)?;
+        match self.hider.get_mut() {
+            Some(hider) => hider.events(start, out),
+            None => Ok(()),
+        }
+    }
+
+    fn one_event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, _) = self.pass_mark(raw, out)?;
         if raw == b"\n" && self.takes_line_feed()? {
             return Ok(());
@@ -337,8 +372,17 @@ impl Rewrite {
         Ok(changes)
     }
 
-    /// Writes a whole body, of an answer that is not a stream, with its changes.
-    pub fn body(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    /// Writes a whole body, of an answer that is not a stream, with its changes. `is_shaped`: it has had some before.
+    pub fn body(&mut self, raw: &[u8], is_shaped: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+        let start = out.len();
+        self.whole(raw, is_shaped, out)?;
+        match self.hider.get_mut() {
+            Some(hider) => hider.body(start, out),
+            None => Ok(()),
+        }
+    }
+
+    fn whole(&mut self, raw: &[u8], is_shaped: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let format = self.format(raw);
         let Rewrite { options, setup, scratch, choices, messages, responses, .. } = self;
         setup.stats.events += 1;
@@ -356,7 +400,7 @@ impl Rewrite {
             }
         };
         let changes = protocol.body(&mut Context { setup, scratch, out }, raw)?;
-        setup.stats.changed += u64::from(changes);
+        setup.stats.changed += u64::from(changes || is_shaped);
         if layout.is_some() {
             self.setup.stats.unread += u64::from(self.is_unread(raw));
         }

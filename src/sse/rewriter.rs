@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::event::EventFramer;
 use super::options::{Body, Options};
-use super::repair::Repairer;
+use super::repair::{Repairer, Shaper};
 use super::rewrite::Rewrite;
 use super::stats::Stats;
 use crate::call_writer::Tools;
@@ -73,6 +73,8 @@ pub struct Rewriter {
     pub(super) framer: EventFramer,
     /// Mends the events, if that is asked for.
     pub(super) repairer: TryBox<Repairer>,
+    /// Puts what comes into one shape, if that is asked for, where nothing is mended.
+    pub(super) shaper: TryBox<Shaper>,
     pub(super) braces: Braces,
     /// The bytes of the event or body that have come.
     pub(super) held: Vec<u8>,
@@ -93,7 +95,8 @@ impl Rewriter {
             rewrite: Rewrite::new(dialect, options)?,
             mode: Mode::first(options),
             framer: EventFramer::START,
-            repairer: if options.repair { TryBox::new(Repairer::new())? } else { TryBox::NONE },
+            repairer: if options.repair { TryBox::new(Repairer::new(options))? } else { TryBox::NONE },
+            shaper: Shaper::new(options)?,
             braces: Braces::START,
             held: Vec::new(),
             has_begun: false,
@@ -225,7 +228,7 @@ impl Rewriter {
             return Ok(());
         }
         match self.mode {
-            Mode::Events if !self.held.is_empty() => self.rewrite.event(&self.held, true, out)?,
+            Mode::Events if !self.held.is_empty() => self.held_event(true, out)?,
             Mode::Lines if !self.held.is_empty() => self.rewrite.line(&self.held, true, out)?,
             Mode::Events | Mode::Lines => self.rewrite.finish(out)?,
             _ => append(out, &self.held)?,
@@ -254,6 +257,9 @@ impl Rewriter {
         self.rewrite.begin_stream();
         if let Some(repairer) = self.repairer.get_mut() {
             repairer.begin_stream();
+        }
+        if let Some(shaper) = self.shaper.get_mut() {
+            shaper.begin_stream();
         }
         self.has_begun = false;
         self.mode = Mode::first(&self.rewrite.options);

@@ -134,6 +134,33 @@ static void models(void)
     CHECK(model_len == 77);
 }
 
+static aside_thinking thinking_of(const char *path, const char *body)
+{
+    aside_exchange request = exchange(0, path, NULL, NULL, 0);
+    aside_thinking thinking = 77;
+
+    CHECK_STATUS(aside_request_thinking(&request, TEXT(body), &thinking), ASIDE_OK);
+    return thinking;
+}
+
+static void thinking(void)
+{
+    aside_exchange request = exchange(0, "/v1/messages", NULL, NULL, 0);
+    aside_thinking found = 77;
+
+    CHECK(thinking_of("/v1/messages", "{}") == ASIDE_THINKING_DROP);
+    CHECK(thinking_of("/v1/messages", "{\"thinking\":{\"type\":\"enabled\"}}") == ASIDE_THINKING_KEEP);
+    CHECK(thinking_of("/api/chat", "{\"think\":false}") == ASIDE_THINKING_DROP);
+    CHECK(thinking_of("/v1/chat/completions", "") == ASIDE_THINKING_KEEP);
+    CHECK_STATUS(aside_request_thinking(NULL, TEXT("{}"), &found), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_request_thinking(&request, NULL, 1, &found), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_request_thinking(&request, "{}", HUGE_LEN, &found), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_request_thinking(&request, TEXT("{}"), NULL), ASIDE_ERROR_NULL);
+    request.size = 1;
+    CHECK_STATUS(aside_request_thinking(&request, TEXT("{}"), &found), ASIDE_ERROR_SIZE);
+    CHECK(found == 77);
+}
+
 static void misuse(void)
 {
     aside_exchange good = exchange(200, "/v1/messages", "application/json", NULL, 0), bad;
@@ -191,6 +218,7 @@ int main(void)
 {
     answers();
     models();
+    thinking();
     misuse();
     return 0;
 }

@@ -98,6 +98,14 @@ int main(void)
     CHECK(ASIDE_FORMAT_MESSAGES == 8);
     CHECK(ASIDE_FORMAT_OLLAMA == 16);
     CHECK(ASIDE_FORMAT_ALL == 2147483647);
+    CHECK(ASIDE_SHAPE_NONE == 0);
+    CHECK(ASIDE_SHAPE_FIELD == 1);
+    CHECK(ASIDE_SHAPE_LISTS == 2);
+    CHECK(ASIDE_SHAPE_CHUNKS == 4);
+    CHECK(ASIDE_SHAPE_CONTENT == 8);
+    CHECK(ASIDE_SHAPE_ALL == 2147483647);
+    CHECK(ASIDE_THINKING_KEEP == 0);
+    CHECK(ASIDE_THINKING_DROP == 1);
     CHECK(ASIDE_RESPONSES_AS_REASONING_TEXT == 0);
     CHECK(ASIDE_RESPONSES_AS_SUMMARY == 1);
     CHECK(ASIDE_HINT_IDENTITY == 1);
@@ -213,7 +221,7 @@ int main(void)
         CHECK(offsetof(aside_history_report, unread) == 24);
         CHECK(offsetof(aside_history_report, outcome) == 32);
         CHECK(offsetof(aside_history_report, thinking_off) == 36);
-        CHECK(sizeof(aside_rewriter_options) == 144);
+        CHECK(sizeof(aside_rewriter_options) == 160);
         CHECK(offsetof(aside_rewriter_options, size) == 0);
         CHECK(offsetof(aside_rewriter_options, start) == 8);
         CHECK(offsetof(aside_rewriter_options, field) == 12);
@@ -239,6 +247,10 @@ int main(void)
         CHECK(offsetof(aside_rewriter_options, repair_arguments) == 116);
         CHECK(offsetof(aside_rewriter_options, max_calls) == 120);
         CHECK(offsetof(aside_rewriter_options, start_call) == 128);
+        CHECK(offsetof(aside_rewriter_options, normalise) == 144);
+        CHECK(offsetof(aside_rewriter_options, thinking) == 148);
+        CHECK(offsetof(aside_rewriter_options, label) == 152);
+        CHECK(offsetof(aside_rewriter_options, reserved) == 156);
         CHECK(sizeof(aside_rewriter_stats) == 112);
         CHECK(offsetof(aside_rewriter_stats, size) == 0);
         CHECK(offsetof(aside_rewriter_stats, events) == 8);

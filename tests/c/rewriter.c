@@ -241,11 +241,17 @@ static void formats(void)
     options.responses_as++;
     refused(&options, ASIDE_ERROR_OPTION);
     options.responses_as = 0;
+    options.normalise = 16;
+    refused(&options, ASIDE_ERROR_OPTION);
+    CHECK_SAYS("normalise 16");
+    options.normalise = ASIDE_SHAPE_ALL;
+    with_options(&options, stream, wanted);
+    options.normalise = ASIDE_SHAPE_NONE;
     options.body = ASIDE_BODY_LINES;
     with_options(&options, message, message);
     options.body = ASIDE_BODY_UNKNOWN;
     {
-        uint32_t *switches[] = {&options.repair, &options.promote_empty, &options.merge};
+        uint32_t *switches[] = {&options.repair, &options.promote_empty, &options.merge, &options.label, &options.thinking};
         size_t at;
 
         for (at = 0; at < sizeof switches / sizeof *switches; at++) {

@@ -146,6 +146,26 @@ TEST(Gate, KnowsWhichAnswersAreForARewriter)
     EXPECT_EQ(model, "Qwen/Qwen3");
     EXPECT_EQ(aside::request_model("{\"model\":\"Qwen\\/Qwen3.5\"", room, model), Status::none);
     EXPECT_EQ(model.size(), 10u);
+
+    exchange.path = "/v1/messages";
+    EXPECT_EQ(aside::request_thinking(exchange, "{}"), aside::Thinking::drop);
+    EXPECT_EQ(aside::request_thinking(exchange, "{\"thinking\":{\"type\":\"enabled\"}}"), aside::Thinking::keep);
+}
+
+TEST(Rewriter, MakesOneShapeOfServers)
+{
+    aside::RewriterOptions options;
+    options.normalise = aside::Shapes::field | aside::Shapes::lists;
+    options.field = aside::Field::reasoning;
+    const std::string_view body =
+        "{\"choices\":[{\"message\":{\"thinking\":\"A\",\"content\":[{\"type\":\"text\",\"text\":\"Hi.\"}]}}]}";
+    aside::Rewriter rewriter(aside::Dialect::find("qwen3"), options);
+    EXPECT_EQ(rewriter.feed(body), "{\"choices\":[{\"message\":{\"reasoning\":\"A\",\"content\":\"Hi.\"}}]}");
+    options.thinking = aside::Thinking::drop;
+    aside::Rewriter dropping(aside::Dialect::find("qwen3"), options);
+    EXPECT_EQ(dropping.feed(body), "{\"choices\":[{\"message\":{\"content\":\"Hi.\"}}]}");
+    options.thinking = static_cast<aside::Thinking>(2);
+    EXPECT_FALSE(aside::Rewriter::try_make(aside::Dialect::find("qwen3"), options));
 }
 
 TEST(History, GoesUnderTheNameThatTheServerReads)

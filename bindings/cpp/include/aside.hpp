@@ -363,6 +363,35 @@ enum class Formats : std::uint32_t {
     all = ASIDE_FORMAT_ALL,
 };
 
+/// A set of the shapes in which servers send an answer, of which a rewriter makes one. They are changed in chat
+/// completions, but for `Shapes::content`, which applies to every format.
+enum class Shapes : std::uint32_t {
+    /// None: what a server sends in another shape stays as it is.
+    none = ASIDE_SHAPE_NONE,
+    /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of
+    /// `reasoning_details`, is sent in the field `options.field`.
+    field = ASIDE_SHAPE_FIELD,
+    /// Content that is a list of texts and thinking becomes a string, with the thinking in its field.
+    lists = ASIDE_SHAPE_LISTS,
+    /// A chunk of a stream with thinking and content becomes two, the thinking first.
+    chunks = ASIDE_SHAPE_CHUNKS,
+    /// The content after thinking that the server has split is split too: markers are removed, and a second thinking is
+    /// moved. In a chat's stream this includes `Shapes::chunks`.
+    content = ASIDE_SHAPE_CONTENT,
+    /// All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
+    /// shape is accepted.
+    all = ASIDE_SHAPE_ALL,
+};
+
+/// Whether a rewriter sends the thinking.
+enum class Thinking : std::uint32_t {
+    /// It is sent.
+    keep = ASIDE_THINKING_KEEP,
+    /// It is left out: that which is split here, and that of a server that splits it itself. An answer of thinking alone
+    /// ends with empty content, or is promoted.
+    drop = ASIDE_THINKING_DROP,
+};
+
 /// What the thinking becomes in the items of OpenAI Responses.
 enum class ResponsesAs : std::uint32_t {
     /// The content of a reasoning item, as `reasoning_text`: right for clients that send items back.
@@ -949,6 +978,9 @@ public:
         raw.collect = options.collect;
         raw.stray_close = static_cast<std::uint32_t>(options.stray_close);
         raw.leading_tags = static_cast<std::uint32_t>(options.leading_tags);
+        raw.normalise = static_cast<std::uint32_t>(options.normalise);
+        raw.thinking = static_cast<std::uint32_t>(options.thinking);
+        raw.label = options.label ? 1 : 0;
         raw.calls = options.calls ? 1 : 0;
         raw.calls_in_thinking = static_cast<std::uint32_t>(options.calls_in_thinking);
         if (options.budget != unlimited) {
@@ -1633,6 +1665,12 @@ constexpr Formats operator|(Formats a, Formats b) noexcept
     return static_cast<Formats>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
 
+/// Returns the shapes of both sets.
+constexpr Shapes operator|(Shapes a, Shapes b) noexcept
+{
+    return static_cast<Shapes>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+
 /// How a rewriter differs from its dialect's defaults.
 struct RewriterOptions {
     Start start = Start::dialect; ///< of each choice's text
@@ -1682,6 +1720,10 @@ struct RewriterOptions {
     /// With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of this
     /// tool, as a grammar for a named tool (`tool_choice`) makes a model write them. For a list of calls there is Start::calls.
     std::optional<std::string_view> start_call{};
+    Shapes normalise = Shapes::none; ///< the shapes of servers' answers of which one is made: Shapes::all, or some
+    Thinking thinking = Thinking::keep; ///< whether the thinking is sent; for a request there is request_thinking()
+    /// Label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid of them.
+    bool label = false;
 };
 
 /// What a rewriter has counted since it was made or last reset.
@@ -1963,6 +2005,21 @@ Status request_model(std::string_view body, char (&room)[size], std::string_view
     if (status == Status::ok)
         model = std::string_view(room, len);
     return status;
+}
+
+/// Returns whether a request wants the thinking in its answer, for RewriterOptions::thinking. Of the exchange, only the path is read;
+/// `body` is the whole body of the request. Any thread may call this; it allocates nothing. A library with another version of
+/// aside_unstable.h keeps the thinking: this may change in any version.
+///
+/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is one
+/// of Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object, wants it.
+inline Thinking request_thinking(const Exchange &exchange, std::string_view body) noexcept
+{
+    const aside_exchange raw = detail::lend(exchange);
+    std::uint32_t thinking = 0;
+    if (aside_unstable_version() != 1 || aside_request_thinking(&raw, body.data(), body.size(), &thinking) != ASIDE_OK)
+        return Thinking::keep;
+    return static_cast<Thinking>(thinking);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

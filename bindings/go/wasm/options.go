@@ -62,21 +62,38 @@ func (f Formats) words() string {
 	if f == FormatAll {
 		return "all"
 	}
-	var words []string
-	for _, format := range []struct {
-		bit  Formats
-		word string
-	}{
+	return joined(f, []named[Formats]{
 		{FormatChat, "chat"}, {FormatCompletions, "completions"}, {FormatResponses, "responses"}, {FormatMessages, "messages"},
 		{FormatOllama, "ollama"},
-	} {
-		if f&format.bit != 0 {
-			words = append(words, format.word)
-			f &^= format.bit
+	})
+}
+
+// words returns the shapes with commas between them; "" for none.
+func (s Shapes) words() string {
+	if s == ShapeAll {
+		return "all"
+	}
+	return joined(s, []named[Shapes]{
+		{ShapeField, "field"}, {ShapeLists, "lists"}, {ShapeChunks, "chunks"}, {ShapeContent, "content"},
+	})
+}
+
+// named is a bit of a set, and its word.
+type named[T ~uint32] struct {
+	bit  T
+	word string
+}
+
+func joined[T ~uint32](set T, all []named[T]) string {
+	var words []string
+	for _, one := range all {
+		if set&one.bit != 0 {
+			words = append(words, one.word)
+			set &^= one.bit
 		}
 	}
-	if f != 0 {
-		words = append(words, strconv.Itoa(int(f))) // which is refused
+	if set != 0 {
+		words = append(words, strconv.FormatUint(uint64(set), 10)) // which is refused
 	}
 	return strings.Join(words, ",")
 }

@@ -71,3 +71,16 @@ func requestModel(body []byte) (model string, known bool) {
 	result, err := e.run("gate_model", nil, []string{text(body)}, func(out *reader) { model = out.optional() })
 	return model, err == nil && result == 0
 }
+
+func requestThinking(exchange *Exchange, body []byte) Thinking {
+	e, err := instance()
+	if err != nil {
+		return ThinkingKeep
+	}
+	var word string
+	e.run("gate_thinking", nil, []string{exchange.Path, text(body)}, func(out *reader) { word = out.optional() })
+	if word == ThinkingDrop.String() {
+		return ThinkingDrop
+	}
+	return ThinkingKeep
+}

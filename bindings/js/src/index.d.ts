@@ -34,8 +34,24 @@ export type Markers = "refuse" | "escape";
 export type Field = "reasoning_content" | "reasoning" | "thinking";
 export type Body = "unknown" | "events" | "json" | "lines";
 export type Format = "chat" | "completions" | "responses" | "messages" | "ollama" | "all";
+export type Shape = "none" | "field" | "lists" | "chunks" | "content" | "all";
+export type Thinking = "keep" | "drop";
 export type ResponsesAs = "reasoning_text" | "summary";
 export type Hint = "identity";
+export type HistoryName =
+  | "as_is"
+  | "reasoning_content"
+  | "reasoning"
+  | "thinking"
+  | "reasoning_details"
+  | "parts"
+  | "reasoning_text"
+  | "summary"
+  | "text";
+export type HistoryTurns = "all" | "since_user" | "none";
+export type HistoryMissing = "leave" | "empty" | "remove";
+export type HistoryMade = "keep" | "remove";
+export type HistoryOutcome = "read" | "too_long" | "not_utf8" | "not_request" | "repeated" | "stored";
 // End of what is generated.
 
 /** A text as a stream has it: what is fed as a string comes out as strings, and bytes as bytes. */
@@ -324,6 +340,16 @@ export interface RewriterOptions extends CallOptions {
   keepGuessed?: boolean;
   /** The name of a tool: the text, without its thinking, is the arguments of a call of it. */
   startCall?: string;
+  /**
+   * The shapes of servers' answers of which one is made: `field` (the server's thinking is sent in `field`), `lists` (content that is a
+   * list becomes a string), `chunks` (a chunk with thinking and content becomes two), `content` (content after thinking that the server
+   * has split is split too), or `all`.
+   */
+  normalise?: Shape | readonly Shape[];
+  /** Whether the thinking is sent; `requestThinking` reads that from a request. */
+  thinking?: Thinking;
+  /** Labels thinking blocks and reasoning items that are made, so that a history can be rid of them. */
+  label?: boolean;
 }
 
 /** The counts of a rewriter since it was made or reset. */
@@ -417,3 +443,59 @@ export function wants(exchange: Exchange): "events" | "json" | "lines" | null;
 export function requestHint(exchange: Exchange): Hint | null;
 /** Returns the model that the JSON of a request asks for, or null if it names none. */
 export function requestModel(body: string | ArrayBuffer | ArrayBufferView): string | null;
+/**
+ * Returns whether a request wants the thinking in its answer, for the option `thinking` of a rewriter. It wants none if it has
+ * `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is one of Messages without `thinking`, or
+ * with one that is `disabled`.
+ */
+export function requestThinking(request: { path?: string; body: string | ArrayBuffer | ArrayBufferView }): Thinking;
+
+export type HistoryFormat = "chat" | "responses" | "messages";
+
+/** How the history of a request is rewritten. `historyServer` returns the options of a server. */
+export interface HistoryOptions {
+  /** The API of the request. */
+  format: HistoryFormat;
+  /** Where the thinking of an earlier turn goes in its message: `as_is` is the default, and `text` needs a dialect. */
+  name?: HistoryName;
+  /** How the model marks its thinking, for `text`. */
+  dialect?: Dialect | string | null;
+  /** The turns whose thinking stays. */
+  turns?: HistoryTurns;
+  /** How an assistant message without thinking is changed. */
+  missing?: HistoryMissing;
+  /** How blocks and items are treated that the server did not make. */
+  made?: HistoryMade;
+  /** The most bytes of a body that are read; a longer one comes back as it was. */
+  maxBody?: number;
+}
+
+/** The report of `rewriteHistory`. */
+export interface HistoryReport {
+  /** How many messages or items were changed or removed. */
+  readonly changed: number;
+  /** How many have thinking that cannot be written into their text. */
+  readonly refused: number;
+  /** How many have thinking that is signed, encrypted or in a form that is not known. */
+  readonly unread: number;
+  /** `read`, or why the body came back as it was. */
+  readonly outcome: HistoryOutcome;
+  /** Whether thinking was turned off in the request. */
+  readonly thinkingOff: boolean;
+}
+
+/**
+ * Returns the body of a request with the thinking of earlier turns where the server reads it, and a report. All that the options do not
+ * name stays as it came. Whoever sends the result writes `Content-Length` again. This may change in any version.
+ */
+export function rewriteHistory<T extends string | ArrayBuffer | ArrayBufferView>(
+  body: T,
+  options: HistoryOptions,
+): { body: T extends string ? string : Uint8Array<ArrayBuffer>; report: HistoryReport };
+/** Returns the format of the requests to a path, or null if their history is not rewritten. This may change in any version. */
+export function historyFormat(path: string): HistoryFormat | null;
+/**
+ * Returns the options of a built-in server, such as `vllm`, for requests of a format, or null if they need no change. This may change in
+ * any version.
+ */
+export function historyServer(name: string, format: HistoryFormat): HistoryOptions | null;

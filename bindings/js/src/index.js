@@ -12,4 +12,5 @@ export {
 export { init } from "./file.js";
 export { Rewriter } from "./rewriter.js";
 export { Event, Scanner, Split } from "./scanner.js";
-export { escape, join, requestHint, requestModel, split, strip, wants } from "./whole.js";
+export { historyFormat, historyServer, rewriteHistory } from "./history.js";
+export { escape, join, requestHint, requestModel, requestThinking, split, strip, wants } from "./whole.js";

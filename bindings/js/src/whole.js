@@ -75,6 +75,12 @@ export function requestHint({ path = "", method = "", formats } = {}) {
   return core.call(core.functions.gate_hint, [path, method, formatsText(formats)]) === 1 ? "identity" : null;
 }
 
+export function requestThinking({ path = "", body }) {
+  const { core } = file;
+  core.call(core.functions.gate_thinking, [path, typeof body === "string" ? body : bytesOf(body)]);
+  return core.read().optional();
+}
+
 export function requestModel(body) {
   const { core } = file;
   core.call(core.functions.gate_model, [typeof body === "string" ? body : bytesOf(body)]);

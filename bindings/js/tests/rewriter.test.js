@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AsideError, requestHint, requestModel, Rewriter, wants } from "libaside";
+import { AsideError, requestHint, requestModel, requestThinking, Rewriter, wants } from "libaside";
 import { bytes, pieces, string, utf8 } from "./shared.js";
 
 const TEXT = "<think>\nTwice 21, größer.\n</think>\n\nIt is 42.";
@@ -98,6 +98,18 @@ test("the next answer may have another dialect, start and tools", () => {
   rewriter.reset();
   rewriter.feed(Uint8Array.of(0x1f, 0x8b, 8, 0));
   assert.equal(rewriter.stats.encoded, true);
+});
+
+test("one shape of servers' answers", () => {
+  const server = utf8('{"choices":[{"message":{"thinking":"A","content":[{"type":"text","text":"Hi."}]}}]}');
+  const shape = (options) => new TextDecoder().decode(new Rewriter("qwen3", options).feed(server));
+  const shaped = '{"choices":[{"message":{"reasoning_content":"A","content":"Hi."}}]}';
+  assert.equal(shape({ normalise: ["field", "lists"] }), shaped);
+  assert.equal(shape({ normalise: "all", thinking: "drop" }), '{"choices":[{"message":{"content":"Hi."}}]}');
+  assert.equal(shape({ label: true }), new TextDecoder().decode(server));
+  assert.throws(() => shape({ normalise: ["filed"] }), /normalise: "filed" is unknown/);
+  assert.equal(requestThinking({ path: "/v1/messages", body: "{}" }), "drop");
+  assert.equal(requestThinking({ path: "/v1/messages", body: '{"thinking":{"type":"enabled"}}' }), "keep");
 });
 
 test("the gate", () => {

@@ -3,7 +3,7 @@
 use aside::sse::{self, Exchange, RequestModel};
 use pyo3::prelude::*;
 
-use crate::words::{self, FormatWords};
+use crate::words::{self, SeveralWords};
 
 /// The longest name of a model that is read.
 const LONGEST_MODEL: usize = 1024;
@@ -23,7 +23,7 @@ pub fn wants(
     path: &str,
     content_type: Option<&str>,
     content_encoding: Option<&str>,
-    formats: Option<FormatWords>,
+    formats: Option<SeveralWords>,
 ) -> PyResult<Option<&'static str>> {
     let exchange = Exchange::new()
         .status(status)
@@ -43,7 +43,7 @@ pub fn wants(
 ///     'identity'
 #[pyfunction]
 #[pyo3(signature = (path, method, formats = None))]
-pub fn request_hint(path: &str, method: &str, formats: Option<FormatWords>) -> PyResult<Option<&'static str>> {
+pub fn request_hint(path: &str, method: &str, formats: Option<SeveralWords>) -> PyResult<Option<&'static str>> {
     let exchange = Exchange::new().formats(words::formats(formats.as_ref())?).method(method).path(path);
     Ok(sse::request_hint(&exchange).map(|_| "identity"))
 }
@@ -59,4 +59,17 @@ pub fn request_model(body: &[u8]) -> Option<String> {
         RequestModel::Found(model) => Some(model.to_owned()),
         _ => None,
     }
+}
+
+/// Return whether a request wants the thinking in its answer, `keep` or `drop`, for `thinking` of a Rewriter. `path` is that of the
+/// request, and `body` its whole body. It wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or
+/// `"think": false`, or if it is one of Messages without `thinking`, or with one that is `disabled`.
+///
+///     >>> from libaside import request_thinking
+///     >>> request_thinking("/v1/messages", b'{"model": "qwen3", "messages": []}')
+///     'drop'
+#[pyfunction]
+pub fn request_thinking(path: &str, body: &[u8]) -> &'static str {
+    let thinking = sse::request_thinking(&Exchange::new().path(path), body);
+    words::THINKING.iter().find(|&&(_, known)| known == thinking).map_or("keep", |&(word, _)| word)
 }

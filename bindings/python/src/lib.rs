@@ -33,7 +33,7 @@ mod _libaside {
     #[pymodule_export]
     use super::event::{Attribute, Event};
     #[pymodule_export]
-    use super::gate::{request_hint, request_model, wants};
+    use super::gate::{request_hint, request_model, request_thinking, wants};
     #[pymodule_export]
     use super::history::{
         HistoryReport, history_format, history_server, history_servers, load_history_server, rewrite_history,

@@ -8,7 +8,7 @@ use crate::calls::tools;
 use crate::dialect::{DialectLike, start};
 use crate::errors::{self, Exclusive, guarded};
 use crate::text::{Form, Text, released};
-use crate::words::{self, FormatWords};
+use crate::words::{self, SeveralWords};
 
 /// What a rewriter has read since it was made or reset.
 #[pyclass(frozen, get_all, module = "libaside")]
@@ -46,7 +46,11 @@ pub struct Stats {
 /// `tools` as JSON. `not_whole`, `unknown_tool`, `implied_end`, `max_calls` and `repair_arguments` say of calls what they say for a
 /// Scanner; with `unknown_tool="drop"`, a call of a tool that is not in `tools` is removed. `start_call` is the name of a tool:
 /// the text, without its thinking, is the arguments of a call of it, as a grammar makes a model write them without markers (a named tool
-/// as `tool_choice`); for a list of calls there is `start="calls"`. The other options are those of the library's manual.
+/// as `tool_choice`); for a list of calls there is `start="calls"`. `normalise` names the shapes of servers' answers of which one is made,
+/// a word or a list: `field` (the server's thinking is sent in `field`), `lists` (content that is a list becomes a string), `chunks` (a
+/// chunk with thinking and content becomes two), `content` (content after thinking that the server has split is split too) or `all`.
+/// With `thinking="drop"`, no thinking is sent; `request_thinking` reads that from a request. With `label`, thinking blocks and reasoning
+/// items that are made are labelled, so that `rewrite_history` recognises them. The other options are those of the library's manual.
 #[pyclass(frozen, module = "libaside")]
 pub struct Rewriter {
     state: Exclusive<aside::sse::Rewriter>,
@@ -60,14 +64,15 @@ impl Rewriter {
         responses_as = "reasoning_text", calls = false, tools = None, calls_in_thinking = "dialect", repair = false,
         promote_empty = false, merge = false, stray_close = "dialect", leading_tags = "dialect", off = false,
         max_event = None, max_held = None, max_tools = None, keep_guessed = false, not_whole = "tell",
-        unknown_tool = "text", implied_end = "on", max_calls = None, repair_arguments = false, start_call = None))]
+        unknown_tool = "text", implied_end = "on", max_calls = None, repair_arguments = false, start_call = None,
+        normalise = None, thinking = "keep", label = false))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn new(
         dialect: DialectLike<'_>,
         start: Option<&str>,
         field: &str,
         body: &str,
-        formats: Option<FormatWords>,
+        formats: Option<SeveralWords>,
         responses_as: &str,
         calls: bool,
         tools: Option<&Bound<'_, PyAny>>,
@@ -88,6 +93,9 @@ impl Rewriter {
         max_calls: Option<u64>,
         repair_arguments: bool,
         start_call: Option<&str>,
+        normalise: Option<SeveralWords>,
+        thinking: &str,
+        label: bool,
     ) -> PyResult<Rewriter> {
         let tools = self::tools(tools, max_tools)?;
         let options = Options::new()
@@ -113,7 +121,10 @@ impl Rewriter {
             .implied_end(words::find("implied_end", implied_end, words::IMPLIED_END)?)
             .max_calls(max_calls)
             .repair_arguments(repair_arguments)
-            .start_call(start_call);
+            .start_call(start_call)
+            .normalise(words::shapes(normalise.as_ref())?)
+            .thinking(words::find("thinking", thinking, words::THINKING)?)
+            .label(label);
         let rewriter = aside::sse::Rewriter::new(&dialect.find()?, &options).map_err(errors::scanner)?;
         Ok(Rewriter { state: Exclusive::new(rewriter), max_tools })
     }

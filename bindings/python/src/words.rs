@@ -2,7 +2,7 @@
 
 use aside::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
 use aside::history::{Made, Missing, Turns};
-use aside::sse::{Body, Field, Formats, ResponsesAs};
+use aside::sse::{Body, Field, Formats, ResponsesAs, Shapes, Thinking};
 use aside::{CallsInThinking, EndReason, LeadingTags, Markers, StrayClose};
 use pyo3::Borrowed;
 use pyo3::prelude::*;
@@ -49,6 +49,17 @@ pub const FORMATS: &Words<Formats> = &[
     ("all", Formats::ALL),
 ];
 
+pub const SHAPES: &Words<Shapes> = &[
+    ("none", Shapes::NONE),
+    ("field", Shapes::FIELD),
+    ("lists", Shapes::LISTS),
+    ("chunks", Shapes::CHUNKS),
+    ("content", Shapes::CONTENT),
+    ("all", Shapes::ALL),
+];
+
+pub const THINKING: &Words<Thinking> = &[("keep", Thinking::Keep), ("drop", Thinking::Drop)];
+
 pub const RESPONSES_AS: &Words<ResponsesAs> =
     &[("reasoning_text", ResponsesAs::ReasoningText), ("summary", ResponsesAs::Summary)];
 
@@ -69,30 +80,40 @@ pub fn find<T: Copy>(argument: &str, word: &str, words: &Words<T>) -> PyResult<T
     })
 }
 
-/// The argument `formats`: a word, or several.
-pub enum FormatWords {
+/// An argument that is a word, or several.
+pub enum SeveralWords {
     One(String),
     Several(Vec<String>),
 }
 
-impl FromPyObject<'_, '_> for FormatWords {
+impl FromPyObject<'_, '_> for SeveralWords {
     type Error = PyErr;
 
-    fn extract(value: Borrowed<'_, '_, PyAny>) -> PyResult<FormatWords> {
+    fn extract(value: Borrowed<'_, '_, PyAny>) -> PyResult<SeveralWords> {
         if let Ok(word) = value.cast::<PyString>() {
-            return Ok(FormatWords::One(word.to_str()?.to_owned()));
+            return Ok(SeveralWords::One(word.to_str()?.to_owned()));
         }
-        let words = value.extract().map_err(|_| errors::wrong_type("formats are a word or a list of words", &value))?;
-        Ok(FormatWords::Several(words))
+        let words = value.extract().map_err(|_| errors::wrong_type("it is neither a word nor a list of words", &value))?;
+        Ok(SeveralWords::Several(words))
     }
 }
 
+/// Returns the shapes of these words: none, if the argument is left out.
+pub fn shapes(words: Option<&SeveralWords>) -> PyResult<Shapes> {
+    let words = match words {
+        None => &[],
+        Some(SeveralWords::One(word)) => std::slice::from_ref(word),
+        Some(SeveralWords::Several(words)) => &words[..],
+    };
+    words.iter().try_fold(Shapes::NONE, |all, word| Ok(all | find("normalise", word, SHAPES)?))
+}
+
 /// Returns the formats of these words: all, if the argument is left out.
-pub fn formats(words: Option<&FormatWords>) -> PyResult<Formats> {
+pub fn formats(words: Option<&SeveralWords>) -> PyResult<Formats> {
     let words = match words {
         None => return Ok(Formats::default()),
-        Some(FormatWords::One(word)) => std::slice::from_ref(word),
-        Some(FormatWords::Several(words)) => words,
+        Some(SeveralWords::One(word)) => std::slice::from_ref(word),
+        Some(SeveralWords::Several(words)) => words,
     };
     let formats = words.iter().map(|word| find("formats", word, FORMATS)).collect::<PyResult<Vec<_>>>()?;
     let formats = formats.into_iter().reduce(|all, format| all | format);

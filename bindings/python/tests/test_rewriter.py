@@ -114,6 +114,19 @@ def test_the_gate() -> None:
     assert libaside.request_model(b'{"model":"a"}') == "a" and libaside.request_model(b"{}") is None
 
 
+def test_one_shape() -> None:
+    server = b'{"choices":[{"message":{"thinking":"A","content":[{"type":"text","text":"Hi."}]}}]}'
+    assert Rewriter("qwen3", normalise=["field", "lists"]).feed(server) == (
+        b'{"choices":[{"message":{"reasoning_content":"A","content":"Hi."}}]}'
+    )
+    dropped = Rewriter("qwen3", normalise="all", thinking="drop").feed(server)
+    assert dropped == b'{"choices":[{"message":{"content":"Hi."}}]}'
+    text = b'{"type":"message","content":[{"type":"text","text":"<think>a</think>b"}]}'
+    assert b'"aside:1:' in Rewriter("qwen3", label=True).feed(text)
+    assert libaside.request_thinking("/v1/messages", b"{}") == "drop"
+    assert libaside.request_thinking("/v1/messages", b'{"thinking":{"type":"enabled"}}') == "keep"
+
+
 @contextmanager
 def server(size: int, cut: int) -> Generator[str]:
     class Handler(BaseHTTPRequestHandler):

@@ -57,6 +57,8 @@ TAKERS: list[tuple[Callable[..., object], str, str]] = [
     (rewriter, "body", "_Body"),
     (rewriter, "formats", "_Format"),
     (rewriter, "responses_as", "_ResponsesAs"),
+    (rewriter, "normalise", "_Shape"),
+    (rewriter, "thinking", "_Thinking"),
     (rewrite_history, "format", "_HistoryFormat"),
     (rewrite_history, "name", "_HistoryName"),
     (rewrite_history, "turns", "_HistoryTurns"),

@@ -80,6 +80,19 @@ class RewriterTest < Minitest::Test
     assert_nil Aside::Rewriter.request_model(%({"model":"#{"m" * 1025}"}))
   end
 
+  def test_one_shape_is_made
+    server = '{"choices":[{"message":{"thinking":"A","content":[{"type":"text","text":"Hi."}]}}]}'
+    shaped = Aside::Rewriter.new("qwen3", normalise: %i[field lists]).feed(server)
+    assert_equal '{"choices":[{"message":{"reasoning_content":"A","content":"Hi."}}]}', shaped
+    dropped = Aside::Rewriter.new("qwen3", normalise: :all, thinking: :drop).feed(server)
+    assert_equal '{"choices":[{"message":{"content":"Hi."}}]}', dropped
+    text = '{"type":"message","content":[{"type":"text","text":"<think>a</think>b"}]}'
+    assert_includes Aside::Rewriter.new("qwen3", label: true).feed(text), '"aside:1:'
+    assert_equal :drop, Aside::Rewriter.request_thinking("/v1/messages", "{}")
+    assert_equal :keep, Aside::Rewriter.request_thinking("/v1/messages", '{"thinking":{"type":"enabled"}}')
+    assert_raises(ArgumentError) { Aside::Rewriter.new("qwen3", thinking: :hide) }
+  end
+
   def test_an_event_leaves_as_soon_as_it_is_whole
     rewriter = Aside::Rewriter.new("qwen3")
     first, rest = EVENTS.split("\n\n", 2)

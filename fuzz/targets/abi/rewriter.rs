@@ -4,7 +4,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use aside::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
-use aside::sse::{Body, Field, Formats, Options, RequestModel, ResponsesAs, Rewriter, Stats};
+use aside::sse::{Body, Field, Formats, Options, RequestModel, ResponsesAs, Rewriter, Shapes, Stats, Thinking};
 use aside::{CallsInThinking, Error, LeadingTags, Start, StrayClose};
 use support::Pair;
 use support::c::*;
@@ -75,6 +75,10 @@ pub fn run(input: &mut Input<'_>) {
             1 => Bytes::of(b"\xFF"),
             _ => Bytes::default(),
         },
+        normalise: input.one_of(&[SHAPE_NONE, SHAPE_ALL, SHAPE_FIELD | SHAPE_LISTS, SHAPE_CHUNKS, SHAPE_CONTENT, 16]),
+        thinking: input.one_of(&[THINKING_KEEP, THINKING_KEEP, THINKING_DROP]),
+        label: input.one_of(&[0, 1]),
+        reserved: u32::from(input.byte() == 255),
     };
     let mut given = Version::given(input, options);
     let at = if most & 31 == 31 { ptr::null_mut() } else { given.at() };
@@ -160,7 +164,13 @@ fn mirror(options: &RewriterOptions) -> Result<Options, ()> {
         })
         .repair_arguments(is(options.repair_arguments)?)
         .max_calls(options.max_calls)
-        .start_call(start_call))
+        .start_call(start_call)
+        .normalise(Shapes::from_bits(options.normalise).filter(|_| options.reserved == 0).ok_or(())?)
+        .thinking(match is(options.thinking)? {
+            true => Thinking::Drop,
+            false => Thinking::Keep,
+        })
+        .label(is(options.label)?))
 }
 
 /// The formats of these bits; none if one of them is of no format.
@@ -353,6 +363,12 @@ fn gate(input: &mut Input<'_>) {
         assert_eq!(aside_rewriter_wants(&good, &mut found), LENGTH);
         good.path = Bytes { at: ptr::null(), len: 1 };
         assert_eq!(aside_request_hint(&good, &mut hint), NULL);
+        let mut thinking = 77;
+        let status = aside_request_thinking(given.at(), body.as_ptr(), body.len(), &mut thinking);
+        match formats.filter(|_| is_read) {
+            Some(_) => assert_eq!((status, thinking), (OK, aside::sse::request_thinking(&rust, &body) as u32)),
+            None => assert_eq!((status, thinking), (refused, 77)),
+        }
         let status = aside_request_model(body.as_ptr(), body.len(), room.as_mut_ptr(), room.len(), &mut len);
         match aside::sse::request_model(&body, &mut [0; 8]) {
             RequestModel::Found(model) => assert_eq!((status, &room[..len]), (OK, model.as_bytes())),

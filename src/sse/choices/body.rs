@@ -4,9 +4,10 @@ use super::chunk::{Choice, Part};
 use super::fields::Fields;
 use super::layout::{CallForm, Layout};
 use super::say::{look_for_calls, say_again};
+use super::wrapper::{self, Wrapper};
 use super::{Choices, TOLD_STOP};
 use crate::json::{Edits, decode};
-use crate::memory::{TryBox, append, append_all};
+use crate::memory::{append, append_all};
 use crate::sse::promotion::Promotion;
 use crate::sse::protocol::{Context, Scratch};
 use crate::sse::text::{Input, Setup, Target};
@@ -20,25 +21,47 @@ impl Choices {
         setup.stats.split_by_server += u64::from(choice.is_split);
         let has_calls = layout.calls != CallForm::Text && setup.has_calls() && choice.part != Some(Part::Call);
         let has_ended = choice.finishes && choice.stop.is_some();
+        let mut thinking = Vec::new();
+        let server = choice.reasoning.clone().filter(|_| setup.reads_behind);
+        let unwrapped = match server.clone() {
+            Some(at) if Wrapper::new(setup)?.unwrap(raw, &at, true, &mut thinking)? => Some(at),
+            _ => None,
+        };
         let may_promote = self.promotes.is_empty_wanted && has_ended && choice.part.is_none();
         let may_answer = self.promotes.is_guess_wanted && has_ended;
         if may_promote && choice.is_split && !choice.answers {
-            return promote_body(setup, choice, raw, layout, edits);
+            let mut said = Vec::new();
+            match (unwrapped, &choice.reasoning) {
+                (Some(at), _) => {
+                    wrapper::string(&thinking, &mut said)?;
+                    wrapper::put(&thinking, at, edits)?;
+                }
+                (None, Some(at)) => append(&mut said, &raw[at.clone()])?,
+                (None, None) => return Ok(()),
+            }
+            return promote_body(setup, choice, &said, layout, edits);
         }
-        let is_read = !choice.is_split || has_calls;
-        let Some(content) = choice.content.as_ref().filter(|_| is_read) else { return Ok(()) };
+        let is_read = !choice.is_split || has_calls || setup.reads_behind;
+        let Some(content) = choice.content.as_ref().filter(|_| is_read) else {
+            return Ok(unwrapped.map_or(Ok(()), |at| wrapper::put(&thinking, at, edits))?);
+        };
         let said = decode(&raw[content.value.clone()], decoded)?;
         let stream = self.first(setup)?;
         let text = &mut stream.text;
         text.begin();
         if choice.is_split {
-            text.split = TryBox::new(setup.split_scanner()?)?;
+            setup.split(text)?;
         }
         setup.rewind(&mut text.scanner)?;
         if has_calls {
             look_for_calls(setup, text, layout, raw, choice.index.unwrap_or(0), true)?;
         }
         parts.begin(true);
+        // Thinking of the content joins that of the server, in the same field.
+        if server.is_some() && choice.field == server {
+            parts.push_thinking(&thinking)?;
+        }
+        let (given, _) = parts.lens();
         setup.scan(text, Input::Feed(said), parts)?;
         if has_ended {
             text.end_reason = EndReason::Ended;
@@ -57,24 +80,28 @@ impl Choices {
         if let Some(stop) = stream.told_stop(choice, layout) {
             edits.replace(stop, |out| append(out, TOLD_STOP))?;
         }
-        if !parts.has(Target::Reasoning) && !parts.has(Target::Calls) && parts.text() == said {
+        let joins = given > 0 && parts.lens().0 > given;
+        if let Some(at) = unwrapped.filter(|_| !joins) {
+            wrapper::put(&thinking, at, edits)?;
+        }
+        let runs = if given > 0 && !joins { &parts.runs()[1..] } else { parts.runs() };
+        if runs.iter().all(|run| run.target() == Target::Content) && parts.text()[given as usize..] == *said {
             return Ok(());
         }
-        Fields { layout, field, data: raw, choice, content, parts, runs: parts.runs(), is_body: true }.note(edits)?;
+        Fields { layout, field, data: raw, choice, content, parts, runs, is_body: true }.note(edits)?;
         Ok(())
     }
 }
 
-/// Notes in a body that the thinking of its server is its content as well.
+/// Notes in a body that the thinking of its server, this string, is its content as well.
 fn promote_body(
     setup: &mut Setup,
     choice: &Choice,
-    raw: &[u8],
+    value: &[u8],
     layout: &Layout,
     edits: &mut Edits,
 ) -> Result<(), Error> {
     let Some(reasoning) = &choice.reasoning else { return Ok(()) };
-    let value = &raw[reasoning.clone()];
     setup.stats.content_bytes += decode(value, &mut Vec::new())?.len() as u64;
     Ok(match choice.content.as_ref().map(|content| &content.value).or(choice.no_content.as_ref()) {
         Some(content) => edits.replace(content.clone(), |out| append(out, value)),

@@ -20,6 +20,7 @@ mod fields;
 mod head;
 mod layout;
 mod say;
+mod wrapper;
 
 use std::mem;
 
@@ -39,6 +40,7 @@ use head::Head;
 use layout::CallForm;
 pub use layout::Layout;
 use say::{look_for_calls, say_again};
+use wrapper::Wrapper;
 
 /// The reason that a choice finishes for if it has emitted a call.
 const TOLD_STOP: &[u8] = b"\"tool_calls\"";
@@ -50,6 +52,8 @@ struct ChoiceStream {
     promotion: Promotion,
     /// How an extra chunk for held text begins, once some was held.
     head: TryBox<Head>,
+    /// The thinking of the server, if its markers are removed.
+    wrapper: TryBox<Wrapper>,
 }
 
 impl ChoiceStream {
@@ -59,7 +63,47 @@ impl ChoiceStream {
             text: TextStream::new(scanner, false),
             promotion: promotes.of_stream(),
             head: TryBox::NONE,
+            wrapper: TryBox::NONE,
         }
+    }
+
+    /// Goes back to the start of a stream, its scanner apart.
+    fn begin(&mut self, promotes: Promotes) {
+        self.text.begin();
+        self.promotion = promotes.of_stream();
+        self.wrapper = TryBox::NONE;
+    }
+
+    /// Returns how many bytes are held back.
+    fn held(&self) -> usize {
+        self.text.held() + self.wrapper.get().map_or(0, Wrapper::held)
+    }
+
+    /// Takes the thinking that the server has sent in an event, or adds what is held of it to `parts`, because more of the answer
+    /// comes, or nothing.
+    fn unwrap(&mut self, setup: &Setup, choice: &Choice, data: &[u8], scratch: &mut Scratch) -> Result<(), Error> {
+        let Scratch { parts, edits, .. } = scratch;
+        if let Some(at) = choice.reasoning.as_ref().filter(|_| setup.reads_behind) {
+            if self.wrapper.get().is_none() {
+                self.wrapper = TryBox::new(Wrapper::new(setup)?)?;
+            }
+            if let Some(wrapper) = self.wrapper.get_mut() {
+                let mut left = Vec::new();
+                if wrapper.unwrap(data, at, false, &mut left)? {
+                    wrapper::put(&left, at.clone(), edits)?;
+                }
+            }
+        }
+        let is_more = choice.reasoning.is_none() && (choice.answers || choice.part.is_some());
+        if is_more || choice.finishes { self.end_thinking(parts) } else { Ok(()) }
+    }
+
+    /// Adds what is held of the server's thinking.
+    fn end_thinking(&mut self, parts: &mut Parts) -> Result<(), Error> {
+        let Some(wrapper) = self.wrapper.get_mut() else { return Ok(()) };
+        let mut left = Vec::new();
+        wrapper.take(Input::Finish, &mut left)?;
+        Ok(parts.push_thinking(&left)?)
     }
 
     /// Returns where the reason to finish stands, if a call that was emitted is one.
@@ -141,10 +185,9 @@ impl Choices {
     /// Begins a new stream, whose first choice begins as that of the last stream did.
     pub fn begin_stream(&mut self) {
         self.all.truncate(1);
-        if let Some(ChoiceStream { text, promotion, .. }) = self.all.first_mut() {
-            text.scanner.reset();
-            text.begin();
-            *promotion = self.promotes.of_stream();
+        if let Some(stream) = self.all.first_mut() {
+            stream.text.scanner.reset();
+            stream.begin(self.promotes);
         }
         // A body, or the last event, may have been large.
         self.begin_event();
@@ -189,6 +232,7 @@ impl Choices {
         let merges = self.merges;
         for stream in self.all.iter_mut().filter(|stream| due(stream.index)) {
             parts.clear();
+            stream.end_thinking(parts)?;
             setup.scan(&mut stream.text, input, parts)?;
             if matches!(input, Input::Flush) {
                 // What comes next passes unread, and may have content.
@@ -230,22 +274,25 @@ impl Choices {
         again: bool,
         event: &EventPart<'_>,
     ) -> Result<bool, Error> {
-        let Context { setup, scratch: Scratch { parts, edits, decoded, alone }, out } = context;
+        let Context { setup, scratch, out } = context;
         let field = self.field();
         let Some(index) = choice.index else { return Ok(false) };
         let Some(stream) = self.find(setup, index)? else { return Ok(false) };
         let stream = &mut self.all[stream];
-        let text = &mut stream.text;
-        let was_over = text.over;
+        let was_over = stream.text.over;
         if was_over && stream.promotion.is_closed() {
             return Ok(false);
         }
+        // A line of Ollama that is the first and the last of its answer is a body.
+        let is_body = !self.layout.has_list && choice.finishes && stream.text.scanner.offset() == 0;
+        scratch.parts.begin(is_body);
+        stream.unwrap(setup, choice, event.data(), scratch)?;
+        let Scratch { parts, edits, decoded, alone } = &mut **scratch;
+        let text = &mut stream.text;
         let (data, line_end, layout, merges) = (event.data(), event.event.line_end, self.layout, self.merges);
         let is_read = !choice.is_split && !was_over;
         let content = choice.content.as_ref().filter(|content| is_read && content.value.len() > 2);
         let mut said = &b""[..];
-        // A line of Ollama that is the first and the last of its answer is a body.
-        parts.begin(!layout.has_list && choice.finishes && text.scanner.offset() == 0);
         if !was_over {
             if choice.part == Some(Part::Call) {
                 setup.give_up_calls(text, parts)?;
@@ -258,7 +305,7 @@ impl Choices {
             let was_split = text.split.get().is_some();
             setup.stats.split_by_server += u64::from(choice.is_split && !was_split);
             let has_calls = layout.calls != CallForm::Text && setup.has_calls();
-            let is_left_alone = !has_calls || text.has_own_calls;
+            let is_left_alone = !setup.reads_behind && (!has_calls || text.has_own_calls);
             text.over = choice.finishes || over || is_left_alone && (choice.is_split || was_split);
             let end = match choice.part {
                 _ if text.over || choice.is_split && !was_split => Some(Input::Finish),
@@ -273,7 +320,7 @@ impl Choices {
                 setup.scan(text, end, parts)?;
             }
             if choice.is_split && !was_split && !text.over {
-                text.split = TryBox::new(setup.split_scanner()?)?;
+                setup.split(text)?;
             }
         }
         if !stream.promotion.is_closed() {
@@ -295,7 +342,7 @@ impl Choices {
             Some(_) => runs.len().min(1),
         };
         let (before, inside) = runs.split_at(runs.len() - inside);
-        if text.holds() {
+        if text.holds() || stream.wrapper.get().is_some_and(|wrapper| wrapper.held() > 0) {
             stream.head.made_by(|| Head::new(layout))?.keep(event, layout, choice)?;
         }
         if !before.is_empty() && self.head.is_empty() {
@@ -372,7 +419,7 @@ impl Choices {
 
 impl Protocol for Choices {
     fn held(&self) -> usize {
-        self.all.iter().map(|stream| stream.text.held()).sum()
+        self.all.iter().map(ChoiceStream::held).sum()
     }
 
     fn begin_event(&mut self) {
@@ -403,10 +450,9 @@ impl Protocol for Choices {
 
     fn restart(&mut self, setup: &Setup) -> Result<(), Error> {
         self.all.truncate(1);
-        if let Some(ChoiceStream { text, promotion, .. }) = self.all.first_mut() {
-            setup.rewind(&mut text.scanner)?;
-            text.begin();
-            *promotion = self.promotes.of_stream();
+        if let Some(stream) = self.all.first_mut() {
+            setup.rewind(&mut stream.text.scanner)?;
+            stream.begin(self.promotes);
         }
         Ok(())
     }

@@ -83,7 +83,7 @@ impl Message {
         let is_first = !mem::replace(&mut self.has_text, true) && !self.server.thinking;
         let mut text = TextStream::new(if is_first { setup.scanner()? } else { setup.split_scanner()? }, true);
         if self.server.thinking {
-            text.split = TryBox::new(setup.split_scanner()?)?;
+            setup.split(&mut text)?;
         }
         text.has_own_calls = self.server.calls || !self.texts.is_empty();
         if !text.has_own_calls {
@@ -126,7 +126,7 @@ impl Message {
 
     /// Returns whether its texts pass as they are.
     pub fn passes_texts(&self, setup: &Setup) -> bool {
-        self.server.thinking && (self.server.calls || !setup.has_calls())
+        self.server.thinking && !setup.reads_behind && (self.server.calls || !setup.has_calls())
     }
 
     /// Returns how ids begin that the model does not write, if the message has this prefix.

@@ -1,21 +1,30 @@
 //! Mends events that make clients fail, before they are rewritten: data that is empty or no JSON of its own, chunks without
-//! choices or with another id, carriage returns, data after `[DONE]`. `chunk` mends what a chunk says, and `blocks` the blocks of a
-//! message. Everything else must stay as it
-//! came, and mending twice must change nothing more.
+//! choices or with another id, carriage returns, data after `[DONE]`. `chunk` mends what a chunk says, `members` puts what a
+//! server splits into one shape, and `blocks` mends the blocks of a message. Everything else must stay as it came, and mending twice must change
+//! nothing more. If only the shape is asked for, `shape` leaves events as they are around it.
 
 mod blocks;
 mod chunk;
+mod clean;
+mod members;
+mod object;
+mod shape;
 
 use std::mem;
 
 use memchr::memchr2;
 
 use self::blocks::Blocks;
-use self::chunk::Chunk;
+use self::chunk::{Chunk, DELTA};
+use self::clean::Clean;
+use self::members::Wanted;
+use self::object::Object;
 use super::event::BYTE_ORDER_MARK;
+use super::options::Options;
 use crate::Error;
-use crate::json::{self, Edits, Reader, Span, is_object};
+use crate::json::{Edits, Span, is_object};
 use crate::memory::{self, append, append_all, push};
+pub use shape::Shaper;
 
 /// The longest id that is kept. Real ones have less than 100 bytes.
 const LONGEST_ID: usize = 4096;
@@ -36,6 +45,9 @@ pub struct Repairer {
     id: Vec<u8>,
     chunk: Chunk,
     blocks: Blocks,
+    clean: Clean,
+    /// Where the content is in the current event, if it has nothing else that may be mended.
+    content: Option<Span>,
     /// The lines of the current event that have its name, and the values of those that have its data.
     names: Vec<Span>,
     data: Vec<Span>,
@@ -46,20 +58,12 @@ pub struct Repairer {
     event: Vec<u8>,
 }
 
-/// What a JSON object says that its event is mended by.
-#[derive(Default)]
-struct Object {
-    is_empty: bool,
-    is_chunk: bool,
-    has_choices: bool,
-    /// It is of Messages: it has the type of an event of that format.
-    is_of_message: bool,
-    /// The value of `id`, if it says something.
-    id: Option<Span>,
-}
-
 impl Repairer {
-    pub fn new() -> Repairer {
+    pub fn new(options: &Options) -> Repairer {
+        Repairer::of(Wanted::new(options))
+    }
+
+    fn of(wanted: Wanted) -> Repairer {
         Repairer {
             fresh: true,
             cr: false,
@@ -67,8 +71,10 @@ impl Repairer {
             over: false,
             drops: false,
             id: Vec::new(),
-            chunk: Chunk::default(),
+            chunk: Chunk::new(wanted),
             blocks: Blocks::default(),
+            clean: Clean::default(),
+            content: None,
             edits: Edits::default(),
             value: Vec::new(),
             names: Vec::new(),
@@ -80,12 +86,17 @@ impl Repairer {
 
     pub fn begin_stream(&mut self) {
         // One large event must not cost memory in every stream after it.
-        *self = Repairer::new();
+        *self = Repairer::of(self.chunk.wanted());
     }
 
     /// Passes on what becomes of bytes that the framer has cut off: a comment, a blank line or a whole event. Returns whether that
     /// differs from them.
-    pub fn event(&mut self, raw: &[u8], pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
+    pub fn event(&mut self, raw: &[u8], mut pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
+        if !self.over && !self.comments && self.clean.fits(raw) {
+            self.cr = false;
+            pass(raw)?;
+            return Ok(false);
+        }
         self.mend(raw, false, pass)
     }
 
@@ -106,6 +117,7 @@ impl Repairer {
             written += event.len();
             pass(event)
         };
+        self.content = None;
         let mut at = self.begin(raw);
         while at < raw.len() {
             let end = memchr2(b'\r', b'\n', &raw[at..]).map_or(raw.len(), |len| at + len);
@@ -133,8 +145,11 @@ impl Repairer {
         if last {
             self.end(raw, false, &mut pass)?;
         }
+        let is_same = same && written == raw.len();
+        let content = self.content.take().filter(|_| is_same && raw.ends_with(b"\n"));
+        self.clean.note(raw, content)?;
         // A blank line may be the second half of a line end, or end what had to wait for it.
-        Ok(has_lines && !(same && written == raw.len()))
+        Ok(has_lines && !is_same)
     }
 
     /// Begins an event, or a comment, that is too long to be read.
@@ -188,7 +203,14 @@ impl Repairer {
         match &data[..] {
             [] => {}
             _ if self.over => {}
-            [data] => self.value(raw, &names, &raw[data.clone()], whole, &mut pass)?,
+            [data] => {
+                let value = &raw[data.clone()];
+                self.value(raw, &names, value, whole, &mut pass)?;
+                if value.starts_with(b"{") {
+                    let content = self.chunk.content(value);
+                    self.content = content.map(|content| data.start + content.start..data.start + content.end);
+                }
+            }
             _ => {
                 for (number, value) in values().enumerate() {
                     append_all(&mut joined, &[if number > 0 { b" " } else { b"" }, value])?;
@@ -230,7 +252,7 @@ impl Repairer {
             }
             _ => {}
         }
-        let Some(object) = Object::read(value, &mut self.chunk)? else {
+        let Some(object) = Object::read(value, DELTA, &mut self.chunk)? else {
             if !whole {
                 return Ok(());
             }
@@ -318,45 +340,6 @@ impl Repairer {
         memory::clear(&mut self.event);
         append_all(&mut self.event, parts)?;
         pass(&self.event)
-    }
-}
-
-impl Object {
-    /// Reads a JSON object, and what `chunk` needs of it. Returns `None` if this is none.
-    fn read(text: &[u8], chunk: &mut Chunk) -> memory::Result<Option<Object>> {
-        chunk.clear();
-        let mut object = Object { is_empty: true, ..Object::default() };
-        let mut memory = Ok(());
-        let mut reader = Reader::new(text);
-        let read = reader.object(|reader, key| {
-            object.is_empty = false;
-            match json::name(text, &key, &mut [0; 24]) {
-                b"choices" => {
-                    object.has_choices = true;
-                    if reader.peek() == Some(b'[') {
-                        return chunk.read_choices(text, reader, &mut memory);
-                    }
-                    reader.value()?;
-                }
-                b"usage" => return chunk.note_usage(reader.value()?, &mut memory),
-                b"object" => object.is_chunk = text[reader.value()?] == *b"\"chat.completion.chunk\"",
-                b"type" => {
-                    let value = &text[reader.value()?];
-                    object.is_of_message = value.starts_with(b"\"content_block_") || value.starts_with(b"\"message_");
-                }
-                b"id" => {
-                    let value = reader.value()?;
-                    let says = !matches!(&text[value.clone()], b"null" | b"false" | b"\"\"" | b"0" | b"{}" | b"[]");
-                    object.id = says.then_some(value);
-                }
-                _ => {
-                    reader.value()?;
-                }
-            }
-            Some(())
-        });
-        memory?;
-        Ok(read.and_then(|()| reader.end()).map(|()| object))
     }
 }
 

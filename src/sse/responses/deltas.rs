@@ -109,8 +109,11 @@ impl Responses {
         let number = self.outgoing.texts;
         self.outgoing.texts += 1;
         let config = TextConfig { number, server: self.server };
-        let text =
-            if self.server.thinking && !context.setup.has_calls() { None } else { Some(config.start(context.setup)?) };
+        let text = if self.server.thinking && !context.setup.reads_split() {
+            None
+        } else {
+            Some(config.start(context.setup)?)
+        };
         push(parts, TextPart::new(content, config, text))?;
         Ok(Some(parts.len() - 1))
     }

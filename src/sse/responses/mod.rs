@@ -41,8 +41,8 @@ use super::text::{Input, Setup};
 use crate::Error;
 use crate::memory::push;
 use changes::put_number;
-pub use fields::{Fields, is_read};
-use fields::{Kind, Object, inside};
+pub use fields::{Fields, Kind, each, is_read, members, values};
+use fields::{Object, inside};
 use message::{Message, PartState};
 use outgoing::Outgoing;
 

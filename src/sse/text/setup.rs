@@ -10,6 +10,7 @@ use super::parts::Parts;
 use super::stream::{Input, TextStream};
 use crate::call_writer::Tools;
 use crate::memory::TryBox;
+use crate::sse::normalise::Shapes;
 use crate::sse::options::Options;
 use crate::sse::stats::Stats;
 use crate::{Channel, Dialect, Error, Scanner, Start};
@@ -32,6 +33,8 @@ pub struct Setup {
     calls: TryBox<Settings>,
     /// How many bytes of calls wait in all texts.
     waiting: usize,
+    /// The content after thinking that the server splits is split, too.
+    pub reads_behind: bool,
     pub stats: Stats,
 }
 
@@ -50,6 +53,7 @@ impl Setup {
             prompted: TryBox::NONE,
             calls: if options.calls { TryBox::new(Settings::new(options))? } else { TryBox::NONE },
             waiting: 0,
+            reads_behind: options.normalise.contains(Shapes::CONTENT),
             stats: Stats::default(),
         })
     }
@@ -79,6 +83,18 @@ impl Setup {
     /// Returns a scanner for the content of a server that splits the thinking itself.
     pub fn split_scanner(&self) -> Result<Scanner, Error> {
         Scanner::with_options(&self.dialect, &self.options.start(Start::Channel(Channel::Content)))
+    }
+
+    /// Reads a text on as the content of a server that splits the thinking itself.
+    pub fn split(&self, text: &mut TextStream) -> Result<(), Error> {
+        text.split = TryBox::new(self.split_scanner()?)?;
+        text.moves_thinking = self.reads_behind;
+        Ok(())
+    }
+
+    /// Returns whether something is looked for in the content of a server that splits the thinking itself.
+    pub fn reads_split(&self) -> bool {
+        self.reads_behind || self.has_calls()
     }
 
     /// Begins to look for calls in a text, if they are wanted. `id_prefix` returns how ids begin that the model does not write;

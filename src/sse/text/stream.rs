@@ -24,8 +24,9 @@ pub struct TextStream {
     pub scanner: Scanner,
     /// It has finished, or the server splits it itself and no calls are wanted, so its text passes from here on.
     pub over: bool,
-    /// The server splits it itself: by this scanner only its calls are looked for.
+    /// The server splits it itself: this scanner reads its content, only for calls unless thinking in it is moved.
     pub split: TryBox<Scanner>,
+    pub(super) moves_thinking: bool,
     /// The server has made a call of its own.
     pub has_own_calls: bool,
     /// It started in the thinking, and all of that was the answer, if this has ended by itself.
@@ -49,6 +50,7 @@ impl TextStream {
             scanner,
             over: false,
             split: TryBox::NONE,
+            moves_thinking: false,
             has_own_calls: false,
             was_answer: false,
             end_reason: EndReason::Unknown,
@@ -114,9 +116,20 @@ impl TextStream {
 
     /// Reads on. `waiting` counts the bytes of calls that wait in all texts.
     pub(super) fn scan(&mut self, input: Input<'_>, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
-        let TextStream { scanner, split, calls, bare, begins_blocks, around, was_answer, end_reason, .. } = self;
+        let TextStream {
+            scanner,
+            split,
+            moves_thinking,
+            calls,
+            bare,
+            begins_blocks,
+            around,
+            was_answer,
+            end_reason,
+            ..
+        } = self;
         let (mut calls, split, mut bare) = (calls.get_mut(), split.get_mut(), bare.get_mut());
-        let is_split = split.is_some();
+        let is_split = split.is_some() && !*moves_thinking;
         let scanner = split.unwrap_or(scanner);
         *waiting -= calls.as_ref().map_or(0, |calls| calls.waiting());
         let room = MOST_WAITING.saturating_sub(*waiting);

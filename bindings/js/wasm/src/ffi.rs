@@ -6,7 +6,7 @@
 
 use crate::host::{WINDOW, run, with};
 #[cfg(feature = "streams")]
-use crate::{calls, dialects, gate, rewriters, scanners, whole};
+use crate::{calls, dialects, gate, history, rewriters, scanners, whole};
 
 /// Exports functions under their own names.
 macro_rules! export {
@@ -107,6 +107,14 @@ export! {
     /// Arguments: path, method, formats.
     fn gate_hint() -> i32 { run(gate::request_hint) }
     fn gate_model() -> i32 { run(gate::request_model) }
+    /// Arguments: path, body.
+    fn gate_thinking() -> i32 { run(gate::request_thinking) }
+
+    /// Arguments: the body, the format, names and values of options. The dialect is -1 if there is none.
+    fn history_rewrite(dialect: i32) -> i32 { run(|host| history::rewrite(host, dialect)) }
+    fn history_format() -> i32 { run(history::format) }
+    /// Arguments: the name of the server, the format.
+    fn history_server() -> i32 { run(history::server) }
 }
 
 #[cfg(feature = "tools")]

@@ -44,3 +44,12 @@ pub fn request_model(host: &mut Host) -> Result<i32, Failure> {
     host.output.optional(model);
     Ok(is_cut)
 }
+
+/// Writes whether a request wants the thinking in its answer.
+pub fn request_thinking(host: &mut Host) -> Result<i32, Failure> {
+    let mut arguments = host.arguments();
+    let path = arguments.text();
+    let thinking = sse::request_thinking(&Exchange::new().path(&path), arguments.bytes());
+    host.output.optional(words::THINKING.iter().find(|&&(_, known)| known == thinking).map(|&(word, _)| word));
+    Ok(0)
+}

@@ -12,6 +12,8 @@ mod failure;
 mod ffi;
 #[cfg(feature = "streams")]
 mod gate;
+#[cfg(feature = "streams")]
+mod history;
 mod host;
 #[cfg(feature = "streams")]
 mod options;

@@ -110,6 +110,9 @@ pub fn rewriter(arguments: &mut Arguments) -> Result<(sse::Options, Option<usize
             "strayClose" => options = options.stray_close(words::find(name, value, words::STRAY_CLOSE)?),
             "leadingTags" => options = options.leading_tags(words::find(name, value, words::LEADING_TAGS)?),
             "off" => options = options.off(flag(name, value)?),
+            "normalise" => options = options.normalise(words::shapes(value)?),
+            "thinking" => options = options.thinking(words::find(name, value, words::THINKING)?),
+            "label" => options = options.label(flag(name, value)?),
             "maxEvent" => options = options.max_event(size(name, value)?),
             "maxHeld" => options = options.max_held(size(name, value)?),
             "keepGuessed" => options = options.keep_guessed(flag(name, value)?),
@@ -171,6 +174,6 @@ fn number(option: &str, value: &str) -> Result<u64, Failure> {
     value.parse().map_err(|_| Failure::value(format!("{option}: {value:?} is not a whole number from 0 on")))
 }
 
-fn size(option: &str, value: &str) -> Result<usize, Failure> {
+pub fn size(option: &str, value: &str) -> Result<usize, Failure> {
     number(option, value).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
 }

@@ -2,7 +2,8 @@
 //! package have the same words.
 
 use aside::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
-use aside::sse::{Body, Field, Formats, ResponsesAs};
+use aside::history::{Made, Missing, Turns};
+use aside::sse::{Body, Field, Formats, ResponsesAs, Shapes, Thinking};
 use aside::{BudgetScope, BudgetUnit, CallsInThinking, EndReason, LeadingTags, Markers, StrayClose};
 
 use crate::failure::Failure;
@@ -50,8 +51,26 @@ pub const FORMATS: &Words<Formats> = &[
     ("all", Formats::ALL),
 ];
 
+pub const SHAPES: &Words<Shapes> = &[
+    ("none", Shapes::NONE),
+    ("field", Shapes::FIELD),
+    ("lists", Shapes::LISTS),
+    ("chunks", Shapes::CHUNKS),
+    ("content", Shapes::CONTENT),
+    ("all", Shapes::ALL),
+];
+
+pub const THINKING: &Words<Thinking> = &[("keep", Thinking::Keep), ("drop", Thinking::Drop)];
+
 pub const RESPONSES_AS: &Words<ResponsesAs> =
     &[("reasoning_text", ResponsesAs::ReasoningText), ("summary", ResponsesAs::Summary)];
+
+pub const HISTORY_TURNS: &Words<Turns> = &[("all", Turns::All), ("since_user", Turns::SinceUser), ("none", Turns::None)];
+
+pub const HISTORY_MISSING: &Words<Missing> =
+    &[("leave", Missing::Leave), ("empty", Missing::Empty), ("remove", Missing::Remove)];
+
+pub const HISTORY_MADE: &Words<Made> = &[("keep", Made::Keep), ("remove", Made::Remove)];
 // End of what is generated.
 
 /// Returns the value of a word, or an error that lists the words of this option.
@@ -65,6 +84,12 @@ fn unknown(option: &str, word: &str, words: &mut dyn Iterator<Item = &'static st
     let known: Vec<_> = words.map(|known| format!("{known:?}")).collect();
     let (last, others) = known.split_last().expect("an option has words");
     Failure::value(format!("{option}: {word:?} is unknown: write {} or {last}", others.join(", ")))
+}
+
+/// Returns the shapes of these words, between commas.
+pub fn shapes(words: &str) -> Result<Shapes, Failure> {
+    let words = words.split(',').filter(|word| !word.is_empty());
+    words.into_iter().try_fold(Shapes::NONE, |all, word| Ok(all | find("normalise", word, SHAPES)?))
 }
 
 /// Returns the formats of these words, between commas: all, if there is none.

@@ -42,6 +42,8 @@ _Markers: TypeAlias = Literal["refuse", "escape"]
 _Field: TypeAlias = Literal["reasoning_content", "reasoning", "thinking"]
 _Body: TypeAlias = Literal["unknown", "events", "json", "lines"]
 _Format: TypeAlias = Literal["chat", "completions", "responses", "messages", "ollama", "all"]
+_Shape: TypeAlias = Literal["none", "field", "lists", "chunks", "content", "all"]
+_Thinking: TypeAlias = Literal["keep", "drop"]
 _ResponsesAs: TypeAlias = Literal["reasoning_text", "summary"]
 _Hint: TypeAlias = Literal["identity"]
 _HistoryName: TypeAlias = Literal[
@@ -322,6 +324,7 @@ def request_hint(
     path: str, method: str, formats: _Format | Sequence[_Format] | None = None
 ) -> _Hint | None: ...
 def request_model(body: bytes) -> str | None: ...
+def request_thinking(path: str, body: bytes) -> _Thinking: ...
 
 _HistoryFormat: TypeAlias = Literal["chat", "responses", "messages"]
 
@@ -413,6 +416,9 @@ class Rewriter:
         max_calls: int | None = None,
         repair_arguments: bool = False,
         start_call: str | None = None,
+        normalise: _Shape | Sequence[_Shape] | None = None,
+        thinking: _Thinking = "keep",
+        label: bool = False,
     ) -> Self: ...
     def feed(self, data: Buffer) -> bytes: ...
     def finish(self) -> bytes: ...

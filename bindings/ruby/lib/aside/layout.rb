@@ -80,6 +80,12 @@ module Aside
     # A set of formats of answers, each with the end of its path.
     FORMATS = { chat: 1, completions: 2, responses: 4, messages: 8, ollama: 16, all: 2_147_483_647 }.freeze
 
+    # A set of the shapes in which servers send an answer, of which a rewriter makes one. They are changed in chat completions, but for `ASIDE_SHAPE_CONTENT`, which applies to every format.
+    SHAPES = { none: 0, field: 1, lists: 2, chunks: 4, content: 8, all: 2_147_483_647 }.freeze
+
+    # Whether a rewriter sends the thinking.
+    THINKING = { keep: 0, drop: 1 }.freeze
+
     # What the thinking becomes in the items of OpenAI Responses.
     RESPONSES_AS = { reasoning_text: 0, summary: 1 }.freeze
 
@@ -146,13 +152,13 @@ module Aside
     HISTORY_REPORT_AT = { size: 0, changed: 8, refused: 16, unread: 24, outcome: 32, thinking_off: 36 }.freeze
     HISTORY_REPORT_UNPACK = "x8Q3L2"
 
-    REWRITER_OPTIONS_SIZE = 144
+    REWRITER_OPTIONS_SIZE = 160
     REWRITER_OPTIONS_AT = { size: 0, start: 8, field: 12, body: 16, off: 20, max_event: 24, stray_close: 32, calls: 36,
                             tools: 40, max_held: 56, calls_in_thinking: 64, formats: 68, responses_as: 72, repair: 76,
                             promote_empty: 80, merge: 84, max_tools: 88, keep_guessed: 96, leading_tags: 100,
                             not_whole: 104, unknown_tool: 108, implied_end: 112, repair_arguments: 116, max_calls: 120,
-                            start_call: 128 }.freeze
-    REWRITER_OPTIONS_PACK = "JL4QL2pJQL6QL6QpJ"
+                            start_call: 128, normalise: 144, thinking: 148, label: 152, reserved: 156 }.freeze
+    REWRITER_OPTIONS_PACK = "JL4QL2pJQL6QL6QpJL4"
 
     REWRITER_STATS_SIZE = 112
     REWRITER_STATS_AT = { size: 0, events: 8, changed: 16, added: 24, repaired: 32, too_long: 40, unread: 48,
@@ -278,6 +284,7 @@ module Aside
       aside_rewriter_wants: [%i[buffer_in buffer_inout], :int32],
       aside_request_hint: [%i[buffer_in buffer_inout], :int32],
       aside_request_model: [%i[buffer_in size_t buffer_inout size_t buffer_inout], :int32],
+      aside_request_thinking: [%i[buffer_in buffer_in size_t buffer_inout], :int32],
       aside_history_rewrite: [%i[buffer_in buffer_in size_t buffer_inout buffer_inout], :address],
       aside_history_format: [%i[buffer_in size_t buffer_inout], :int32],
       aside_history_server_find: [%i[buffer_in size_t uint32 buffer_inout], :int32],

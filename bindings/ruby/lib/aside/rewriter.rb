@@ -86,6 +86,24 @@ module Aside
         end
       end
 
+      # Returns whether a request wants the thinking in its answer, for +thinking+ of Rewriter.new: +:keep+ or +:drop+. +path+ is
+      # that of the request, and +body+ its whole body. It wants none if it has <tt>"include_reasoning": false</tt>,
+      # <tt>"reasoning": {"exclude": true}</tt> or <tt>"think": false</tt>, or if it is one of Messages without +thinking+, or with
+      # one that is +disabled+. Any thread may call this. It may change in any version.
+      #
+      #   Aside::Rewriter.request_thinking("/v1/messages", '{"model":"qwen3"}').inspect  # => ":drop"
+      def request_thinking(path, body)
+        body = Native.string(body)
+        out = Native.buffer(4)
+        Error.check(Native.aside_request_thinking(exchange(0, :all, "", path), body, body.bytesize, out))
+        Native::THINKING.key(out.unpack1("L"))
+      end
+
+      # Returns the bits of shapes: a Symbol, or several.
+      def shapes(names) # :nodoc:
+        Array(names).map { |name| Native.number("normalise", name, Native::SHAPES) }.reduce(0, :|)
+      end
+
       # Returns the bits of formats: a Symbol, or several.
       def formats(names) # :nodoc:
         Array(names).map { |name| Native.number("formats", name, Native::FORMATS) }.reduce(0, :|)
@@ -140,13 +158,21 @@ module Aside
     #                as a grammar makes a model write them without markers (a named tool as +tool_choice+). For a list of
     #                calls there is the start +:calls+
     #
+    # +normalise+:: the shapes of servers' answers of which one is made, one or an Array: +:field+ (the server's thinking is sent in
+    #               +field+), +:lists+ (content that is a list becomes a string), +:chunks+ (a chunk with thinking and content
+    #               becomes two), +:content+ (content after thinking that the server has split is split too), or +:all+
+    # +thinking+:: whether the thinking is sent: +:keep+ or +:drop+; for a request there is Rewriter.request_thinking
+    # +label+:: true: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history
+    #           can be rid of them
+    #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have, and for tools
     # that cannot be read.
     def initialize(dialect, start: nil, field: :reasoning_content, body: nil, off: false, max_event: 0,
                    stray_close: :dialect, calls: false, tools: nil, calls_in_thinking: :dialect, max_held: 0,
                    formats: :all, responses_as: :reasoning_text, repair: false, promote_empty: false, merge: false,
                    leading_tags: :dialect, max_tools: 0, keep_guessed: false, not_whole: :tell, unknown_tool: :text,
-                   implied_end: :on, max_calls: 0, repair_arguments: false, start_call: nil)
+                   implied_end: :on, max_calls: 0, repair_arguments: false, start_call: nil, normalise: :none, thinking: :keep,
+                   label: false)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
       tools = Native.utf8(tools) if tools
@@ -161,7 +187,8 @@ module Aside
                  promote_empty ? 1 : 0, merge ? 1 : 0, Native.count("max_tools", max_tools),
                  keep_guessed ? 1 : 0, Native.number("leading_tags", leading_tags, Native::LEADING_TAGS),
                  *Native.policies(not_whole, unknown_tool, implied_end, repair_arguments, max_calls),
-                 start_call, start_call ? start_call.bytesize : 0]
+                 start_call, start_call ? start_call.bytesize : 0, Rewriter.shapes(normalise),
+                 Native.number("thinking", thinking, Native::THINKING), label ? 1 : 0, 0]
                 .pack(Native::REWRITER_OPTIONS_PACK)
       @lock = Lock.new
       own(Error.check_address(Native.aside_rewriter_new(dialect.handle, options)), :aside_rewriter_free)

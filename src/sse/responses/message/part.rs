@@ -2,7 +2,6 @@
 
 use super::digest::{Digest, SentDigest};
 use crate::Error;
-use crate::memory::TryBox;
 use crate::sse::protocol::ServerDoes;
 use crate::sse::responses::annotations::chars;
 use crate::sse::text::{Setup, TextStream};
@@ -20,7 +19,7 @@ impl TextConfig {
     pub fn start(self, setup: &Setup) -> Result<TextStream, Error> {
         let mut text = TextStream::new(if self.number == 0 { setup.scanner()? } else { setup.split_scanner()? }, true);
         if self.server.thinking {
-            text.split = TryBox::new(setup.split_scanner()?)?;
+            setup.split(&mut text)?;
         }
         text.has_own_calls = self.server.calls;
         Ok(text)

@@ -117,6 +117,16 @@ pub const FORMAT_MESSAGES: u32 = 8;
 pub const FORMAT_OLLAMA: u32 = 16;
 pub const FORMAT_ALL: u32 = 2147483647;
 
+pub const SHAPE_NONE: u32 = 0;
+pub const SHAPE_FIELD: u32 = 1;
+pub const SHAPE_LISTS: u32 = 2;
+pub const SHAPE_CHUNKS: u32 = 4;
+pub const SHAPE_CONTENT: u32 = 8;
+pub const SHAPE_ALL: u32 = 2147483647;
+
+pub const THINKING_KEEP: u32 = 0;
+pub const THINKING_DROP: u32 = 1;
+
 pub const RESPONSES_AS_REASONING_TEXT: u32 = 0;
 pub const RESPONSES_AS_SUMMARY: u32 = 1;
 
@@ -337,6 +347,10 @@ pub struct RewriterOptions {
     pub repair_arguments: u32,
     pub max_calls: u64,
     pub start_call: Bytes,
+    pub normalise: u32,
+    pub thinking: u32,
+    pub label: u32,
+    pub reserved: u32,
 }
 
 impl Default for RewriterOptions {
@@ -761,6 +775,7 @@ unsafe extern "C" {
     pub fn aside_rewriter_wants(exchange: *const Exchange, body: *mut u32) -> i32;
     pub fn aside_request_hint(exchange: *const Exchange, hint: *mut u32) -> i32;
     pub fn aside_request_model(body: *const u8, len: usize, model: *mut u8, room: usize, model_len: *mut usize) -> i32;
+    pub fn aside_request_thinking(exchange: *const Exchange, body: *const u8, len: usize, thinking: *mut u32) -> i32;
     pub fn aside_history_rewrite(options: *const HistoryOptions, body: *const u8, len: usize, report: *mut HistoryReport, out_len: *mut usize) -> *mut u8;
     pub fn aside_history_format(path: *const u8, len: usize, format: *mut u32) -> i32;
     pub fn aside_history_server_find(name: *const u8, len: usize, format: u32, options: *mut HistoryOptions) -> i32;

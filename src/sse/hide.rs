@@ -1,0 +1,350 @@
+//! Takes the thinking out of what was written, for hosts that send none. It comes last, so that everything before it need not know:
+//! what is split, promoted, labelled and numbered is the same with it and without. Blocks of Messages and items of Responses move up,
+//! since clients take their indexes for places in a list.
+
+use std::mem;
+
+use memchr::memchr;
+
+use super::choices::{Layout, REASONING, says};
+use super::event::{BYTE_ORDER_MARK, Event, EventFramer, EventPart};
+use super::format::Format;
+use super::messages;
+use super::normalise::Thinking;
+use super::options::{Formats, Options};
+use super::responses::{self, values};
+use crate::Error;
+use crate::json::{Edits, Span, decimal};
+use crate::memory::{self, TryBox, append, push};
+
+/// The most hidden indexes that are remembered one by one.
+const MOST: usize = 1024;
+
+/// Takes the thinking out of the events, lines and bodies of a host's streams.
+pub struct Hider {
+    formats: Formats,
+    /// The blocks of the message, and the items of the response.
+    blocks: Hidden,
+    items: Hidden,
+    /// How many events of the response were left out.
+    events: u64,
+    /// Nothing was written.
+    fresh: bool,
+    event: Event,
+    edits: Edits,
+    /// What was written, and what is left of it.
+    raw: Vec<u8>,
+}
+
+/// The indexes that are left out of a list.
+#[derive(Default)]
+struct Hidden {
+    indexes: Vec<u64>,
+    /// How many more there were before those.
+    more: u64,
+}
+
+impl Hidden {
+    fn add(&mut self, index: u64) -> memory::Result<()> {
+        if self.has(index) {
+            return Ok(());
+        }
+        if self.indexes.len() == MOST {
+            self.indexes.remove(0);
+            self.more += 1;
+        }
+        push(&mut self.indexes, index)
+    }
+
+    fn has(&self, index: u64) -> bool {
+        self.indexes.contains(&index)
+    }
+
+    /// Returns the index that another one becomes.
+    fn moved(&self, index: u64) -> u64 {
+        let before = self.indexes.iter().filter(|hidden| **hidden < index).count() as u64;
+        index.saturating_sub(before + self.more)
+    }
+}
+
+impl Hider {
+    /// Returns what hides the thinking, if that is asked for.
+    pub fn new(options: &Options) -> memory::Result<TryBox<Hider>> {
+        if options.thinking == Thinking::Keep { Ok(TryBox::NONE) } else { TryBox::new(Hider::of(options.formats)) }
+    }
+
+    fn of(formats: Formats) -> Hider {
+        Hider {
+            formats,
+            blocks: Hidden::default(),
+            items: Hidden::default(),
+            events: 0,
+            fresh: true,
+            event: Event::new(),
+            edits: Edits::default(),
+            raw: Vec::new(),
+        }
+    }
+
+    pub fn begin_stream(&mut self) {
+        *self = Hider::of(self.formats);
+    }
+
+    /// Takes the thinking out of the events that stand in `out` from `start` on.
+    pub fn events(&mut self, start: usize, out: &mut Vec<u8>) -> Result<(), Error> {
+        let raw = self.take(start, out)?;
+        let mut rest = &raw[..];
+        if !rest.is_empty()
+            && mem::take(&mut self.fresh)
+            && let Some(after) = rest.strip_prefix(BYTE_ORDER_MARK)
+        {
+            append(out, BYTE_ORDER_MARK)?;
+            rest = after;
+        }
+        while !rest.is_empty() {
+            let len = { EventFramer::START }.end(rest).unwrap_or(rest.len());
+            let (one, after) = rest.split_at(len);
+            self.event.read(one)?;
+            self.one(one, out)?;
+            rest = after;
+        }
+        self.raw = raw;
+        Ok(())
+    }
+
+    /// Takes the thinking out of lines.
+    pub fn lines(&mut self, start: usize, out: &mut Vec<u8>) -> Result<(), Error> {
+        let raw = self.take(start, out)?;
+        let mut rest = &raw[..];
+        while !rest.is_empty() {
+            let len = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+            let (line, after) = rest.split_at(len);
+            self.event.read_data(line)?;
+            self.one(line, out)?;
+            rest = after;
+        }
+        self.raw = raw;
+        Ok(())
+    }
+
+    /// Takes the thinking out of a body.
+    pub fn body(&mut self, start: usize, out: &mut Vec<u8>) -> Result<(), Error> {
+        let raw = self.take(start, out)?;
+        match Format::of(&raw, self.formats) {
+            Some(Format::Messages) => self.list(&raw, &[b"content"], is_thinking)?,
+            Some(Format::Responses) => self.list(&raw, &[b"output"], is_reasoning)?,
+            Some(format) => self.choices(&raw, format, true)?,
+            None => {}
+        }
+        self.edits.apply(&raw, 0..raw.len(), Span::clone, out)?;
+        self.edits.clear();
+        self.raw = raw;
+        Ok(())
+    }
+
+    /// Takes what was written off the output.
+    fn take(&mut self, start: usize, out: &mut Vec<u8>) -> memory::Result<Vec<u8>> {
+        let mut raw = mem::take(&mut self.raw);
+        memory::clear(&mut raw);
+        self.edits.clear();
+        append(&mut raw, &out[start..])?;
+        out.truncate(start);
+        Ok(raw)
+    }
+
+    /// Writes an event or a line without its thinking, or nothing.
+    fn one(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let event = mem::replace(&mut self.event, Event::new());
+        let part = EventPart { raw, part: 0..raw.len(), event: &event };
+        let data = part.data();
+        let stays = match Format::of(data, self.formats) {
+            Some(Format::Messages) => self.message_event(data)?,
+            Some(Format::Responses) => self.response_event(data)?,
+            Some(format) => self.choices(data, format, false).map(|()| true)?,
+            None => true,
+        };
+        if stays {
+            part.write(&mut self.edits, out)?;
+        }
+        self.edits.clear();
+        self.event = event;
+        Ok(())
+    }
+
+    /// Returns whether an event of Messages stays.
+    fn message_event(&mut self, data: &[u8]) -> Result<bool, Error> {
+        use messages::Kind;
+        let fields = messages::Fields::read(data);
+        let Some((index, at)) = &fields.index else {
+            if fields.kind == Kind::MessageStart {
+                self.blocks = Hidden::default();
+                self.list(data, &[b"message", b"content"], is_thinking)?;
+            }
+            return Ok(true);
+        };
+        let is_thinking =
+            [&b"\"thinking\""[..], b"\"redacted_thinking\""].iter().any(|kind| fields.part.is(data, kind));
+        if fields.kind == Kind::BlockStart && is_thinking {
+            self.blocks.add(*index)?;
+        }
+        if self.blocks.has(*index) {
+            return Ok(false);
+        }
+        self.put_number(at.clone(), *index, self.blocks.moved(*index))?;
+        Ok(true)
+    }
+
+    /// Returns whether an event of Responses stays.
+    fn response_event(&mut self, data: &[u8]) -> Result<bool, Error> {
+        use responses::Kind;
+        let fields = responses::Fields::read(data);
+        if fields.kind == Kind::Created {
+            (self.items, self.events) = (Hidden::default(), 0);
+        }
+        if let Some(index) = responses::Fields::number(&fields.output_index, data) {
+            let is_item =
+                fields.kind == Kind::ItemAdded && fields.item.clone().is_some_and(|item| is_reasoning(data, item));
+            if is_item || fields.kind == Kind::Reasoning {
+                self.items.add(index)?;
+            }
+            if self.items.has(index) {
+                self.events += 1;
+                return Ok(false);
+            }
+            if let Some(member) = &fields.output_index {
+                self.put_number(member.value.clone(), index, self.items.moved(index))?;
+            }
+        }
+        if let (Some(number), Some(member)) = (responses::Fields::number(&fields.sequence, data), &fields.sequence) {
+            self.put_number(member.value.clone(), number, number.saturating_sub(self.events))?;
+        }
+        self.list(data, &[b"response", b"output"], is_reasoning)?;
+        Ok(true)
+    }
+
+    fn put_number(&mut self, at: Span, old: u64, new: u64) -> memory::Result<()> {
+        if old == new {
+            return Ok(());
+        }
+        self.edits.put(at, &[decimal(new, &mut [0; 20]).as_bytes()])
+    }
+
+    /// Takes the values that are thinking out of the list that stands there.
+    fn list(&mut self, data: &[u8], path: &[&[u8]], is_thinking: fn(&[u8], Span) -> bool) -> Result<(), Error> {
+        let mut at = 0..data.len();
+        for &key in path {
+            let mut found = None;
+            responses::members(data, at, |name, _, value| found = if name == key { Some(value) } else { found.take() });
+            let Some(value) = found else { return Ok(()) };
+            at = value;
+        }
+        if data[at.start] != b'[' {
+            return Ok(());
+        }
+        let (mut spans, mut memory) = (Vec::new(), Ok(()));
+        values(data, at, |value| {
+            if memory.is_ok() {
+                memory = push(&mut spans, value);
+            }
+        });
+        memory?;
+        Ok(self.edits.remove(&spans, |at| is_thinking(data, spans[at].clone()))?)
+    }
+
+    /// Takes the thinking out of the choices of a chunk, a line or a body.
+    fn choices(&mut self, data: &[u8], format: Format, is_body: bool) -> Result<(), Error> {
+        let Some(layout) = Layout::of(format) else { return Ok(()) };
+        let part = if is_body { layout.whole_part } else { layout.part };
+        let mut done = Ok(());
+        let mut choice = |choice: Span| {
+            let mut text = part.is_empty().then(|| choice.clone());
+            if text.is_none() {
+                responses::members(data, choice, |name, _, value| {
+                    if name == part && data[value.start] == b'{' {
+                        text = Some(value);
+                    }
+                });
+            }
+            if let (Ok(()), Some(text)) = (&done, text) {
+                done = self.text(data, text, layout);
+            }
+        };
+        if !layout.has_list {
+            choice(0..data.len());
+            return done;
+        }
+        responses::members(data, 0..data.len(), |name, _, value| {
+            if name == b"choices" {
+                responses::each(data, value, &mut choice);
+            }
+        });
+        done
+    }
+
+    /// Takes the thinking out of the object that has the text of a choice.
+    fn text(&mut self, data: &[u8], object: Span, layout: &Layout) -> Result<(), Error> {
+        let (mut spans, mut thinking, mut content, mut memory) = (Vec::new(), Vec::new(), None, Ok(()));
+        let mut has_calls = false;
+        responses::members(data, object, |name, key, value| {
+            let says = says(data, &value);
+            if memory.is_ok() && REASONING.contains(&name) && says {
+                memory = push(&mut thinking, spans.len());
+            }
+            if name == layout.text.as_bytes() {
+                content = Some(value.clone());
+            }
+            has_calls |= says && matches!(name, b"tool_calls" | b"function_call");
+            if memory.is_ok() {
+                memory = push(&mut spans, key.start..value.end);
+            }
+        });
+        memory?;
+        let list = content.clone().filter(|content| data[content.start] == b'[');
+        if let Some(list) = list {
+            let mut parts = Vec::new();
+            values(data, list.clone(), |value| {
+                if memory.is_ok() {
+                    memory = push(&mut parts, value);
+                }
+            });
+            memory?;
+            let is_thinking = |at: usize| is_thinking(data, parts[at].clone());
+            match (0..parts.len()).all(is_thinking) {
+                true if !parts.is_empty() => self.edits.put(list, &[b"\"\""])?,
+                _ => self.edits.remove(&parts, is_thinking)?,
+            }
+        }
+        let Some(&first) = thinking.first() else { return Ok(()) };
+        let mut thinking = &thinking[..];
+        match content {
+            // A client must see that no content comes, as it would without thinking.
+            Some(content) if data[content.clone()] == *b"null" && !has_calls => self.edits.put(content, &[b"\"\""])?,
+            None if !has_calls => {
+                self.edits.put(spans[first].clone(), &[b"\"", layout.text.as_bytes(), b"\":\"\""])?;
+                thinking = &thinking[1..];
+            }
+            _ => {}
+        }
+        Ok(self.edits.remove(&spans, |at| thinking.contains(&at))?)
+    }
+}
+
+/// Returns whether a block of Messages, or a part of content that is a list, is thinking.
+fn is_thinking(data: &[u8], value: Span) -> bool {
+    is_of(data, value, &[b"\"thinking\"", b"\"redacted_thinking\""])
+}
+
+/// Returns whether an item of Responses is.
+fn is_reasoning(data: &[u8], value: Span) -> bool {
+    is_of(data, value, &[b"\"reasoning\""])
+}
+
+fn is_of(data: &[u8], value: Span, kinds: &[&[u8]]) -> bool {
+    let mut is = false;
+    responses::members(data, value, |name, _, value| {
+        if name == b"type" {
+            is = kinds.contains(&&data[value]);
+        }
+    });
+    is
+}

@@ -1,0 +1,89 @@
+//! The shape in which answers leave, whatever shape the server sends: which of its forms are changed, and whether its thinking is
+//! sent at all.
+
+/// The shapes in which servers send an answer, of which a rewriter makes one ([`Options::normalise`](super::Options::normalise)). They are
+/// changed in chat completions, but for [`CONTENT`](Shapes::CONTENT), which applies to every format.
+///
+/// ```
+/// use aside::{Dialect, sse::{Field, Shapes, Options, Rewriter}};
+///
+/// let options = Options::new().normalise(Shapes::ALL).field(Field::Reasoning);
+/// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &options)?;
+/// let mut out = Vec::new();
+/// rewriter.feed(r#"{"choices":[{"message":{"reasoning_content":"hm","content":[{"type":"text","text":"Yes."}]}}]}"#, &mut out)?;
+/// assert_eq!(String::from_utf8(out)?, r#"{"choices":[{"message":{"reasoning":"hm","content":"Yes."}}]}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Shapes(u32);
+
+impl Shapes {
+    /// None: what a server sends in another shape stays as it is.
+    pub const NONE: Shapes = Shapes(0);
+    /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of `reasoning_details`, is
+    /// sent in the field that [`Options::field`](super::Options::field) says.
+    pub const FIELD: Shapes = Shapes(1);
+    /// Content that is a list of texts and thinking becomes a string, with the thinking in its field.
+    pub const LISTS: Shapes = Shapes(2);
+    /// A chunk of a stream with thinking and content becomes two, the thinking first.
+    pub const CHUNKS: Shapes = Shapes(4);
+    /// The content after thinking that the server has split is split too, with the start
+    /// [`Channel::Content`](crate::Channel::Content): markers are removed, and a second thinking is moved. In a chat's stream this
+    /// includes [`CHUNKS`](Shapes::CHUNKS).
+    pub const CONTENT: Shapes = Shapes(8);
+    /// All of them, those that later versions add included.
+    pub const ALL: Shapes = Shapes(i32::MAX as u32);
+
+    /// The bits that have a name.
+    const KNOWN: u32 = 15;
+
+    /// Returns the shapes of these bits, as C writes them. Returns `None` if there is another bit, unless they are those of
+    /// [`Shapes::ALL`].
+    #[must_use]
+    pub fn from_bits(bits: u32) -> Option<Shapes> {
+        (bits == Shapes::ALL.0 || bits & !Shapes::KNOWN == 0).then_some(Shapes(bits))
+    }
+
+    /// Returns the bits of these shapes, as C writes them.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// Returns whether all of `shapes` are among these.
+    #[must_use]
+    pub fn contains(self, shapes: Shapes) -> bool {
+        self.0 & shapes.0 == shapes.0
+    }
+}
+
+impl std::ops::BitOr for Shapes {
+    type Output = Shapes;
+
+    fn bitor(self, other: Shapes) -> Shapes {
+        Shapes(self.0 | other.0)
+    }
+}
+
+/// Whether the thinking is sent.
+///
+/// ```
+/// use aside::{Dialect, sse::{Options, Rewriter, Thinking}};
+///
+/// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &Options::new().thinking(Thinking::Drop))?;
+/// let mut out = Vec::new();
+/// rewriter.feed(r#"{"choices":[{"message":{"content":"<think>hm</think>Yes."}}]}"#, &mut out)?;
+/// assert_eq!(out, br#"{"choices":[{"message":{"content":"Yes."}}]}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+#[repr(u32)]
+pub enum Thinking {
+    /// It is sent.
+    #[default]
+    Keep = 0,
+    /// It is left out: that which is split here, and that of a server that splits it itself. An answer of thinking alone ends with
+    /// empty content, or is [promoted](super::Options::promote_empty).
+    Drop = 1,
+}

@@ -1,0 +1,57 @@
+//! The JSON object of an event or a body, read once for everything that is mended in it.
+
+use super::chunk::Chunk;
+use crate::json::{self, Reader, Span};
+use crate::memory;
+
+/// What a JSON object says that its event is mended by.
+#[derive(Default)]
+pub struct Object {
+    pub is_empty: bool,
+    pub is_chunk: bool,
+    pub has_choices: bool,
+    /// It is of Messages: it has the type of an event of that format.
+    pub is_of_message: bool,
+    /// The value of `id`, if it says something.
+    pub id: Option<Span>,
+}
+
+impl Object {
+    /// Reads a JSON object, and what `chunk` needs of it, whose texts stand in the member `part` of a choice. Returns `None` if this is
+    /// none.
+    pub fn read(text: &[u8], part: &[u8], chunk: &mut Chunk) -> memory::Result<Option<Object>> {
+        chunk.clear();
+        let mut object = Object { is_empty: true, ..Object::default() };
+        let mut memory = Ok(());
+        let mut reader = Reader::new(text);
+        let read = reader.object(|reader, key| {
+            object.is_empty = false;
+            match json::name(text, &key, &mut [0; 24]) {
+                b"choices" => {
+                    object.has_choices = true;
+                    if reader.peek() == Some(b'[') {
+                        return chunk.read_choices(text, part, reader, &mut memory);
+                    }
+                    reader.value()?;
+                }
+                b"usage" => return chunk.note_usage(reader.value()?, &mut memory),
+                b"object" => object.is_chunk = text[reader.value()?] == *b"\"chat.completion.chunk\"",
+                b"type" => {
+                    let value = &text[reader.value()?];
+                    object.is_of_message = value.starts_with(b"\"content_block_") || value.starts_with(b"\"message_");
+                }
+                b"id" => {
+                    let value = reader.value()?;
+                    let says = !matches!(&text[value.clone()], b"null" | b"false" | b"\"\"" | b"0" | b"{}" | b"[]");
+                    object.id = says.then_some(value);
+                }
+                _ => {
+                    reader.value()?;
+                }
+            }
+            Some(())
+        });
+        memory?;
+        Ok(read.and_then(|()| reader.end()).map(|()| object))
+    }
+}

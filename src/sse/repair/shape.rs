@@ -1,0 +1,114 @@
+//! Puts the chunks and bodies of chat completions into one shape, where nothing else is mended: everything around them stays as it
+//! came.
+
+use super::chunk::{BODY, Chunk, DELTA, Portion};
+use super::clean::Clean;
+use super::members::Wanted;
+use super::object::Object;
+use crate::Error;
+use crate::json::{Edits, Span};
+use crate::memory::{self, TryBox, push};
+use crate::sse::event::{BYTE_ORDER_MARK, Event, EventPart};
+use crate::sse::options::Options;
+
+/// Puts the chunks of streams, and bodies, into one shape.
+pub struct Shaper {
+    /// No event has been seen.
+    fresh: bool,
+    chunk: Chunk,
+    clean: Clean,
+    event: Event,
+    edits: Edits,
+    shaped: Vec<u8>,
+}
+
+impl Shaper {
+    /// Returns what shapes, if that is asked for.
+    pub fn new(options: &Options) -> memory::Result<TryBox<Shaper>> {
+        let wanted = Wanted::new(options);
+        if wanted.shapes() { TryBox::new(Shaper::of(Wanted { repairs: false, ..wanted })) } else { Ok(TryBox::NONE) }
+    }
+
+    fn of(wanted: Wanted) -> Shaper {
+        Shaper {
+            fresh: true,
+            chunk: Chunk::new(wanted),
+            clean: Clean::default(),
+            event: Event::new(),
+            edits: Edits::default(),
+            shaped: Vec::new(),
+        }
+    }
+
+    pub fn begin_stream(&mut self) {
+        // One large event must not cost memory in every stream after it.
+        *self = Shaper::of(self.chunk.wanted());
+    }
+
+    /// Passes on what an event becomes, with whether that is the end of it. With `last`, it is the stream's last, which may lack its
+    /// blank line: it stays one event. Returns whether it changes.
+    pub fn event(
+        &mut self,
+        raw: &[u8],
+        last: bool,
+        mut pass: impl FnMut(&[u8], bool) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        if !last && self.clean.fits(raw) {
+            pass(raw, true)?;
+            return Ok(false);
+        }
+        let mut rest = raw;
+        if std::mem::take(&mut self.fresh)
+            && let Some(after) = raw.strip_prefix(BYTE_ORDER_MARK)
+        {
+            pass(BYTE_ORDER_MARK, false)?;
+            rest = after;
+        }
+        self.event.read(rest)?;
+        let data = self.event.data(rest);
+        let is_chunk = Object::read(data, DELTA, &mut self.chunk)?.is_some_and(|object| object.has_choices);
+        let portions: &[Portion] = match self.chunk.portions() {
+            _ if !is_chunk => &[],
+            _ if last => &[Portion::All],
+            portions => portions,
+        };
+        let mut changes = false;
+        for &portion in portions {
+            self.edits.clear();
+            self.chunk.mend(data, portion, &mut self.edits)?;
+            if self.edits.len() > 0 {
+                changes = true;
+                memory::clear(&mut self.shaped);
+                let part = EventPart { raw: rest, part: 0..rest.len(), event: &self.event };
+                part.write(&mut self.edits, &mut self.shaped)?;
+                if portion == Portion::Thinking && rest.ends_with(b"\r\n\r") {
+                    // The line feed that comes alone is of the other event.
+                    push(&mut self.shaped, b'\n')?;
+                }
+                pass(&self.shaped, true)?;
+            }
+        }
+        if !changes {
+            let content = self.event.single().zip(self.chunk.content(data).filter(|_| is_chunk));
+            let content = content.map(|(at, content)| at.start + content.start..at.start + content.end);
+            self.clean.note(rest, content)?;
+            pass(rest, true)?;
+        }
+        Ok(changes)
+    }
+
+    /// Returns what a body becomes.
+    pub fn body<'a>(&'a mut self, raw: &'a [u8]) -> memory::Result<&'a [u8]> {
+        if Object::read(raw, BODY, &mut self.chunk)?.is_none() {
+            return Ok(raw);
+        }
+        self.edits.clear();
+        self.chunk.mend(raw, Portion::All, &mut self.edits)?;
+        if self.edits.len() == 0 {
+            return Ok(raw);
+        }
+        memory::clear(&mut self.shaped);
+        self.edits.apply(raw, 0..raw.len(), Span::clone, &mut self.shaped)?;
+        Ok(&self.shaped)
+    }
+}
