@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aside::history;
-use aside::sse::{self, Formats, Options};
+use aside::sse::{self, Formats, Options, Shapes};
 use aside::{Channel, Start};
 use http::header::HeaderValue;
 
@@ -169,6 +169,7 @@ fn options(settings: &Settings) -> Options {
         })
         .calls(settings.calls.unwrap_or(true))
         .repair(is_on(settings.repair))
+        .normalise(if is_on(settings.normalise) { Shapes::ALL } else { Shapes::NONE })
         .promote_empty(is_on(settings.promote_empty))
         .merge(is_on(settings.merge))
         // The way back recognises what was made by it.

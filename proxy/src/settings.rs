@@ -64,6 +64,10 @@ pub struct Settings {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub repair: Option<bool>,
 
+    /// Makes one shape of answers that servers have split themselves, each in its way
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub normalise: Option<bool>,
+
     /// Sends the thinking once more as content if an answer has neither content nor a call
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub promote_empty: Option<bool>,

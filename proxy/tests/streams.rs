@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use aside::call_writer::Tools;
-use aside::sse::{Body, Options, Rewriter};
+use aside::sse::{Body, Options, Rewriter, Shapes};
 use aside::{Dialect, Start};
 use common::{
     CHAT, EXPECTED, Request, begin_events, chat, chunk, connect, event, front, post, read, run, said, send, server,
@@ -121,7 +121,7 @@ fn recordings_are_rewritten_to_the_byte() {
     recordings(&root.join("../shared/corpus/sse"), &mut all);
     assert!(shipped > 10, "{shipped} recordings are shipped");
     let all = Arc::new(all);
-    for repair in [false, true] {
+    for mends in [false, true] {
         let served = Arc::clone(&all);
         let upstream = server(move |request: &Request, stream| {
             let number: usize = request.all("x-number")[0].parse().unwrap();
@@ -133,8 +133,10 @@ fn recordings_are_rewritten_to_the_byte() {
             cut(stream, &recording.bytes, lengths);
             true
         });
-        let proxy = run(&aside_proxy::Settings { repair: Some(repair), ..settings(upstream) });
-        let options = Options::new().calls(true).repair(repair);
+        let asked = aside_proxy::Settings { repair: Some(mends), normalise: Some(mends), ..settings(upstream) };
+        let proxy = run(&asked);
+        let shapes = if mends { Shapes::ALL } else { Shapes::NONE };
+        let options = Options::new().calls(true).repair(mends).normalise(shapes);
         let mut changed = 0;
         for (number, recording) in all.iter().enumerate() {
             let answer = send(proxy.address, &post(recording.path, &format!("x-number: {number}\r\n"), "{}")).unwrap();
