@@ -1720,7 +1720,7 @@ struct RewriterOptions {
     /// With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of this
     /// tool, as a grammar for a named tool (`tool_choice`) makes a model write them. For a list of calls there is Start::calls.
     std::optional<std::string_view> start_call{};
-    Shapes normalise = Shapes::none; ///< the shapes of servers' answers of which one is made: Shapes::all, or some
+    Shapes normalise = Shapes::none;    ///< the shapes of servers' answers of which one is made: Shapes::all, or some
     Thinking thinking = Thinking::keep; ///< whether the thinking is sent; for a request there is request_thinking()
     /// Label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid of them.
     bool label = false;
