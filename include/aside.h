@@ -1386,10 +1386,7 @@ enum {
 /** `ASIDE_FORMAT_` bits. */
 typedef uint32_t aside_formats;
 
-/**
- * A set of the shapes in which servers send an answer, of which a rewriter makes one. They are changed in chat completions,
- * but for `ASIDE_SHAPE_CONTENT`, which applies to every format: the bits of `aside_shapes`.
- */
+/** A set of the shapes in which servers send an answer, of which a rewriter makes one: the bits of `aside_shapes`. */
 enum {
     /** None: what a server sends in another shape stays as it is. */
     ASIDE_SHAPE_NONE = 0,
@@ -1414,7 +1411,7 @@ enum {
     ASIDE_SHAPE_ALL = 2147483647,
 };
 
-/** `ASIDE_SHAPE_` bits. */
+/** They are changed in chat completions, but for `ASIDE_SHAPE_CONTENT`, which applies to every format. */
 typedef uint32_t aside_shapes;
 
 /** Whether a rewriter sends the thinking: the values of `aside_thinking`. */

@@ -378,8 +378,7 @@ const (
 	FormatAll Formats = 2147483647
 )
 
-// Shapes is a set of the shapes in which servers send an answer, of which a rewriter makes one. They are changed in chat
-// completions, but for ShapeContent, which applies to every format.
+// Shapes is a set of the shapes in which servers send an answer, of which a rewriter makes one.
 type Shapes uint32
 
 const (

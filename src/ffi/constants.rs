@@ -427,8 +427,9 @@ enumeration! {
 }
 
 enumeration! {
-    /// A set of the shapes in which servers send an answer, of which a rewriter makes one. They are changed in chat completions, but
-    /// for `ASIDE_SHAPE_CONTENT`, which applies to every format.
+    /// A set of the shapes in which servers send an answer, of which a rewriter makes one.
+    ///
+    /// They are changed in chat completions, but for `ASIDE_SHAPE_CONTENT`, which applies to every format.
     aside_shapes: bits of Shapes {
         /// None: what a server sends in another shape stays as it is.
         ASIDE_SHAPE_NONE = 0 => NONE,

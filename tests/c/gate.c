@@ -1,5 +1,6 @@
 /* Which answers and requests are for a rewriter, and what they are of; every misuse is a status. */
 #include "check.h"
+#include <aside_unstable.h>
 
 #define HUGE_LEN ((size_t)-1)
 #define TEXT(text) (text), strlen(text)

@@ -305,6 +305,27 @@ TEST(Rewriter, ObeysItsPolicies)
     check(options, body(R"({\"x\":1})"), told("g"));
 }
 
+TEST(Rewriter, MakesOneShape)
+{
+    const Dialect qwen3 = Dialect::find("qwen3");
+    constexpr std::string_view in = R"({"choices":[{"message":{"thinking":"A","content":[{"type":"text","text":"Hi."}]}}]})";
+    const auto check = [&](const aside::RewriterOptions &options, std::string_view wanted) {
+        Rewriter rewriter(qwen3, options);
+        EXPECT_EQ(rewritten(rewriter, in), wanted);
+    };
+    aside::RewriterOptions options;
+    options.normalise = aside::Shapes::all;
+    check(options, R"({"choices":[{"message":{"reasoning_content":"A","content":"Hi."}}]})");
+    options.thinking = aside::Thinking::drop;
+    check(options, R"({"choices":[{"message":{"content":"Hi."}}]})");
+
+    options = {};
+    options.label = true;
+    Rewriter rewriter(qwen3, options);
+    const auto out = rewritten(rewriter, R"({"type":"message","content":[{"type":"text","text":"<think>a</think>b"}]})");
+    EXPECT_NE(out.find("\"aside:1:"), std::string::npos) << out;
+}
+
 TEST(Rewriter, StartsWhereTheRequestSays)
 {
     using aside::Start;

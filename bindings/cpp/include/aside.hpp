@@ -363,8 +363,7 @@ enum class Formats : std::uint32_t {
     all = ASIDE_FORMAT_ALL,
 };
 
-/// A set of the shapes in which servers send an answer, of which a rewriter makes one. They are changed in chat
-/// completions, but for `Shapes::content`, which applies to every format.
+/// A set of the shapes in which servers send an answer, of which a rewriter makes one.
 enum class Shapes : std::uint32_t {
     /// None: what a server sends in another shape stays as it is.
     none = ASIDE_SHAPE_NONE,
@@ -978,9 +977,6 @@ public:
         raw.collect = options.collect;
         raw.stray_close = static_cast<std::uint32_t>(options.stray_close);
         raw.leading_tags = static_cast<std::uint32_t>(options.leading_tags);
-        raw.normalise = static_cast<std::uint32_t>(options.normalise);
-        raw.thinking = static_cast<std::uint32_t>(options.thinking);
-        raw.label = options.label ? 1 : 0;
         raw.calls = options.calls ? 1 : 0;
         raw.calls_in_thinking = static_cast<std::uint32_t>(options.calls_in_thinking);
         if (options.budget != unlimited) {
@@ -1786,6 +1782,9 @@ public:
         raw.implied_end = static_cast<std::uint32_t>(options.implied_end);
         raw.max_calls = options.max_calls;
         raw.repair_arguments = options.repair_arguments ? 1 : 0;
+        raw.normalise = static_cast<std::uint32_t>(options.normalise);
+        raw.thinking = static_cast<std::uint32_t>(options.thinking);
+        raw.label = options.label ? 1 : 0;
         raw.start_call = detail::bytes(detail::for_c(options.start_call));
         Rewriter rewriter;
         rewriter.handle_.reset(aside_rewriter_new(dialect.handle(), &raw));

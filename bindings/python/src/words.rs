@@ -93,7 +93,7 @@ impl FromPyObject<'_, '_> for SeveralWords {
         if let Ok(word) = value.cast::<PyString>() {
             return Ok(SeveralWords::One(word.to_str()?.to_owned()));
         }
-        let words = value.extract().map_err(|_| errors::wrong_type("it is neither a word nor a list of words", &value))?;
+        let words = value.extract().map_err(|_| errors::wrong_type("a word or a list of words is wanted", &value))?;
         Ok(SeveralWords::Several(words))
     }
 }

@@ -49,7 +49,7 @@ def test_every_cut_gives_the_same(size: int) -> None:
 def test_options_are_checked_with_advice() -> None:
     with pytest.raises(libaside.AsideError, match="name at least one, or leave it out for all"):
         Rewriter("qwen3", formats=[])
-    with pytest.raises(TypeError, match="formats are a word or a list of words, not int"):
+    with pytest.raises(TypeError, match="a word or a list of words is wanted, not int\nwhile processing 'formats'"):
         Rewriter("qwen3", formats=1)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         Rewriter("qwen3").feed("text")  # type: ignore[arg-type]

@@ -203,6 +203,12 @@ impl Object {
         self.kind.as_ref().is_some_and(|at| inside(data, at) == kind)
     }
 
+    /// Returns whether this is an item or a part of this kind that has nothing yet.
+    pub fn begins(&self, data: &[u8], kind: &[u8]) -> bool {
+        let has_some = |at: &Option<Span>| at.as_ref().is_some_and(|at| at.len() > 2);
+        self.is(data, kind) && !has_some(&self.content) && !has_some(&self.text)
+    }
+
     /// Returns whether this is a message whose text can be split.
     pub fn is_message(&self, data: &[u8]) -> bool {
         self.is(data, b"message") && self.id.is_some()

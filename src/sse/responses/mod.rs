@@ -229,7 +229,7 @@ impl Responses {
                 {
                     return Ok(Outcome::Held(self.messages.len() - 1));
                 }
-                if item.is_some_and(|item| !item.is(data, b"message") && !item.is(data, b"reasoning")) {
+                if item.as_ref().is_some_and(|item| !item.is(data, b"message") && !item.is(data, b"reasoning")) {
                     self.see_other(context)?;
                 }
             }
@@ -239,13 +239,20 @@ impl Responses {
                     self.see_reasoning(context)?;
                 }
             }
-            (Kind::ItemDone, None) if item.is_some_and(|item| item.has_reasoning(data)) => {
+            (Kind::ItemDone, None) if item.as_ref().is_some_and(|item| item.has_reasoning(data)) => {
                 self.see_reasoning(context)?;
             }
-            // They come late: the rewriter has begun item and part itself.
-            (Kind::ItemAdded, Some(message)) if self.messages[message].is_unannounced => return Ok(Outcome::Dropped),
+            // The start of an item or part that the rewriter has begun itself, and no text.
+            (Kind::ItemAdded, Some(message))
+                if self.messages[message].is_unannounced
+                    && item.as_ref().is_some_and(|item| item.begins(data, b"message")) =>
+            {
+                return Ok(Outcome::Dropped);
+            }
             (Kind::PartAdded, Some(message))
-                if self.messages[message].is_unannounced && self.part(message, data, fields).is_some() =>
+                if self.messages[message].is_unannounced
+                    && self.part(message, data, fields).is_some()
+                    && fields.part.clone().is_some_and(|at| Object::read(data, at).begins(data, b"output_text")) =>
             {
                 return Ok(Outcome::Dropped);
             }

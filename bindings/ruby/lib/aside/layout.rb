@@ -80,7 +80,7 @@ module Aside
     # A set of formats of answers, each with the end of its path.
     FORMATS = { chat: 1, completions: 2, responses: 4, messages: 8, ollama: 16, all: 2_147_483_647 }.freeze
 
-    # A set of the shapes in which servers send an answer, of which a rewriter makes one. They are changed in chat completions, but for `ASIDE_SHAPE_CONTENT`, which applies to every format.
+    # A set of the shapes in which servers send an answer, of which a rewriter makes one.
     SHAPES = { none: 0, field: 1, lists: 2, chunks: 4, content: 8, all: 2_147_483_647 }.freeze
 
     # Whether a rewriter sends the thinking.
