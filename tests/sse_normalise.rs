@@ -563,6 +563,34 @@ fn dropped_thinking_does_not_leave() {
 }
 
 #[test]
+fn text_with_the_index_of_dropped_thinking_stays() {
+    let event = |value: Value| format!("data: {value}\n\n");
+    let block = |kind: &str, text: &str| {
+        let start = json!({"type": "content_block_start", "index": 0, "content_block": {"type": kind, (kind): ""}});
+        let delta = json!({"type": format!("{kind}_delta"), (kind): text});
+        let delta = json!({"type": "content_block_delta", "index": 0, "delta": delta});
+        [start, delta, json!({"type": "content_block_stop", "index": 0})].map(event).concat()
+    };
+    let start = event(json!({"type": "message_start", "message": {"content": []}}));
+    let answer = format!("{start}{}{}", block("thinking", "A"), block("text", "Hi."));
+    assert_eq!(
+        values(&cut(&qwen3(), &dropping(), &answer)),
+        values(format!("{start}{}", block("text", "Hi.")).as_bytes())
+    );
+
+    let created = event(json!({"type": "response.created", "response": {"output": []}}));
+    let added = |item: Value| json!({"type": "response.output_item.added", "output_index": 0, "item": item});
+    let thinking = event(json!({"type": "response.reasoning_text.delta", "output_index": 0, "delta": "A"}));
+    let text = json!({"type": "response.output_text.delta", "item_id": "m", "output_index": 0, "delta": "Hi."});
+    let message = added(json!({"id": "m", "type": "message", "role": "assistant", "content": []}));
+    let reasoning = event(added(json!({"id": "rs", "type": "reasoning"})));
+    let answer = format!("{created}{reasoning}{thinking}{}{}", event(message), event(text.clone()));
+    let got = values(&cut(&qwen3(), &dropping(), &answer));
+    assert_eq!(got.last(), Some(&text));
+    assert!(got.iter().all(|value| value["item"]["type"] != "reasoning"), "{got:?}");
+}
+
+#[test]
 fn an_answer_of_thinking_alone_ends_with_empty_content() {
     let thinking = [json!({"role": "assistant", "content": "<think>hm"})];
     assert_eq!(deltas(&cut(&qwen3(), &dropping(), &stream(&thinking))), [json!({"role": "assistant", "content": ""})]);

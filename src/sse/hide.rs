@@ -56,6 +56,11 @@ impl Hidden {
         push(&mut self.indexes, index)
     }
 
+    /// Notes that something else has the index now, as servers write that use one twice.
+    fn remove(&mut self, index: u64) {
+        self.indexes.retain(|hidden| *hidden != index);
+    }
+
     fn has(&self, index: u64) -> bool {
         self.indexes.contains(&index)
     }
@@ -184,8 +189,10 @@ impl Hider {
         };
         let is_thinking =
             [&b"\"thinking\""[..], b"\"redacted_thinking\""].iter().any(|kind| fields.part.is(data, kind));
-        if fields.kind == Kind::BlockStart && is_thinking {
-            self.blocks.add(*index)?;
+        match fields.kind {
+            Kind::BlockStart if is_thinking => self.blocks.add(*index)?,
+            Kind::BlockStart => self.blocks.remove(*index),
+            _ => {}
         }
         if self.blocks.has(*index) {
             return Ok(false);
@@ -202,10 +209,12 @@ impl Hider {
             (self.items, self.events) = (Hidden::default(), 0);
         }
         if let Some(index) = responses::Fields::number(&fields.output_index, data) {
-            let is_item =
-                fields.kind == Kind::ItemAdded && fields.item.clone().is_some_and(|item| is_reasoning(data, item));
-            if is_item || fields.kind == Kind::Reasoning {
-                self.items.add(index)?;
+            let is_item = fields.item.clone().is_some_and(|item| is_reasoning(data, item));
+            match fields.kind {
+                Kind::ItemAdded if is_item => self.items.add(index)?,
+                Kind::Reasoning => self.items.add(index)?,
+                Kind::ItemAdded | Kind::TextDelta => self.items.remove(index),
+                _ => {}
             }
             if self.items.has(index) {
                 self.events += 1;
