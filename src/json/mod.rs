@@ -6,6 +6,7 @@ mod edits;
 mod read;
 mod string;
 mod syntax;
+mod walk;
 
 pub use braces::Braces;
 pub use edits::Edits;
@@ -14,6 +15,7 @@ pub use read::{Reader, Span, is_json, is_object, name};
 pub use string::escape_of_unit;
 pub use string::{Part, Surrogates, Unescape, append_decoded, decode, escape, escape_with, hex, unescape};
 pub use syntax::{Seen, Syntax};
+pub use walk::{members, objects, values};
 
 /// Returns a number as its digits, written to the end of `digits`.
 pub fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &str {

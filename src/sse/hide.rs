@@ -12,13 +12,16 @@ use super::format::Format;
 use super::messages;
 use super::normalise::Thinking;
 use super::options::{Formats, Options};
-use super::responses::{self, values};
+use super::responses;
 use crate::Error;
-use crate::json::{Edits, Span, decimal};
+use crate::json::{Edits, Span, decimal, members, objects, values};
 use crate::memory::{self, TryBox, append, push};
 
 /// The most hidden indexes that are remembered one by one.
 const MOST: usize = 1024;
+
+/// The types of thinking in Messages.
+const THINKING: [&[u8]; 2] = [b"\"thinking\"", b"\"redacted_thinking\""];
 
 /// Takes the thinking out of the events, lines and bodies of a host's streams.
 pub struct Hider {
@@ -187,8 +190,7 @@ impl Hider {
             }
             return Ok(true);
         };
-        let is_thinking =
-            [&b"\"thinking\""[..], b"\"redacted_thinking\""].iter().any(|kind| fields.part.is(data, kind));
+        let is_thinking = THINKING.iter().any(|kind| fields.part.is(data, kind));
         match fields.kind {
             Kind::BlockStart if is_thinking => self.blocks.add(*index)?,
             Kind::BlockStart => self.blocks.remove(*index),
@@ -243,21 +245,19 @@ impl Hider {
         let mut at = 0..data.len();
         for &key in path {
             let mut found = None;
-            responses::members(data, at, |name, _, value| found = if name == key { Some(value) } else { found.take() });
+            members(data, at, |name, _, value| {
+                if name == key {
+                    found = Some(value);
+                }
+            });
             let Some(value) = found else { return Ok(()) };
             at = value;
         }
         if data[at.start] != b'[' {
             return Ok(());
         }
-        let (mut spans, mut memory) = (Vec::new(), Ok(()));
-        values(data, at, |value| {
-            if memory.is_ok() {
-                memory = push(&mut spans, value);
-            }
-        });
-        memory?;
-        Ok(self.edits.remove(&spans, |at| is_thinking(data, spans[at].clone()))?)
+        let values = listed(data, at)?;
+        Ok(self.edits.remove(&values, |at| is_thinking(data, values[at].clone()))?)
     }
 
     /// Takes the thinking out of the choices of a chunk, a line or a body.
@@ -268,7 +268,7 @@ impl Hider {
         let mut choice = |choice: Span| {
             let mut text = part.is_empty().then(|| choice.clone());
             if text.is_none() {
-                responses::members(data, choice, |name, _, value| {
+                members(data, choice, |name, _, value| {
                     if name == part && data[value.start] == b'{' {
                         text = Some(value);
                     }
@@ -282,9 +282,9 @@ impl Hider {
             choice(0..data.len());
             return done;
         }
-        responses::members(data, 0..data.len(), |name, _, value| {
+        members(data, 0..data.len(), |name, _, value| {
             if name == b"choices" {
-                responses::each(data, value, &mut choice);
+                objects(data, value, &mut choice);
             }
         });
         done
@@ -294,7 +294,7 @@ impl Hider {
     fn text(&mut self, data: &[u8], object: Span, layout: &Layout) -> Result<(), Error> {
         let (mut spans, mut thinking, mut content, mut memory) = (Vec::new(), Vec::new(), None, Ok(()));
         let mut has_calls = false;
-        responses::members(data, object, |name, key, value| {
+        members(data, object, |name, key, value| {
             let says = says(data, &value);
             if memory.is_ok() && REASONING.contains(&name) && says {
                 memory = push(&mut thinking, spans.len());
@@ -310,13 +310,7 @@ impl Hider {
         memory?;
         let list = content.clone().filter(|content| data[content.start] == b'[');
         if let Some(list) = list {
-            let mut parts = Vec::new();
-            values(data, list.clone(), |value| {
-                if memory.is_ok() {
-                    memory = push(&mut parts, value);
-                }
-            });
-            memory?;
+            let parts = listed(data, list.clone())?;
             let is_thinking = |at: usize| is_thinking(data, parts[at].clone());
             match (0..parts.len()).all(is_thinking) {
                 true if !parts.is_empty() => self.edits.put(list, &[b"\"\""])?,
@@ -338,19 +332,30 @@ impl Hider {
     }
 }
 
-/// Returns whether a block of Messages, or a part of content that is a list, is thinking.
-fn is_thinking(data: &[u8], value: Span) -> bool {
-    is_of(data, value, &[b"\"thinking\"", b"\"redacted_thinking\""])
+/// Lists the values of an array.
+fn listed(data: &[u8], array: Span) -> memory::Result<Vec<Span>> {
+    let (mut list, mut memory) = (Vec::new(), Ok(()));
+    values(data, array, |value| {
+        if memory.is_ok() {
+            memory = push(&mut list, value);
+        }
+    });
+    memory.map(|()| list)
 }
 
-/// Returns whether an item of Responses is.
+/// Returns whether a block of Messages, or a part of content that is a list, is thinking.
+fn is_thinking(data: &[u8], value: Span) -> bool {
+    is_of(data, value, &THINKING)
+}
+
+/// Returns whether an item of Responses is reasoning.
 fn is_reasoning(data: &[u8], value: Span) -> bool {
     is_of(data, value, &[b"\"reasoning\""])
 }
 
 fn is_of(data: &[u8], value: Span, kinds: &[&[u8]]) -> bool {
     let mut is = false;
-    responses::members(data, value, |name, _, value| {
+    members(data, value, |name, _, value| {
         if name == b"type" {
             is = kinds.contains(&&data[value]);
         }

@@ -117,11 +117,19 @@ impl Rewrite {
         let start = out.len();
         self.begin_event();
         self.release(input, out)?;
-        match self.hider.get_mut() {
-            Some(hider) if out[start..].starts_with(b"{") => hider.lines(start, out),
-            Some(hider) => hider.events(start, out),
-            None => Ok(()),
-        }
+        let is_line = out[start..].starts_with(b"{");
+        self.hide(if is_line { Hider::lines } else { Hider::events }, start, out)
+    }
+
+    /// Takes the thinking out of what was written from `start` on, if that is asked for.
+    #[inline]
+    fn hide(
+        &mut self,
+        by: fn(&mut Hider, usize, &mut Vec<u8>) -> Result<(), Error>,
+        start: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        self.hider.get_mut().map_or(Ok(()), |hider| by(hider, start, out))
     }
 
     fn begin_event(&mut self) {
@@ -162,10 +170,7 @@ impl Rewrite {
     pub fn line(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let start = out.len();
         self.one_line(raw, last, out)?;
-        match self.hider.get_mut() {
-            Some(hider) => hider.lines(start, out),
-            None => Ok(()),
-        }
+        self.hide(Hider::lines, start, out)
     }
 
     fn one_line(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -196,10 +201,7 @@ impl Rewrite {
     pub fn event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let start = out.len();
         self.one_event(raw, last, out)?;
-        match self.hider.get_mut() {
-            Some(hider) => hider.events(start, out),
-            None => Ok(()),
-        }
+        self.hide(Hider::events, start, out)
     }
 
     fn one_event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -376,10 +378,7 @@ impl Rewrite {
     pub fn body(&mut self, raw: &[u8], is_shaped: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let start = out.len();
         self.whole(raw, is_shaped, out)?;
-        match self.hider.get_mut() {
-            Some(hider) => hider.body(start, out),
-            None => Ok(()),
-        }
+        self.hide(Hider::body, start, out)
     }
 
     fn whole(&mut self, raw: &[u8], is_shaped: bool, out: &mut Vec<u8>) -> Result<(), Error> {

@@ -1,7 +1,6 @@
 //! Where annotations go when text before them is taken out. They count characters, not bytes.
 
-use super::fields::members;
-use crate::json::{Edits, Span, decimal};
+use crate::json::{Edits, Span, decimal, members};
 use crate::memory::{self, append, push};
 
 /// Returns how many characters a text has.

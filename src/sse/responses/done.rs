@@ -6,14 +6,14 @@ use std::mem;
 use super::annotations::{Annotations, chars};
 use super::calls::prefix;
 use super::changes::{put, put_string};
-use super::fields::{self, Object};
+use super::fields::Object;
 use super::message::PartState;
 use super::outgoing::write_text;
 use super::split::{self, Comparison};
 use super::whole::{self, Items, Scope};
 use super::{Incoming, Outcome, Responses};
 use crate::Error;
-use crate::json::decode;
+use crate::json::{decode, values};
 use crate::memory::{self, append, push};
 use crate::sse::protocol::Context;
 use crate::sse::text::{Input, Target};
@@ -215,7 +215,7 @@ impl Responses {
         let here = &self.messages[message];
         if let Some(content) = &item.content {
             let (mut index, mut memory) = (0, Ok(()));
-            fields::values(data, content.clone(), |at| {
+            values(data, content.clone(), |at| {
                 let part = Object::read(data, at);
                 match part.text.clone().filter(|_| part.is(data, b"output_text")) {
                     Some(text) if memory.is_ok() => memory = push(&mut texts, (index, text)),

@@ -3,12 +3,12 @@
 use std::mem;
 
 use super::changes::put;
-use super::fields::{self, Object, inside};
+use super::fields::{Object, inside};
 use super::message::OpenItem;
 use super::outgoing;
 use super::whole::{Items, Scope};
 use super::{Incoming, Responses};
-use crate::json::{Edits, Span};
+use crate::json::{Edits, Span, values};
 use crate::memory::{self, append};
 use crate::sse::protocol::Context;
 use crate::sse::text::Input;
@@ -46,7 +46,7 @@ impl Responses {
             let mut items = Items::new(context.setup, &mut self.outgoing, Scope::Stream);
             let mut index = 0;
             let mut added = Ok(());
-            fields::values(data, output.clone(), |at| {
+            values(data, output.clone(), |at| {
                 let object = Object::read(data, at);
                 let id = object.id.as_ref().map(|id| inside(data, id));
                 let record = self.messages.iter().rfind(|message| Some(&message.id[..]) == id);
@@ -85,7 +85,7 @@ impl Responses {
         items.end_reason = if is_complete { EndReason::Ended } else { EndReason::Unknown };
         items.may_answer = is_complete && self.promotes.is_guess_wanted;
         let (mut index, mut added) = (0, Ok(()));
-        fields::values(raw, output.clone(), |at| {
+        values(raw, output.clone(), |at| {
             let object = Object::read(raw, at);
             if added.is_ok() {
                 added = items.add(raw, &object, index, None);

@@ -1,7 +1,7 @@
 //! The fields of an event of Responses, and of the items and parts in it, and where they stand. All other fields must pass
 //! unread.
 
-use crate::json::{Reader, Span, name};
+use crate::json::{Span, members, objects};
 
 /// A key and its value, from the key's first quote on.
 #[derive(Clone)]
@@ -219,7 +219,7 @@ impl Object {
         let has_text = |list: &Option<Span>| {
             let mut found = false;
             list.iter().for_each(|list| {
-                each(data, list.clone(), |at| {
+                objects(data, list.clone(), |at| {
                     found |= Object::read(data, at).text.is_some_and(|text| text.len() > 2);
                 });
             });
@@ -232,36 +232,4 @@ impl Object {
 /// Returns a string without its quotes.
 pub fn inside<'a>(data: &'a [u8], string: &Span) -> &'a [u8] {
     &data[string.start + 1..string.end - 1]
-}
-
-/// Reads the members of an object. It has been read before: it is JSON.
-pub fn members(data: &[u8], at: Span, mut member: impl FnMut(&[u8], Span, Span)) {
-    let base = at.start;
-    let shift = |span: Span| base + span.start..base + span.end;
-    // Another value has no members.
-    let _ = Reader::new(&data[at]).object(|reader, key| {
-        let value = shift(reader.value()?);
-        let key = shift(key);
-        member(name(data, &key, &mut [0; 24]), key, value);
-        Some(())
-    });
-}
-
-/// Reads the objects of an array, and passes over what else is in it.
-pub fn each(data: &[u8], at: Span, mut item: impl FnMut(Span)) {
-    values(data, at, |value| {
-        if data[value.start] == b'{' {
-            item(value);
-        }
-    });
-}
-
-/// Reads the values of an array.
-pub fn values(data: &[u8], at: Span, mut item: impl FnMut(Span)) {
-    let base = at.start;
-    let _ = Reader::new(&data[at]).array(|reader| {
-        let value = reader.value()?;
-        item(base + value.start..base + value.end);
-        Some(())
-    });
 }

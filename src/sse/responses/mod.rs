@@ -41,7 +41,7 @@ use super::text::{Input, Setup};
 use crate::Error;
 use crate::memory::push;
 use changes::put_number;
-pub use fields::{Fields, Kind, each, is_read, members, values};
+pub use fields::{Fields, Kind, is_read};
 use fields::{Object, inside};
 use message::{Message, PartState};
 use outgoing::Outgoing;

@@ -5,12 +5,12 @@ use std::mem;
 
 use super::annotations::{Annotations, chars};
 use super::calls::write_number;
-use super::fields::{Object, each, inside, values};
+use super::fields::{Object, inside};
 use super::message::{ItemKind, Message, TextConfig};
 use super::outgoing::{Outgoing, Target, write_call, write_promoted, write_reasoning, write_text};
 use super::split::{Comparison, SplitText, content_stretches, split_text};
 use super::stretch::{Entry, Stretch, all_in_one, place_of_all};
-use crate::json::{Edits, Span, decode};
+use crate::json::{Edits, Span, decode, objects, values};
 use crate::memory::{self, append, append_all, push};
 use crate::sse::promotion::Promotion;
 use crate::sse::protocol::ServerDoes;
@@ -313,7 +313,7 @@ pub fn write_part(
             let mut list = Vec::new();
             append(&mut list, b"[")?;
             let mut memory = Ok(());
-            each(data, at.clone(), |at| {
+            objects(data, at.clone(), |at| {
                 let start = list.len();
                 let write = || {
                     append(&mut list, if start > 1 { b"," } else { b"" })?;
