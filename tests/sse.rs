@@ -9,18 +9,9 @@ use samples::{Random, Texts};
 use serde_json::Value;
 use support::Pair;
 use support::client::{check, client, events};
+use support::rewriting::rewrite_bytes;
 
 // ------------------------------------------------------------------------------------------------------------- running
-
-fn rewrite(dialect: &Dialect, options: &Options, chunks: &[&[u8]]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut rewriter = Rewriter::new(dialect, options).unwrap();
-    for chunk in chunks {
-        rewriter.feed(chunk, &mut out).unwrap();
-    }
-    rewriter.finish(&mut out).unwrap();
-    out
-}
 
 /// The output for a stream of the dialect `qwen3`, checked to be the same for every cut in two, and byte by byte.
 fn qwen3(stream: &str) -> String {
@@ -33,16 +24,16 @@ fn chat(stream: &str) -> String {
 }
 
 fn with(dialect: &Dialect, options: &Options, stream: &[u8]) -> String {
-    let whole = rewrite(dialect, options, &[stream]);
+    let whole = rewrite_bytes(dialect, options, &[stream]);
     same_at_every_cut(dialect, options, stream, &whole);
     String::from_utf8(whole).unwrap()
 }
 
 fn same_at_every_cut(dialect: &Dialect, options: &Options, stream: &[u8], wanted: &[u8]) {
     for at in 0..stream.len() {
-        same(wanted, &rewrite(dialect, options, &[&stream[..at], &stream[at..]]), &format!("cut at {at}"));
+        same(wanted, &rewrite_bytes(dialect, options, &[&stream[..at], &stream[at..]]), &format!("cut at {at}"));
     }
-    same(wanted, &rewrite(dialect, options, &support::bytes(stream)), "byte by byte");
+    same(wanted, &rewrite_bytes(dialect, options, &support::bytes(stream)), "byte by byte");
 }
 
 fn same(wanted: &[u8], got: &[u8], how: &str) {
@@ -102,12 +93,12 @@ fn nothing_changes_where_nothing_is_to_be_split() {
         for (dialect, options) in [(&qwen3, off.clone()), (&foreign(), Options::new().formats(Formats::CHAT))] {
             let ways = [vec![&stream[..]], support::bytes(&stream), support::random_cuts(&mut random, &stream, 7)];
             for chunks in ways.into_iter().chain([support::random_cuts(&mut random, &stream, 2000)]) {
-                same(&stream, &rewrite(dialect, &options, &chunks), &name);
+                same(&stream, &rewrite_bytes(dialect, &options, &chunks), &name);
             }
             // Every cut in two of what is not long; of the rest, some.
             let step = (stream.len() / 1500).max(1);
             for at in (random.below(step)..stream.len()).step_by(step) {
-                same(&stream, &rewrite(dialect, &options, &[&stream[..at], &stream[at..]]), &name);
+                same(&stream, &rewrite_bytes(dialect, &options, &[&stream[..at], &stream[at..]]), &name);
             }
         }
     }
@@ -119,10 +110,10 @@ fn recordings_of_many_servers_are_split_as_the_reference_says() {
     let mut random = Random::announced("recordings_of_many_servers");
     for file in corpus().iter().filter(|file| file.to_string_lossy().contains("openai-chat")) {
         let Ok(input) = std::fs::read_to_string(file) else { continue };
-        let output = rewrite(&pair.library, &Options::default(), &[input.as_bytes()]);
+        let output = rewrite_bytes(&pair.library, &Options::default(), &[input.as_bytes()]);
         for _ in 0..3 {
             let cuts = support::random_cuts(&mut random, input.as_bytes(), 300);
-            same(&output, &rewrite(&pair.library, &Options::default(), &cuts), &file.display().to_string());
+            same(&output, &rewrite_bytes(&pair.library, &Options::default(), &cuts), &file.display().to_string());
         }
         // Those of servers that split by themselves pass; whether they do, the client sees.
         let sent = events(&input);
@@ -293,11 +284,11 @@ fn random_streams_are_split_as_the_reference_says() {
                     })
                     .collect();
                 let input = stream(&mut random, &texts);
-                let output = rewrite(&pair.library, &options, &[input.as_bytes()]);
+                let output = rewrite_bytes(&pair.library, &options, &[input.as_bytes()]);
                 check(&pair, Some(start), "reasoning_content", &input, std::str::from_utf8(&output).unwrap());
                 let most = *random.pick(&[1, 3, 20, 500]);
                 let cuts = support::random_cuts(&mut random, input.as_bytes(), most);
-                same(&output, &rewrite(&pair.library, &options, &cuts), &input);
+                same(&output, &rewrite_bytes(&pair.library, &options, &cuts), &input);
             }
         }
     }
@@ -506,13 +497,13 @@ fn nothing_is_held_behind_a_part() {
                     if random.one_in(3) {
                         let part = delta(parts[random.below(parts.len())]);
                         input += &part;
-                        let output = rewrite(&pair.library, &options, &[input.as_bytes()]);
+                        let output = rewrite_bytes(&pair.library, &options, &[input.as_bytes()]);
                         assert!(output.ends_with(part.as_bytes()), "{}: {input}", pair.reference.name);
                     }
                 }
-                let output = rewrite(&pair.library, &options, &[input.as_bytes()]);
+                let output = rewrite_bytes(&pair.library, &options, &[input.as_bytes()]);
                 let cuts = support::random_cuts(&mut random, input.as_bytes(), 40);
-                same(&output, &rewrite(&pair.library, &options, &cuts), &input);
+                same(&output, &rewrite_bytes(&pair.library, &options, &cuts), &input);
             }
         }
     }
@@ -807,12 +798,12 @@ fn an_event_of_many_lines_grows_little() {
     let lines = content("<think>a</think>b").trim_end().to_owned() + "\n";
     let name = format!("event: {}\n", "n".repeat(1000));
     let input = name + &lines.repeat(40_000) + &content("c<");
-    let output = rewrite(&dialect, &Options::default(), &[input.as_bytes()]);
+    let output = rewrite_bytes(&dialect, &Options::default(), &[input.as_bytes()]);
     assert!(output.len() < 3 * input.len() + (4 << 20), "{} bytes became {}", input.len(), output.len());
     assert!(output.ends_with(b"c<\"}}]}\n\n") || output.ends_with(b"\"<\"},\"finish_reason\":null}]}\n\n"));
     // Without a name that is so long, all of it is read.
     let input = lines.repeat(4000) + &content("c");
-    let output = String::from_utf8(rewrite(&dialect, &Options::default(), &[input.as_bytes()])).unwrap();
+    let output = String::from_utf8(rewrite_bytes(&dialect, &Options::default(), &[input.as_bytes()])).unwrap();
     assert!(!output.contains("<think>"));
     assert_eq!(output.matches("\"reasoning_content\":\"a\"").count(), 4000);
 }
@@ -877,7 +868,7 @@ fn choices_are_bounded() {
             choice(index)
         };
     }
-    let got = rewrite(&Dialect::find("qwen3").unwrap(), &Options::default(), &[input.as_bytes()]);
+    let got = rewrite_bytes(&Dialect::find("qwen3").unwrap(), &Options::default(), &[input.as_bytes()]);
     same(wanted.as_bytes(), &got, "many choices");
     // Each stream has its own.
     let full: String = (1000..1127).map(choice).collect();
@@ -885,7 +876,7 @@ fn choices_are_bounded() {
     assert_eq!(qwen3(&input), input.replace("content\":\"<think>", "reasoning_content\":\""));
     // So are those of one event.
     let input = format!("data: {{\"choices\":[{}]}}\n\n", vec!["{\"delta\":{\"content\":\"<think>\"}}"; 129].join(","));
-    let got = rewrite(&Dialect::find("qwen3").unwrap(), &Options::default(), &[input.as_bytes()]);
+    let got = rewrite_bytes(&Dialect::find("qwen3").unwrap(), &Options::default(), &[input.as_bytes()]);
     same(input.as_bytes(), &got, "many choices in one event");
 }
 
@@ -1001,16 +992,20 @@ fn one_large_delta() {
     let pair = Pair::find("qwen3");
     let thought = "a \u{1F9E0} \\\"<\\/think".repeat(64 * 1024 / 20);
     let input = content(&format!("<think>\\n{thought}</think>{thought}")) + &finish("stop");
-    let output = rewrite(&pair.library, &Options::default(), &[input.as_bytes()]);
+    let output = rewrite_bytes(&pair.library, &Options::default(), &[input.as_bytes()]);
     check(&pair, None, "reasoning_content", &input, std::str::from_utf8(&output).unwrap());
-    same(&output, &rewrite(&pair.library, &Options::default(), &support::bytes(input.as_bytes())), "byte by byte");
+    same(
+        &output,
+        &rewrite_bytes(&pair.library, &Options::default(), &support::bytes(input.as_bytes())),
+        "byte by byte",
+    );
 }
 
 #[test]
 fn many_changes_in_one_delta_are_joined() {
     let dialect = Dialect::find("think").unwrap();
     let input = content(&"<think>a</think>b".repeat(1000));
-    let output = String::from_utf8(rewrite(&dialect, &Options::default(), &[input.as_bytes()])).unwrap();
+    let output = String::from_utf8(rewrite_bytes(&dialect, &Options::default(), &[input.as_bytes()])).unwrap();
     let said = client(&events(&output), "reasoning_content");
     let text =
         |reasoning| said[&0].runs.iter().filter(|run| run.0 == reasoning).map(|run| run.1.as_str()).collect::<String>();
@@ -1028,7 +1023,7 @@ fn however_many_choices_and_however_long_their_envelope_an_event_grows_little() 
         .map(|index| format!("{{\"index\":{index},\"delta\":{{\"content\":\"{}\"}}}}", "<think>a</think>b".repeat(16)))
         .collect();
     let input = format!("data: {{{envelope}\"choices\":[{}]}}\n\n", choices.join(","));
-    let output = String::from_utf8(rewrite(&dialect, &Options::default(), &[input.as_bytes()])).unwrap();
+    let output = String::from_utf8(rewrite_bytes(&dialect, &Options::default(), &[input.as_bytes()])).unwrap();
     let said = client(&events(&output), "reasoning_content");
     for index in 0..128 {
         let text = |reasoning| {
@@ -1152,7 +1147,7 @@ fn a_rewriter_serves_stream_after_stream() {
         out.clear();
         rewriter.feed(&input, &mut out).unwrap();
         rewriter.finish(&mut out).unwrap();
-        same(&rewrite(&dialect, &Options::default(), &[&input]), &out, &file.display().to_string());
+        same(&rewrite_bytes(&dialect, &Options::default(), &[&input]), &out, &file.display().to_string());
     }
 }
 
@@ -1402,7 +1397,7 @@ fn hostile_bytes_pass() {
     for stream in &streams {
         for chunk in [4096, 1 << 30] {
             let chunks: Vec<&[u8]> = stream.as_bytes().chunks(chunk).collect();
-            same(stream.as_bytes(), &rewrite(&dialect, &Options::default(), &chunks), &stream[..30]);
+            same(stream.as_bytes(), &rewrite_bytes(&dialect, &Options::default(), &chunks), &stream[..30]);
         }
     }
 }
@@ -1416,11 +1411,11 @@ fn broken_chunks_pass() {
     let json = good.trim_end().strip_prefix("data: ").unwrap();
     for at in 0..json.len() {
         let cut = format!("data: {}\n\n", &json[..at]);
-        assert_eq!(rewrite(&dialect, &Options::default(), &[cut.as_bytes()]), cut.as_bytes());
+        assert_eq!(rewrite_bytes(&dialect, &Options::default(), &[cut.as_bytes()]), cut.as_bytes());
         for byte in *b"\"\\{}[],:0 e\x00" {
             let mut broken = good.clone().into_bytes();
             broken["data: ".len() + at] = byte;
-            let out = rewrite(&dialect, &Options::default(), &[&broken]);
+            let out = rewrite_bytes(&dialect, &Options::default(), &[&broken]);
             let text = &broken["data: ".len()..];
             if serde_json::from_slice::<serde::de::IgnoredAny>(text).is_err() {
                 same(&broken, &out, &broken.escape_ascii().to_string());

@@ -4,9 +4,10 @@
 use std::path::Path;
 
 use aside::Dialect;
-use aside::sse::{Body, Field, Formats, Options, Rewriter, Shapes, Thinking};
+use aside::sse::{Body, Field, Formats, Options, Shapes, Thinking};
 use samples::Random;
 use serde_json::{Map, Value, json};
+use support::rewriting::rewrite_bytes;
 
 // ---------------------------------------------------------------------------------------------------------- the references
 
@@ -222,25 +223,15 @@ fn qwen3() -> Dialect {
     Dialect::find("qwen3").unwrap()
 }
 
-fn rewrite(dialect: &Dialect, options: &Options, chunks: &[&[u8]]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut rewriter = Rewriter::new(dialect, options).unwrap();
-    for chunk in chunks {
-        rewriter.feed(chunk, &mut out).unwrap();
-    }
-    rewriter.finish(&mut out).unwrap();
-    out
-}
-
 /// Rewrites an answer, and checks that no cut shows.
 #[track_caller]
 fn cut(dialect: &Dialect, options: &Options, answer: &str) -> Vec<u8> {
     let bytes = answer.as_bytes();
-    let whole = rewrite(dialect, options, &[bytes]);
+    let whole = rewrite_bytes(dialect, options, &[bytes]);
     let step = bytes.len() / 200 + 1;
     let cuts = (0..=bytes.len()).step_by(step).map(|at| vec![&bytes[..at], &bytes[at..]]);
     for chunks in cuts.chain([support::bytes(bytes)]) {
-        let got = rewrite(dialect, options, &chunks);
+        let got = rewrite_bytes(dialect, options, &chunks);
         assert!(got == whole, "{answer}\n wanted {}\n got {}", whole.escape_ascii(), got.escape_ascii());
     }
     whole
@@ -357,7 +348,7 @@ fn chunks_get_the_shape_that_the_reference_says() {
         let wanted: Vec<Value> = chunks.iter().flat_map(|chunk| shaped(chunk.clone(), forms, field.name())).collect();
         let got = cut(&foreign(), &options, &sent(&chunks));
         assert_eq!(values(&got), wanted, "{forms:?} {}", sent(&chunks));
-        assert!(rewrite(&foreign(), &options, &[&got]) == got, "again: {}", got.escape_ascii());
+        assert!(rewrite_bytes(&foreign(), &options, &[&got]) == got, "again: {}", got.escape_ascii());
         if wanted == chunks {
             assert_eq!(got.escape_ascii().to_string(), sent(&chunks).as_bytes().escape_ascii().to_string());
         }
@@ -369,12 +360,13 @@ fn chunks_get_the_shape_that_the_reference_says() {
         });
         assert_eq!(
             values(&cut(&qwen3(), &options, &sent(&chunks))),
-            values(&rewrite(&qwen3(), &plain, &[sent(&wanted).as_bytes()]))
+            values(&rewrite_bytes(&qwen3(), &plain, &[sent(&wanted).as_bytes()]))
         );
         // With repair, it is done in the same pass.
-        let mended = |answer: &[u8], options: &Options| rewrite(&foreign(), &options.clone().repair(true), &[answer]);
+        let mended =
+            |answer: &[u8], options: &Options| rewrite_bytes(&foreign(), &options.clone().repair(true), &[answer]);
         let separate =
-            mended(&rewrite(&foreign(), &options, &[sent(&chunks).as_bytes()]), &Options::new().field(field));
+            mended(&rewrite_bytes(&foreign(), &options, &[sent(&chunks).as_bytes()]), &Options::new().field(field));
         assert_eq!(
             values(&mended(sent(&chunks).as_bytes(), &options)),
             values(&separate),
@@ -393,10 +385,10 @@ fn bodies_get_the_shape_that_the_reference_says() {
         let mut message = random_delta(&mut random);
         let answer = body(&message);
         shape(message.as_object_mut().unwrap(), forms, field.name(), true);
-        let got = rewrite(&foreign(), &options, &[answer.as_bytes()]);
+        let got = rewrite_bytes(&foreign(), &options, &[answer.as_bytes()]);
         assert_eq!(values(&got), values(body(&message).as_bytes()), "{forms:?} {answer}");
-        assert!(rewrite(&foreign(), &options, &[&got]) == got, "again: {}", got.escape_ascii());
-        assert!(got == rewrite(&foreign(), &options, &support::bytes(answer.as_bytes())), "{answer}");
+        assert!(rewrite_bytes(&foreign(), &options, &[&got]) == got, "again: {}", got.escape_ascii());
+        assert!(got == rewrite_bytes(&foreign(), &options, &support::bytes(answer.as_bytes())), "{answer}");
     }
 }
 
@@ -543,9 +535,9 @@ fn dropped_thinking_does_not_leave() {
     assert!(answers.len() > 20);
     let mut count = 0;
     for answer in &answers {
-        let whole = rewrite(&qwen3(), &Options::new(), &[answer.as_bytes()]);
+        let whole = rewrite_bytes(&qwen3(), &Options::new(), &[answer.as_bytes()]);
         let wanted = hidden(&values(&whole));
-        let got = rewrite(&qwen3(), &dropping(), &[answer.as_bytes()]);
+        let got = rewrite_bytes(&qwen3(), &dropping(), &[answer.as_bytes()]);
         assert_eq!(values(&got), wanted, "{}", got.escape_ascii());
         count += usize::from(values(&whole) != wanted);
         if values(&whole) == wanted {
@@ -556,7 +548,7 @@ fn dropped_thinking_does_not_leave() {
             assert_eq!(got, cut(&qwen3(), &dropping(), answer));
         } else {
             let chunks: Vec<&[u8]> = bytes.chunks(61).collect();
-            assert!(got == rewrite(&qwen3(), &dropping(), &chunks));
+            assert!(got == rewrite_bytes(&qwen3(), &dropping(), &chunks));
         }
     }
     assert!(count > 15, "{count}");

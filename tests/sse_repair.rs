@@ -9,6 +9,7 @@ use aside::Dialect;
 use aside::sse::{Body, Formats, Options, Rewriter};
 use samples::Random;
 use serde_json::{Map, Value};
+use support::rewriting::rewrite_bytes;
 
 // ----------------------------------------------------------------------------------------------------------- the reference
 
@@ -338,16 +339,6 @@ fn chat_events() -> Options {
     events().formats(Formats::CHAT)
 }
 
-fn rewrite(dialect: &Dialect, options: &Options, chunks: &[&[u8]]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut rewriter = Rewriter::new(dialect, options).unwrap();
-    for chunk in chunks {
-        rewriter.feed(chunk, &mut out).unwrap();
-    }
-    rewriter.finish(&mut out).unwrap();
-    out
-}
-
 #[track_caller]
 fn same(wanted: &str, got: &[u8], stream: &str) {
     if wanted.as_bytes() != got {
@@ -365,14 +356,14 @@ fn check(options: &Options, stream: &str, wanted: &str) {
     // Starts of text blocks would wait, whatever the dialect is.
     let chat = options.clone().formats(Formats::CHAT);
     let off = options.clone().repair(false);
-    let split = String::from_utf8(rewrite(&qwen3, &off, &[wanted.as_bytes()])).unwrap();
+    let split = String::from_utf8(rewrite_bytes(&qwen3, &off, &[wanted.as_bytes()])).unwrap();
     let step = bytes.len() / 300 + 1;
     let cuts = (0..=bytes.len()).step_by(step).map(|at| vec![&bytes[..at], &bytes[at..]]);
     for chunks in cuts.chain([support::bytes(bytes)]) {
-        same(wanted, &rewrite(&foreign, &chat, &chunks), stream);
-        same(&split, &rewrite(&qwen3, options, &chunks), stream);
+        same(wanted, &rewrite_bytes(&foreign, &chat, &chunks), stream);
+        same(&split, &rewrite_bytes(&qwen3, options, &chunks), stream);
     }
-    same(wanted, &rewrite(&foreign, &chat, &[wanted.as_bytes()]), "what is mended");
+    same(wanted, &rewrite_bytes(&foreign, &chat, &[wanted.as_bytes()]), "what is mended");
 }
 
 // ----------------------------------------------------------------------------------------------------------------- tests
@@ -522,7 +513,7 @@ fn what_makes_clients_fail_is_mended() {
 #[test]
 fn without_the_option_nothing_changes() {
     for (stream, _) in table() {
-        let out = rewrite(&foreign(), &Options::new().body(Body::Events), &[stream.as_bytes()]);
+        let out = rewrite_bytes(&foreign(), &Options::new().body(Body::Events), &[stream.as_bytes()]);
         same(&stream, &out, &stream);
     }
 }
@@ -533,14 +524,14 @@ fn bodies_and_lines_stay() {
     for kind in [Body::Unknown, Body::Json, Body::Lines] {
         let options = Options::new().repair(true).body(kind);
         for chunks in [vec![body.as_bytes()], support::bytes(body.as_bytes())] {
-            same(body, &rewrite(&foreign(), &options, &chunks), body);
+            same(body, &rewrite_bytes(&foreign(), &options, &chunks), body);
         }
     }
     // What is compressed is not a stream of events.
     let gzip = b"\x1F\x8B\x08\r\r\n\0data: \n\n";
-    assert_eq!(rewrite(&foreign(), &events(), &[gzip]), gzip);
+    assert_eq!(rewrite_bytes(&foreign(), &events(), &[gzip]), gzip);
     let off = events().off(true);
-    assert_eq!(rewrite(&foreign(), &off, &[b"data:\r\r"]), b"data:\r\r");
+    assert_eq!(rewrite_bytes(&foreign(), &off, &[b"data:\r\r"]), b"data:\r\r");
 }
 
 #[test]
@@ -548,7 +539,7 @@ fn bytes_that_are_no_text_stay() {
     let stream = b":\xFF\ndata: {\"id\":\"\xFF\",\"choices\":[]}\r\rdata:\xFE\rdata:\r\rdata: {\"choices\":[],\"id\":\"\xFE\"}\n\n";
     let wanted = b":\xFF\n\ndata: {\"id\":\"\xFF\",\"choices\":[]}\n\ndata: \xFE\ndata: \n\ndata: {\"choices\":[],\"id\":\"\xFF\"}\n\n";
     for at in 0..stream.len() {
-        assert_eq!(rewrite(&foreign(), &events(), &[&stream[..at], &stream[at..]]), wanted);
+        assert_eq!(rewrite_bytes(&foreign(), &events(), &[&stream[..at], &stream[at..]]), wanted);
     }
 }
 
@@ -591,12 +582,12 @@ fn events_that_are_too_long_pass_unread() {
     let wanted = format!(":a\n\n{short}{short}\n:\n\n:{short}\ndata: [DONE]\n\n:{short}\n");
     let options = events().max_event(50);
     let bytes = stream.as_bytes();
-    let whole = rewrite(&foreign(), &options, &[bytes]);
+    let whole = rewrite_bytes(&foreign(), &options, &[bytes]);
     same(&wanted, &whole, &stream);
     for at in 0..bytes.len() {
-        same(&wanted, &rewrite(&foreign(), &options, &[&bytes[..at], &bytes[at..]]), &stream);
+        same(&wanted, &rewrite_bytes(&foreign(), &options, &[&bytes[..at], &bytes[at..]]), &stream);
     }
-    same(&wanted, &rewrite(&foreign(), &options, &support::bytes(bytes)), &stream);
+    same(&wanted, &rewrite_bytes(&foreign(), &options, &support::bytes(bytes)), &stream);
 }
 
 #[test]
@@ -722,9 +713,9 @@ fn recordings_are_mended_as_the_reference_says() {
         let chunks = [vec![stream.as_bytes()], support::bytes(stream.as_bytes())];
         let cuts = (0..8).map(|_| support::random_cuts(&mut random, stream.as_bytes(), 400)).collect::<Vec<_>>();
         for chunks in chunks.into_iter().chain(cuts) {
-            same(&wanted, &rewrite(&foreign(), &chat_events(), &chunks), &name);
+            same(&wanted, &rewrite_bytes(&foreign(), &chat_events(), &chunks), &name);
         }
-        same(&wanted, &rewrite(&foreign(), &chat_events(), &[wanted.as_bytes()]), &name);
+        same(&wanted, &rewrite_bytes(&foreign(), &chat_events(), &[wanted.as_bytes()]), &name);
     }
 }
 

@@ -8,14 +8,20 @@ use samples::{Random, Texts};
 
 use crate::{Pair, ROOT, bytes, random_cuts};
 
-pub fn rewrite<'a>(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
+/// Returns what a rewriter writes for a stream or body that comes in these chunks.
+pub fn rewrite_bytes(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item: AsRef<[u8]>>) -> Vec<u8> {
     let mut rewriter = Rewriter::new(dialect, options).unwrap();
     let mut out = Vec::new();
     for chunk in chunks {
         rewriter.feed(chunk, &mut out).unwrap();
     }
     rewriter.finish(&mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    out
+}
+
+/// Returns the same as a text.
+pub fn rewrite(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item: AsRef<[u8]>>) -> String {
+    String::from_utf8(rewrite_bytes(dialect, options, chunks)).unwrap()
 }
 
 /// Returns what becomes of a stream or body, checked to be the same at every cut.
