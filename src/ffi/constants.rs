@@ -6,7 +6,7 @@
 //! (`tests/header` writes them there), so they mention only other enumerators, `options.` and functions.
 
 use crate::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
-use crate::history::{self, Made, Missing, Turns};
+use crate::history::{self, Made, Missing, Outcome, Turns};
 use crate::sse::{Body, Field, Formats, Hint, ResponsesAs, Shapes, Thinking};
 use crate::{
     BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, EndReason, Kind, LeadingTags, Markers, Start, StrayClose,
@@ -545,18 +545,18 @@ enumeration! {
 
 enumeration! {
     /// Whether the body of a request was read, or why it came back as it was.
-    aside_history_outcome: history::Outcome {
+    aside_history_outcome: Outcome {
         /// It was read. It may still be unchanged.
-        ASIDE_HISTORY_OUTCOME_READ = 0 => history::Outcome::Read,
+        ASIDE_HISTORY_OUTCOME_READ = 0 => Outcome::Read,
         /// It is longer than `options.max_body`.
-        ASIDE_HISTORY_OUTCOME_TOO_LONG = 1 => history::Outcome::TooLong,
+        ASIDE_HISTORY_OUTCOME_TOO_LONG = 1 => Outcome::TooLong,
         /// It is not UTF-8.
-        ASIDE_HISTORY_OUTCOME_NOT_UTF8 = 2 => history::Outcome::NotUtf8,
+        ASIDE_HISTORY_OUTCOME_NOT_UTF8 = 2 => Outcome::NotUtf8,
         /// It is not a JSON object with a list of messages or items, or its nesting is deeper than 128.
-        ASIDE_HISTORY_OUTCOME_NOT_REQUEST = 3 => history::Outcome::NotRequest,
+        ASIDE_HISTORY_OUTCOME_NOT_REQUEST = 3 => Outcome::NotRequest,
         /// A member is there twice. Servers differ in which of the two they read.
-        ASIDE_HISTORY_OUTCOME_REPEATED = 4 => history::Outcome::Repeated,
+        ASIDE_HISTORY_OUTCOME_REPEATED = 4 => Outcome::Repeated,
         /// The server has the history: `previous_response_id` or `conversation`.
-        ASIDE_HISTORY_OUTCOME_STORED = 5 => history::Outcome::Stored,
+        ASIDE_HISTORY_OUTCOME_STORED = 5 => Outcome::Stored,
     }
 }

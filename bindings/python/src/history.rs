@@ -1,6 +1,6 @@
 //! Requests whose history is rewritten.
 
-use aside::history::{self, Format, Made, Missing, Name, Options, Outcome, Server, Turns};
+use aside::history::{self, Format, Made, Missing, Name, Options, Server, Turns};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -11,15 +11,6 @@ use crate::words::{self, Words};
 
 const FORMAT: &Words<Format> =
     &[("chat", Format::Chat), ("responses", Format::Responses), ("messages", Format::Messages)];
-
-const OUTCOME: &Words<Outcome> = &[
-    ("read", Outcome::Read),
-    ("too_long", Outcome::TooLong),
-    ("not_utf8", Outcome::NotUtf8),
-    ("not_request", Outcome::NotRequest),
-    ("repeated", Outcome::Repeated),
-    ("stored", Outcome::Stored),
-];
 
 /// The words of `name`, and what each one makes; `text` needs a dialect.
 const NAME: &Words<Option<fn() -> Name>> = &[
@@ -88,7 +79,7 @@ pub fn rewrite_history<'py>(
         .max_body(max_body);
     let bytes = body.bytes()?;
     let (out, report) = guarded(|| py.detach(|| history::rewrite(bytes, &options)).map_err(|_| errors::memory()))?;
-    let outcome = word(report.outcome, OUTCOME);
+    let outcome = word(report.outcome, words::HISTORY_OUTCOME);
     let history::Report { changed, refused, unread, thinking_off, .. } = report;
     Ok((body.form().text(py, &out)?, HistoryReport { changed, refused, unread, outcome, thinking_off }))
 }

@@ -1,6 +1,6 @@
 //! Requests whose history is rewritten.
 
-use aside::history::{self, Format, Made, Missing, Name, Options, Outcome, Server, Turns};
+use aside::history::{self, Format, Made, Missing, Name, Options, Server, Turns};
 
 use crate::failure::Failure;
 use crate::host::Host;
@@ -9,15 +9,6 @@ use crate::words::{self, Words};
 
 const FORMAT: &Words<Format> =
     &[("chat", Format::Chat), ("responses", Format::Responses), ("messages", Format::Messages)];
-
-const OUTCOME: &Words<Outcome> = &[
-    ("read", Outcome::Read),
-    ("too_long", Outcome::TooLong),
-    ("not_utf8", Outcome::NotUtf8),
-    ("not_request", Outcome::NotRequest),
-    ("repeated", Outcome::Repeated),
-    ("stored", Outcome::Stored),
-];
 
 /// The words of `name`, and what each one makes; `text` needs a dialect.
 const NAME: &Words<Option<fn() -> Name>> = &[
@@ -58,7 +49,7 @@ pub fn rewrite(host: &mut Host, dialect: i32) -> Result<i32, Failure> {
     let (body, report) = history::rewrite(body, &options).map_err(|_| Failure::memory())?;
     host.output.text(body);
     [report.changed, report.refused, report.unread].into_iter().for_each(|count| host.output.long(count));
-    host.output.text(word(report.outcome, OUTCOME));
+    host.output.text(word(report.outcome, words::HISTORY_OUTCOME));
     host.output.flag(report.thinking_off);
     Ok(0)
 }

@@ -2,7 +2,7 @@
 //! package have the same words.
 
 use aside::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
-use aside::history::{Made, Missing, Turns};
+use aside::history::{Made, Missing, Outcome, Turns};
 use aside::sse::{Body, Field, Formats, ResponsesAs, Shapes, Thinking};
 use aside::{BudgetScope, BudgetUnit, CallsInThinking, EndReason, LeadingTags, Markers, StrayClose};
 
@@ -71,6 +71,15 @@ pub const HISTORY_MISSING: &Words<Missing> =
     &[("leave", Missing::Leave), ("empty", Missing::Empty), ("remove", Missing::Remove)];
 
 pub const HISTORY_MADE: &Words<Made> = &[("keep", Made::Keep), ("remove", Made::Remove)];
+
+pub const HISTORY_OUTCOME: &Words<Outcome> = &[
+    ("read", Outcome::Read),
+    ("too_long", Outcome::TooLong),
+    ("not_utf8", Outcome::NotUtf8),
+    ("not_request", Outcome::NotRequest),
+    ("repeated", Outcome::Repeated),
+    ("stored", Outcome::Stored),
+];
 // End of what is generated.
 
 /// Returns the value of a word, or an error that lists the words of this option.
