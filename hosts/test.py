@@ -217,7 +217,7 @@ class Envoy:
         self.folder = tempfile.mkdtemp()
         with open(f"{ROOT}/hosts/envoy/envoy.yaml") as file:
             text = file.read().replace("port_value: 8080", f"port_value: {upstream}").replace("port_value: 8088", f"port_value: {self.port}")
-        # Envoy drops the trailers of HTTP/1.1 unless it is told to pass them.
+        # By default, Envoy drops the trailers of HTTP/1.1.
         trailers = "http_protocol_options: {enable_trailers: true}"
         text = text.replace("stat_prefix: models", f"stat_prefix: models\n          {trailers}")
         kind = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"

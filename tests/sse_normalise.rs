@@ -1,5 +1,5 @@
-//! One shape out: what a server splits itself, content in lists, and answers without their thinking. What comes out must be what
-//! plain references say, written here over parsed JSON, at every cut; a second time changes nothing more.
+//! One shape out: what a server splits itself, content in lists, and answers without their thinking. The output must be
+//! that of plain references, written here over parsed JSON, at every cut; a second time changes nothing more.
 
 use std::path::Path;
 
@@ -66,7 +66,7 @@ fn shape(object: &mut Map<String, Value>, forms: Shapes, field: &str, is_body: b
     }
     if forms.contains(Shapes::FIELD) {
         let value = |name: &str| object.get(name).and_then(text).map(ToOwned::to_owned);
-        // In the order in which they stand, which the parsed object does not know: the tests have at most one other text.
+        // In the order of the text, which the parsed object does not know: the tests have at most one other text.
         let found = value(field).or_else(|| NAMES.iter().find_map(|name| value(name)));
         match found {
             Some(thinking) => {
@@ -352,7 +352,7 @@ fn chunks_get_the_shape_that_the_reference_says() {
         if wanted == chunks {
             assert_eq!(got.escape_ascii().to_string(), sent(&chunks).as_bytes().escape_ascii().to_string());
         }
-        // What has its shape is split as if the server had sent it so.
+        // An answer that has its shape is split as if the server had sent it so.
         let plain = Options::new().field(field).normalise(if forms.contains(Shapes::CONTENT) {
             Shapes::CONTENT
         } else {

@@ -174,7 +174,7 @@ func ExampleCache() {
 	// "last-result"
 }
 
-// What was left out can be shown after all.
+// Parts that were left out can still be shown.
 func ExampleReport_Slice() {
 	c, err := aside.NewCompressor(nil)
 	if err != nil {

@@ -140,8 +140,8 @@ func words(at *C.char, n C.size_t) string {
 	return string(borrowed(at, n))
 }
 
-// chars returns a string's bytes for C, valid for one call. No NUL follows them. An empty string may have no memory, so one
-// byte stands in for it.
+// chars returns a string's bytes for C, valid for one call. No NUL follows them. An empty string may have no memory; it is
+// replaced by one byte.
 func chars(text string) *C.char {
 	if text == "" {
 		text = "\x00"

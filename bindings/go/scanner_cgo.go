@@ -142,7 +142,7 @@ func (s *Scanner) begin() {
 }
 
 // Feed scans the next bytes of the stream, cut anywhere, and calls yield for each event that they decide. It returns how many
-// bytes of p are done: all of them, unless yield paused the scanner or the call failed. After a pause, go on with
+// bytes of p are done: all of them, unless yield paused the scanner or the call failed. After a pause, continue with
 // Feed(p[n:], yield), or with Finish to drop the rest of p.
 //
 // p is not kept. After [ErrBusy], [ErrOrder] and [ErrClosed] nothing has changed; after [ErrMemory] the scanner stays in error
@@ -193,7 +193,7 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 const mostLooked = 32
 
 // passes reports whether a chunk needs no crossing, because none of its bytes changes the scanner's state. The next crossing
-// tells the scanner how many bytes have passed.
+// passes the number of those bytes to the scanner.
 func (s *Scanner) passes(p []byte) bool {
 	if len(p) > mostLooked || len(p) == 0 {
 		return false
@@ -211,8 +211,8 @@ func (s *Scanner) passes(p []byte) bool {
 // special token begins them, so that a marker typed as ordinary text stays text. Event.Tokens and Event.FirstToken say which
 // tokens begin in an event, and Counts reports the tokens of each channel. Feeds with and without tokens may be mixed.
 //
-// The lengths of the tokens must add up to len(p); otherwise the error is [ErrLength] and nothing is fed. After a pause, go on
-// with p[n:] and the tokens that are not completely done, the first of them with its remaining length. tokens is not kept.
+// The lengths of the tokens must add up to len(p); otherwise the error is [ErrLength] and nothing is fed. After a pause,
+// continue with p[n:] and the tokens that are not completely done, the first of them with its remaining length. tokens is not kept.
 func (s *Scanner) FeedTokens(p []byte, tokens []Token, yield func(Event) bool) (n int, err error) {
 	if err := s.enter(); err != nil {
 		return 0, err

@@ -9,9 +9,9 @@ use clap::Args;
 use crate::output::say;
 use crate::stop::Stop;
 
-/// Stands between clients and a server that sends thinking and tool calls as content
+/// Runs a reverse proxy in front of a server that sends thinking and tool calls as content
 ///
-/// Clients get the thinking and the calls in fields of their own, while they arrive: in chat
+/// Clients get the thinking and the calls in separate fields, while they arrive: in chat
 /// completions, completions, Responses, Messages and Ollama's format, by the path of the
 /// request. Everything else passes as it came.
 ///

@@ -51,7 +51,8 @@ fn range(text: &str) -> Result<(usize, usize), Stop> {
     range.ok_or_else(|| Stop::Usage(format!("{text}: write lines as 12, 12-80 or 12-")))
 }
 
-/// Returns the lines from `first` to `last`, or those of them that have a text; and where to go on, if they are too many.
+/// Returns the lines from `first` to `last`, or those of them that contain a text. If there are too many, the last line names the first
+/// one that is missing.
 fn page(text: &[u8], first: usize, last: usize, find: Option<&str>) -> Vec<u8> {
     let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
     let has = |line: &[u8]| {

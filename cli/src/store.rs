@@ -1,5 +1,5 @@
 //! A folder that keeps whole texts for a while, so that a model that reads a shortened one can ask for the rest. Each text has an
-//! id of random digits. The folder is private, and old texts go whenever a new one comes.
+//! id of random digits. The folder is private, and old texts are removed whenever a new one is added.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
@@ -7,13 +7,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// The longest text, in bytes; what comes after that is not kept.
+/// The longest text, in bytes; the bytes after those are not kept.
 const LONGEST: u64 = 64 << 20;
 /// How many bytes all texts may have together, and how old one may be.
 const MOST: u64 = 256 << 20;
 const OLDEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const DIGITS: usize = 12;
-/// What the name of a file ends with while it is written.
+/// The end of a file's name while it is written.
 const UNFINISHED: &str = ".part";
 
 /// A folder of texts.
@@ -103,7 +103,7 @@ impl Entry {
         &self.id
     }
 
-    /// Adds the next bytes, as far as a text may have so many.
+    /// Adds the next bytes, up to the longest text.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let room = usize::try_from(LONGEST - self.length).unwrap_or(usize::MAX);
         let bytes = &bytes[..bytes.len().min(room)];

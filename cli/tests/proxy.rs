@@ -130,7 +130,7 @@ fn a_stream_ends_before_the_program() {
     }
     signal(child);
     wait_for(&mut log, "ending");
-    // No client is accepted any more, and the stream goes on.
+    // No client is accepted any more, and the stream continues.
     while TcpStream::connect(&address).is_ok() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }

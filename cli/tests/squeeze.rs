@@ -200,7 +200,7 @@ fn the_whole_text_can_be_read_again() {
             assert_eq!((output.status.code(), out(&output).as_str()), (Some(1), ""), "{id}");
         }
     }
-    // What comes out whole is not kept.
+    // A text that is printed whole is not kept.
     let files = || fs::read_dir(folder).unwrap().count();
     let before = files();
     assert_eq!(out(&feed(&["--store", folder], b"short\n")), "short\n");

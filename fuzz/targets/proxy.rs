@@ -3,7 +3,7 @@
 //!
 //! It needs the proxy's crate, so the ordinary tests that run it are that crate's (`proxy/tests/fuzz.rs`).
 //!
-//! Input: the encoding; how it ends; how many lengths of pieces, and these; then the answer as the server sends it.
+//! Input: the encoding; how the answer ends; the number of pieces, and the length of each; then the answer as the server sends it.
 
 use aside::Dialect;
 use aside::sse::{Options, Rewriter};
@@ -50,7 +50,7 @@ pub fn run(data: &[u8]) {
             assert_eq!(died, dies, "it ends otherwise than the server did");
         }
         Some(encoding) => {
-            // What is no answer of this encoding is an error, wherever it is cut. How much is read before the error may differ.
+            // Bytes that are not an answer in this encoding are an error, wherever they are cut. How much is read before the error may differ.
             let (other, other_died) = through(whole, Some(encoding), rewriter());
             assert_eq!(died, other_died, "{encoding}: a cut decides how it ends");
             assert!(died || out == other, "{encoding}: a cut shows");

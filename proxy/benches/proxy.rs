@@ -1,10 +1,10 @@
-//! What `aside proxy` costs beside a proxy of the same libraries that changes nothing: CPU for each frame, memory of many streams at
+//! The cost of `aside proxy` beside that of a proxy of the same libraries that changes nothing: CPU for each frame, memory of many streams at
 //! once, and whether anything grows over many streams in turn. Linux alone: it reads /proc.
 //!
 //!     cargo bench -p aside-proxy --bench proxy                  frames, then 2,000 streams at once
-//!     cargo bench -p aside-proxy --bench proxy -- soak 100000   so many streams in turn, with all that can happen to one
+//!     cargo bench -p aside-proxy --bench proxy -- soak 100000   that many streams in turn, with all that can happen to one
 //!
-//! The server and both proxies are processes of their own: this program with another argument.
+//! The server and both proxies are separate processes: this program with another argument.
 
 use std::convert::Infallible;
 use std::io::{BufRead, BufReader, Write};
@@ -152,7 +152,7 @@ async fn server() {
                 }
             }
             if end == "die" {
-                // What was sent leaves first.
+                // The bytes before it are sent first.
                 tokio::time::sleep(Duration::from_millis(5)).await;
                 let _ = send.send(Err(std::io::Error::other("it dies"))).await;
             }

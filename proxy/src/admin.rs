@@ -1,4 +1,4 @@
-//! `/healthz` and `/metrics`, on a listener of their own: they are for operators, not for clients.
+//! `/healthz` and `/metrics`, on a separate listener: they are for operators, not for clients.
 
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};

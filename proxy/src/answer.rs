@@ -140,7 +140,7 @@ impl<B> Answer<B> {
         }
     }
 
-    /// Returns the error once nothing has come for too long.
+    /// Returns the error once nothing has arrived for too long.
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Failure> {
         loop {
             let end = self.idle.end();
@@ -259,7 +259,7 @@ pub mod fuzz {
 
     use super::*;
 
-    /// What a server sends. An `Err` is its death.
+    /// The body that a server sends. An `Err` is its death.
     struct Pieces(std::vec::IntoIter<Result<Vec<u8>, ()>>);
 
     impl Body for Pieces {

@@ -52,7 +52,7 @@ impl Choice {
     }
 }
 
-/// What is kept of a model. The lock is held while the server is asked, so that it is asked once.
+/// The last choice for a model, and when it was made. The lock is held while the server is asked, so that it is asked once.
 type Kept = Arc<Mutex<Option<(Instant, Arc<Choice>)>>>;
 
 pub struct Chooser {

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::settings::{Field, Format, ResponsesAs, Settings, StartAt};
 use crate::upstream::{Upstream, tls};
 
-/// What the proxy does, made of [`Settings`].
+/// The checked settings of a proxy, made of [`Settings`].
 pub struct Config {
     pub(crate) listen: String,
     pub(crate) admin: Option<String>,

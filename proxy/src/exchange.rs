@@ -36,7 +36,7 @@ pub struct Client {
     pub flushes: Arc<Flushes>,
 }
 
-/// What all exchanges share.
+/// The state that all exchanges share.
 pub struct Exchanges {
     upstream: Upstream,
     client: HttpClient,
@@ -49,7 +49,7 @@ pub struct Exchanges {
     metrics: Arc<Metrics>,
 }
 
-/// What is known of an exchange from its request on.
+/// The facts about an exchange that are known from its request on.
 struct Known {
     path: String,
     /// Whether the answer may be one to split.

@@ -15,13 +15,13 @@ const NAMES: [(Formats, &str); 5] = [
     (Formats::OLLAMA, "ollama"),
 ];
 
-/// Returns the name of the format that a path is of, or `other`.
+/// Returns the name of a path's format, or `other`.
 pub fn format_of(path: &str) -> &'static str {
     let asks = |format| request_hint(&Exchange::new().method("POST").path(path).formats(format)).is_some();
     NAMES.iter().find(|&&(format, _)| asks(format)).map_or("other", |&(_, name)| name)
 }
 
-/// What the proxy answers in the server's place.
+/// An answer of the proxy in the server's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub status: StatusCode,

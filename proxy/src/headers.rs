@@ -110,7 +110,7 @@ pub fn request_id(headers: &mut HeaderMap) -> HeaderValue {
     let known = headers.get(&REQUEST_ID).filter(|id| !id.is_empty() && id.len() <= 128 && id.to_str().is_ok());
     let id = known.cloned().unwrap_or_else(|| {
         let mut bytes = [0; 16];
-        // Ids are told apart, and protect nothing: without randomness all are the same.
+        // Ids only distinguish requests, and protect nothing: without randomness all are the same.
         let _ = getrandom::fill(&mut bytes);
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         HeaderValue::from_str(&hex).unwrap_or(HeaderValue::from_static("none"))

@@ -1,8 +1,8 @@
-//! The proxy of `aside proxy`: it stands between clients and a server that sends a model's thinking and tool calls as content, and
-//! clients get both in fields of their own. Everything else passes as it came.
+//! The proxy of `aside proxy`, for a server that sends a model's thinking and tool calls as content: clients get both in separate
+//! fields. Everything else passes as it came.
 //!
 //! [`Settings`] are what a user writes, in flags, a file and the environment. [`Config`] is made of them once, with everything that
-//! can be wrong checked. [`Proxy`] listens and serves until it is told to end; [`run`] does so until a signal ends the process.
+//! can be wrong checked. [`Proxy`] listens and serves until its owner ends it; [`run`] does so until a signal ends the process.
 //!
 //! ```no_run
 //! use aside_proxy::{Config, Settings, run};

@@ -18,7 +18,7 @@ const MOST: usize = 4 << 20;
 /// How long an answer may take.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// What a server has said of its model.
+/// A server's answer about its model.
 pub struct Said {
     pub dialect: Dialect,
     pub start: Option<Start>,

@@ -1,4 +1,4 @@
-//! What is counted and logged of an exchange. It is written when the exchange has ended, however it has, because it is dropped then.
+//! The counts and the log line of an exchange. They are written when the report is dropped, however the exchange has ended.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ pub struct Report {
     /// There is none until the answer has one.
     pub status: Option<StatusCode>,
     pub begun: Instant,
-    /// What the log says of the request, and of the choice of the dialect: an object.
+    /// The members of the log line about the request and about the choice of the dialect: an object.
     pub fields: Value,
     pub end: End,
     /// Bytes of the answer's body.

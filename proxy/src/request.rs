@@ -24,7 +24,7 @@ const MOST_READ: usize = 8 << 20;
 /// The longest name of a model.
 const MOST_MODEL: usize = 256;
 
-/// What passes of a request, for the two that wait on it: the answer, and the limits.
+/// The progress of a request, for the answer and for the limits, which wait on it.
 #[derive(Debug)]
 pub struct Seen {
     pub idle: Idle,
@@ -96,7 +96,7 @@ impl Body for RequestBody {
     }
 }
 
-/// What a request says of its answer.
+/// The wishes of a request that concern its answer.
 #[derive(Debug, Default)]
 pub struct Asked {
     pub model: Option<String>,

@@ -11,7 +11,7 @@ use crate::error::Error;
 /// Begins the names of environment variables: `ASIDE_PROXY_MAX_BODY` is `--max-body`.
 const PREFIX: &str = "ASIDE_PROXY_";
 
-/// What a user can set. Each field is a flag, a key of the file and an environment variable.
+/// The settings of a user. Each field is a flag, a key of the file and an environment variable.
 #[derive(Args, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Settings {
@@ -52,7 +52,7 @@ pub struct Settings {
     #[arg(long, value_name = "NAME", value_enum)]
     pub field: Option<Field>,
 
-    /// What the thinking becomes in Responses [default: reasoning_text]
+    /// The form of the thinking in Responses [default: reasoning_text]
     #[arg(long, value_name = "WHAT", value_enum)]
     pub responses_as: Option<ResponsesAs>,
 
@@ -148,7 +148,7 @@ pub enum Field {
     Thinking,
 }
 
-/// What the thinking becomes in Responses.
+/// The form of the thinking in Responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]
@@ -192,7 +192,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// A variable is not known, or has a value of another kind.
+    /// A variable is unknown, or its value has the wrong type.
     pub fn from_environment(variables: impl Iterator<Item = (String, String)>) -> Result<Settings, Error> {
         let mut all = Settings::default();
         for (name, text) in variables {

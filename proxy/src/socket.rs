@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// What a client of HTTP/2 says first. Until it is clear which version a connection has, none of hyper's timeouts runs.
+/// The first bytes from a client of HTTP/2. Until it is clear which version a connection has, none of hyper's timeouts runs.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// How often everything that was given to a connection had been written. Bodies of its answers share it.

@@ -279,7 +279,7 @@ fn requests_that_two_readers_would_cut_differently() {
         );
         assert!(requests.is_empty() || !answers.starts_with(b"HTTP/1.1 200"), "{why}: {requests:?}");
     }
-    // Both: the chunks are the body, and the server is told of one framing.
+    // Both: the chunks are the body, and the server gets only one kind of framing.
     for lines in
         ["transfer-encoding: chunked\r\ncontent-length: 4\r\n", "content-length: 4\r\ntransfer-encoding: chunked\r\n"]
     {
@@ -296,7 +296,7 @@ fn requests_that_two_readers_would_cut_differently() {
     // The body of one request is never the head of another.
     let (requests, _) = smuggled(format!("{}{hidden}", head(&format!("content-length: {len}\r\n"))).as_bytes());
     assert_eq!(requests.len(), 1);
-    // A host in the request line is no other server.
+    // A host in the request line does not lead to another server.
     let (requests, _) = smuggled(b"GET http://other/x HTTP/1.1\r\nhost: other\r\n\r\n");
     assert!(requests[0].starts_with("GET /x HTTP/1.1\r\n") && requests[0].contains("host: 127.0.0.1:"), "{requests:?}");
 }

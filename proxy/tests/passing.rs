@@ -1,4 +1,4 @@
-//! What passes, and how: headers, other paths, HTTP/2, WebSockets, TLS to the server, and what operators see.
+//! Tests of everything that passes: headers, other paths, HTTP/2, WebSockets, TLS to the server, and the metrics of operators.
 
 mod common;
 
@@ -249,13 +249,13 @@ fn the_history_goes_where_the_server_reads_it() {
     assert_eq!(String::from_utf8(request.body.clone()).unwrap(), body.replace("reasoning_content", "reasoning"));
     assert_eq!(request.all("content-length"), [request.body.len().to_string()]);
     assert!(request.all("content-md5").is_empty());
-    // What is no request of the format passes.
+    // A body that is not a request of the format passes.
     send(proxy.address, &post(CHAT, "", "[]")).unwrap();
     assert_eq!(requests.recv().unwrap().body, b"[]");
     assert_eq!(send(proxy.address, &post(CHAT, "", &"x".repeat(1001))).unwrap().status(), 413);
 }
 
-/// Runs a proxy that is not told the dialect, in front of a server that says this of itself, and returns the dialect of an answer.
+/// Runs a proxy without a dialect, in front of a server that says this about itself, and returns the dialect of an answer.
 fn chosen(model: &str, says: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> String {
     let upstream = server(move |request, stream| {
         let body = String::from_utf8_lossy(&request.body);

@@ -1,4 +1,5 @@
-//! Streams of all formats through the proxy: the bytes are those of the rewriter, wherever the server cuts them, and they leave at once.
+//! Streams of all formats through the proxy: the bytes are those of the rewriter, wherever the server cuts them, and they are sent at
+//! once.
 
 mod common;
 
@@ -18,7 +19,7 @@ use common::{
 use std::io::Write;
 use std::net::TcpStream;
 
-/// Sends a body in chunks of these lengths, over and over, each in a write of its own.
+/// Sends a body in chunks of these lengths, over and over, each in a separate write.
 fn cut(stream: &mut TcpStream, body: &[u8], lengths: &[usize]) {
     let mut rest = body;
     for &len in lengths.iter().cycle() {
@@ -190,7 +191,7 @@ fn what_a_server_compresses_is_undone() {
                     chunk(stream, piece);
                 }
                 if count < all {
-                    // What is there so far has left before the stream goes on, or dies.
+                    // The bytes so far have reached the client before the stream continues, or dies.
                     let _ = seen.lock().unwrap().recv_timeout(Duration::from_secs(5));
                     return false;
                 }
@@ -257,7 +258,7 @@ fn the_request_says_whether_to_think() {
     assert_eq!(message(&proxy, "{}")["content"], "hm");
 }
 
-/// Asks for an answer that is no stream, and returns its message.
+/// Asks for an answer that is not a stream, and returns its message.
 fn message(proxy: &common::Running, body: &str) -> serde_json::Value {
     let answer = send(proxy.address, &post(CHAT, "", body)).unwrap();
     serde_json::from_slice::<serde_json::Value>(&answer.body).unwrap()["choices"][0]["message"].clone()

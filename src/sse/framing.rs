@@ -154,7 +154,7 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Writes an event. What mends and shapes it stands apart, so that it costs other streams nothing.
+    /// Writes an event. Mending and shaping are separate functions, so that they cost other streams nothing.
     #[inline]
     fn event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         match (self.repairer.get_mut(), self.shaper.get_mut()) {

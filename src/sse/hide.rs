@@ -35,7 +35,7 @@ pub struct Hider {
     fresh: bool,
     event: Event,
     edits: Edits,
-    /// What was written, and what is left of it.
+    /// The bytes that were written, while the thinking is taken out of them.
     raw: Vec<u8>,
 }
 
@@ -98,7 +98,7 @@ impl Hider {
         *self = Hider::of(self.formats);
     }
 
-    /// Takes the thinking out of the events that stand in `out` from `start` on.
+    /// Takes the thinking out of the events in `out`, from `start` on.
     pub fn events(&mut self, start: usize, out: &mut Vec<u8>) -> Result<(), Error> {
         let raw = self.take(start, out)?;
         let mut rest = &raw[..];
@@ -240,7 +240,7 @@ impl Hider {
         self.edits.put(at, &[decimal(new, &mut [0; 20]).as_bytes()])
     }
 
-    /// Takes the values that are thinking out of the list that stands there.
+    /// Takes the values that are thinking out of the list at the end of a path of members.
     fn list(&mut self, data: &[u8], path: &[&[u8]], is_thinking: fn(&[u8], Span) -> bool) -> Result<(), Error> {
         let mut at = 0..data.len();
         for &key in path {

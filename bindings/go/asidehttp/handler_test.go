@@ -247,7 +247,7 @@ func TestStartsWhereTheRequestSays(t *testing.T) {
 	}
 }
 
-// The result does not depend on how the server's bytes arrive. A flush does not guarantee a read of its own but makes one
+// The result does not depend on how the server's bytes arrive. A flush does not guarantee a separate read but makes one
 // likely.
 func TestEverySplit(t *testing.T) {
 	whole := spoken + "data: [DONE]\n\n"
@@ -305,7 +305,7 @@ func TestFormats(t *testing.T) {
 		for _, name := range []string{"ETag", "Content-MD5", "Digest", "Repr-Digest"} {
 			w.Header().Set(name, "of the body")
 		}
-		// What is split is seen even in a format that the path does not say.
+		// The test sees that an answer is split even if its format differs from that of the path.
 		io.WriteString(w, spoken)
 	}))
 	t.Cleanup(upstream.Close)
@@ -347,7 +347,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// What is not an answer of a format passes unchanged.
+// Everything that is not an answer of a format passes unchanged.
 func TestOthersPass(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path, kind string

@@ -8,7 +8,7 @@
 // arrives on a channel, a span closes. A [Dialect] names the bytes that are markers. There is one for each family of models;
 // [Find], [FindForModel] and [FindForTemplate] return the built-in ones, and [Load] reads one from a file.
 //
-// [Splitter] writes each channel to a writer of its own, [CallWriter] makes JSON of tool calls, and [Rewriter] edits the answer
+// [Splitter] writes each channel to a separate writer, [CallWriter] makes JSON of tool calls, and [Rewriter] edits the answer
 // of an OpenAI-style server. [Strip], [Join] and [Escape] work on whole texts.
 //
 // # Errors

@@ -58,7 +58,7 @@ func TestLongTexts(t *testing.T) {
 		}
 		return true
 	}
-	// A pause goes on where it stopped, whichever piece it was in.
+	// After a pause, the scanner continues where it stopped, in any piece.
 	rest := []byte(text)
 	for calls := 0; len(rest) > 0; calls++ {
 		n, err := scanner.Feed(rest, func(event Event) bool { take(event); return calls%2 == 1 })

@@ -113,7 +113,7 @@ func (s *Scanner) openClone(of *Scanner) error {
 }
 
 // Feed scans the next bytes of the stream, cut anywhere, and calls yield for each event that they decide. It returns how many
-// bytes of p are done: all of them, unless yield paused the scanner or the call failed. After a pause, go on with
+// bytes of p are done: all of them, unless yield paused the scanner or the call failed. After a pause, continue with
 // Feed(p[n:], yield), or with Finish to drop the rest of p.
 //
 // p is not kept. After [ErrBusy], [ErrOrder] and [ErrClosed] nothing has changed; after [ErrMemory] the scanner stays in error
@@ -134,8 +134,8 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 // special token begins them, so that a marker typed as ordinary text stays text. Event.Tokens and Event.FirstToken say which
 // tokens begin in an event, and Counts reports the tokens of each channel. Feeds with and without tokens may be mixed.
 //
-// The lengths of the tokens must add up to len(p); otherwise the error is [ErrLength] and nothing is fed. After a pause, go on
-// with p[n:] and the tokens that are not completely done, the first of them with its remaining length. tokens is not kept.
+// The lengths of the tokens must add up to len(p); otherwise the error is [ErrLength] and nothing is fed. After a pause,
+// continue with p[n:] and the tokens that are not completely done, the first of them with its remaining length. tokens is not kept.
 func (s *Scanner) FeedTokens(p []byte, tokens []Token, yield func(Event) bool) (n int, err error) {
 	if err := s.enter(); err != nil {
 		return 0, err
@@ -288,7 +288,7 @@ func (s *Scanner) cross(work work, p []byte) error {
 	return nil
 }
 
-// later stands for an attribute whose place may still change.
+// later marks an attribute whose place may still change.
 var later Attribute
 
 // take copies the events that were written.

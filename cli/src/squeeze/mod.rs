@@ -138,11 +138,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     }
 }
 
-/// Goes to a terminal if a text came out as it was and there is no budget.
+/// The message on a terminal if a text is unchanged and there is no budget.
 const NOTHING_LEFT_OUT: &str =
     "aside squeeze: nothing was left out; --budget 10k leaves what says most, --command LINE says what printed it\n";
 
-/// The whole text while it goes by.
+/// The whole text, which is stored while it is read.
 struct Kept {
     entry: Entry,
     /// The line with the id, which the result begins with.
@@ -165,7 +165,7 @@ impl Kept {
         }
     }
 
-    /// Ends the text. If nobody was told its id, nobody needs it.
+    /// Ends the text. If its id was never written, nobody can ask for it, and it is removed.
     fn end(self, failed: &mut Option<Stop>) {
         if !self.is_said {
             self.entry.discard();

@@ -1,4 +1,4 @@
-//! What the tests of the proxy share: a server that is scripted, the proxy in front of it, and a client that sees every byte.
+//! The parts that the tests of the proxy share: a server that is scripted, the proxy in front of it, and a client that sees every byte.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::io::{BufRead, BufReader, Write};
@@ -77,7 +77,7 @@ fn body(head: &str, from: &mut impl BufRead) -> (Vec<u8>, bool) {
     (body, true)
 }
 
-/// Runs a server that answers each request as it is told. It keeps the connection while it is told so.
+/// Runs a server that answers each request by `answer`, and keeps the connection while that returns true.
 pub fn server(answer: impl Fn(&Request, &mut TcpStream) -> bool + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -111,7 +111,7 @@ pub fn chunk(stream: &mut TcpStream, data: &[u8]) -> bool {
     stream.write_all(&framed).is_ok()
 }
 
-/// Writes an answer that is no stream.
+/// Writes an answer that is not a stream.
 pub fn answer(stream: &mut TcpStream, status: &str, lines: &str, body: &str) -> bool {
     write!(stream, "HTTP/1.1 {status}\r\n{lines}content-length: {}\r\n\r\n{body}", body.len()).is_ok()
 }

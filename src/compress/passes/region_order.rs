@@ -9,7 +9,7 @@ use twox_hash::XxHash3_64;
 
 use crate::compress::lines::{class::Class, failures, layout::Text};
 
-/// What is left for regions of rare kinds before the others.
+/// Regions of rare kinds get one part in this many of the remaining budget, before the others.
 const RARE_SHARE: usize = 4;
 
 /// A text and what is known of its lines.
@@ -17,7 +17,7 @@ const RARE_SHARE: usize = 4;
 pub struct Lines<'a> {
     pub text: Text<'a>,
     pub classes: &'a [Class],
-    /// The heading of each problem that stands under one.
+    /// For each line, the heading of the problem that it belongs to.
     pub headings: &'a [Option<u32>],
 }
 
@@ -81,7 +81,7 @@ fn kind(Lines { text, classes, .. }: Lines<'_>, region: &Range<usize>) -> u64 {
 }
 
 /// Returns a hash of a region's lines without their digits, and without what machines put before them; and of the
-/// heading that it stands under.
+/// heading above it.
 fn content(Lines { text, headings, .. }: Lines<'_>, region: &Range<usize>) -> u64 {
     let mut content = Vec::new();
     if let Some(heading) = region.clone().find_map(|line| headings[line]) {

@@ -19,7 +19,7 @@ impl Compiler<'_> {
         let unguarded = |action| Pattern { guarded: Guarded::Nowhere, ..Pattern::of(action) };
         let own = unguarded(Action::Close { rule: rule as u8, keep: span.keep });
         self.closers(list, span, own, is_started);
-        // The framing after the opener may have a label, which stands there alone where nothing is inside.
+        // The framing after the opener may have a label, which comes alone if nothing is inside.
         let label = text(&span.framing.after_open);
         let label = label.trim_end().len();
         if let Some(after) =
@@ -147,7 +147,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds the openers. `of_thinking`: they stand inside the thinking, and end it or do not.
+    /// Adds the openers. `of_thinking`: they count inside the thinking, and whether they end it.
     pub(super) fn openers(&mut self, list: &mut Vec<Candidate>, rule: usize, span: &Span, of_thinking: Option<bool>) {
         let rule = rule as u8;
         let ends = of_thinking == Some(true);
@@ -161,7 +161,7 @@ impl Compiler<'_> {
             ..Pattern::of(Action::Open { rule, tag: tag as u8, ends })
         };
         if let Some(open) = &span.open {
-            // Framing never stands before an implied close.
+            // An implied close has no framing before it.
             let before = span.framing.before_open.as_ref().filter(|_| !ends);
             let after = self.after_open(span);
             self.literals(list, open, before, after, pattern);

@@ -82,7 +82,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Returns what must hold where an opener stands.
+/// Returns the flag that an opener needs at its place.
 pub(super) fn where_flag(place: Place) -> u16 {
     match place {
         Place::Anywhere => 0,

@@ -1,4 +1,4 @@
-//! Compiles one region: collects its markers, checks that they can be told apart, and puts them into tries.
+//! Compiles one region: collects its markers, checks that none can be taken for another, and puts them into tries.
 
 use toml::Spanned;
 
@@ -91,7 +91,7 @@ impl Compiler<'_> {
             self.leading_openers(&mut list);
         }
         if channel == Channel::Thinking {
-            // A span of the channel that is open: a marker that ends it takes no span of its own away.
+            // A span of the channel that is open: a marker that ends it closes no other span.
             let rule = match scope {
                 Scope::Inside(rule) => rule,
                 Scope::Started(_) | Scope::Leading => usize::from(leading_rule(model)),
@@ -234,7 +234,7 @@ impl Compiler<'_> {
             }
             Shape::FenceClose => (FENCE_INDENT + FENCE_TICKS + FENCE_INFO + 1) as usize,
         };
-        // Up to two bytes after a marker may tell whether it is meant.
+        // Up to two bytes after a marker may decide whether it is one.
         self.hold(hold + if self.model.guard.contains(&Guard::Inline) { 2 } else { 0 });
     }
 

@@ -8,7 +8,7 @@ use crate::{Channel, Error, Kind, Scanner};
 
 /// The thinking of one choice, as the server sends it.
 pub enum Wrapper {
-    /// What has come may begin with an opener; it is held.
+    /// The thinking so far may begin with an opener; it is held.
     Begins(Scanner, Vec<u8>),
     /// It has begun with one.
     Inside(Scanner),
@@ -82,8 +82,8 @@ impl Wrapper {
         Ok(())
     }
 
-    /// Takes the thinking that stands there. Returns whether what is left of it, which is written to `left`, differs. With `is_whole`,
-    /// none comes after it.
+    /// Takes the thinking at `at`, and writes it to `left` without its markers. Returns whether that differs. With `is_whole`, no more
+    /// thinking follows.
     pub fn unwrap(&mut self, data: &[u8], at: &Span, is_whole: bool, left: &mut Vec<u8>) -> Result<bool, Error> {
         let mut decoded = Vec::new();
         let said = decode(&data[at.clone()], &mut decoded)?;

@@ -72,7 +72,7 @@ impl Chunk {
         memory::clear(&mut self.once);
     }
 
-    /// Reads the list of choices, whose texts stand in their member `part`. `None`: it is not JSON, or there is no memory.
+    /// Reads the list of choices, whose texts are in their member `part`. `None`: it is not JSON, or there is no memory.
     pub fn read_choices(
         &mut self,
         text: &[u8],

@@ -6,7 +6,7 @@ use crate::sse::choices::{REASONING, says};
 use crate::sse::normalise::Shapes;
 use crate::sse::options::{Field, Formats, Options};
 
-/// What a host wants done to chunks.
+/// The changes to chunks that a host wants.
 #[derive(Clone, Copy, Default)]
 pub struct Wanted {
     pub repairs: bool,
@@ -51,12 +51,12 @@ impl MemberKind {
 /// A member.
 pub struct Member {
     pub kind: MemberKind,
-    /// Where it stands, and its value.
+    /// The span of the member, and of its value.
     pub at: Span,
     pub value: Span,
     /// Its value says something.
     pub says: bool,
-    /// Where that stands which is written in its place: nothing, if this is empty.
+    /// The span, in the bytes that were made, of its replacement: nothing, if this is empty.
     pub made: Option<Span>,
 }
 
@@ -215,7 +215,7 @@ fn string(name: &str, text: &[u8], made: &mut Vec<u8>) -> memory::Result<Span> {
     Ok(start..made.len())
 }
 
-/// Adds the inside of a string. `None`: this is not one, or there is no memory.
+/// Adds the inside of a string. `None`: the value is not a string, or there is no memory.
 fn join(text: &[u8], value: &Span, joined: &mut Vec<u8>, memory: &mut memory::Result<()>) -> Option<()> {
     let string = text[value.clone()].strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     *memory = append(joined, string);

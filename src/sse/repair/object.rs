@@ -4,7 +4,7 @@ use super::chunk::Chunk;
 use crate::json::{self, Reader, Span};
 use crate::memory;
 
-/// What a JSON object says that its event is mended by.
+/// The facts about a JSON object by which its event is mended.
 #[derive(Default)]
 pub struct Object {
     pub is_empty: bool,
@@ -17,8 +17,8 @@ pub struct Object {
 }
 
 impl Object {
-    /// Reads a JSON object, and what `chunk` needs of it, whose texts stand in the member `part` of a choice. Returns `None` if this is
-    /// none.
+    /// Reads a JSON object, and with it `chunk`, whose texts are in the member `part` of a choice. Returns `None` if the text is not an
+    /// object.
     pub fn read(text: &[u8], part: &[u8], chunk: &mut Chunk) -> memory::Result<Option<Object>> {
         chunk.clear();
         let mut object = Object { is_empty: true, ..Object::default() };

@@ -1,4 +1,4 @@
-// What every runtime does: the vectors at three cuts, and an answer through a stream. It uses nothing but the web platform.
+// The cases of every runtime: the vectors at three cuts, and an answer through a stream. It uses nothing but the web platform.
 
 import { Scanner } from "libaside";
 import { splitStream } from "libaside/stream";
