@@ -488,7 +488,11 @@ func TestAnswerBeforeTheRequestEnds(t *testing.T) {
 	defer cancel()
 	body, rest := io.Pipe()
 	defer rest.Close()
-	go io.WriteString(rest, "{")
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		io.WriteString(rest, "{")
+	}()
 	request, _ := http.NewRequestWithContext(ctx, "POST", url+"/v1/chat/completions", body)
 	response, err := curl.Do(request)
 	if err != nil {
@@ -500,6 +504,7 @@ func TestAnswerBeforeTheRequestEnds(t *testing.T) {
 	if err != nil || said(t, first) != "|a" {
 		t.Fatal(first, err)
 	}
+	<-written
 	io.WriteString(rest, "}")
 	rest.Close()
 	if more, err := io.ReadAll(lines); err != nil || said(t, string(more)) != "|b" {
