@@ -47,6 +47,8 @@ pub struct Exchanges {
     history: Option<history::Server>,
     pub limits: Limits,
     metrics: Arc<Metrics>,
+    /// Those of a request without tools.
+    no_tools: Arc<Tools>,
 }
 
 /// The facts about an exchange that are known from its request on.
@@ -72,6 +74,7 @@ impl Exchanges {
             history: config.history,
             limits: config.limits,
             metrics,
+            no_tools: Arc::new(Tools::read("[]").map_err(|error| Error::new(error.to_string()))?),
         })
     }
 
@@ -318,15 +321,15 @@ impl Exchanges {
         // A start that this dialect does not have is one of a template that it does not fit: the dialect's own is right.
         let _ = rewriter.use_dialect(None, self.starts.of(asked.thinks, choice.start));
         // A prompt can make a model write any call: without tools in the request, none is one.
-        let tools =
-            asked.tools.unwrap_or_else(|| Ok(Tools::read("[]").unwrap_or_else(|_| unreachable!("it is a list"))));
-        match tools {
-            Ok(tools) => rewriter.use_tools(Arc::new(tools))?,
-            Err(why) => {
+        let tools = match asked.tools {
+            Some(Ok(tools)) => Arc::new(tools),
+            Some(Err(why)) => {
                 log::warn("calls stay in the text", json!({"why": why}));
-                rewriter.use_tools(Tools::read("[]").ok().map(Arc::new))?;
+                Arc::clone(&self.no_tools)
             }
-        }
+            None => Arc::clone(&self.no_tools),
+        };
+        rewriter.use_tools(tools)?;
         Ok((rewriter, asked.model))
     }
 

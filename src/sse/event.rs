@@ -9,7 +9,13 @@ use crate::Error;
 use crate::json::Edits;
 use crate::memory::{self, append, append_all, push};
 
-pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Returns the byte order mark at the beginning of these bytes, which is empty if there is none, and the bytes after it.
+/// `is_first`: a stream begins with them.
+pub fn split_mark(raw: &[u8], is_first: bool) -> (&[u8], &[u8]) {
+    raw.split_at(if is_first && raw.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 })
+}
 
 /// Cuts a stream into events. Each has the blank line that ends it. A comment before an event's first line is cut off too, so
 /// that it need not wait, and so is the `\n` of a line end whose `\r` ended the event.

@@ -7,7 +7,7 @@ use std::mem;
 use memchr::memchr;
 
 use super::choices::{Layout, REASONING, says};
-use super::event::{BYTE_ORDER_MARK, Event, EventFramer, EventPart};
+use super::event::{Event, EventFramer, EventPart, split_mark};
 use super::format::Format;
 use super::messages;
 use super::normalise::Thinking;
@@ -101,14 +101,9 @@ impl Hider {
     /// Takes the thinking out of the events in `out`, from `start` on.
     pub fn events(&mut self, start: usize, out: &mut Vec<u8>) -> Result<(), Error> {
         let raw = self.take(start, out)?;
-        let mut rest = &raw[..];
-        if !rest.is_empty()
-            && mem::take(&mut self.fresh)
-            && let Some(after) = rest.strip_prefix(BYTE_ORDER_MARK)
-        {
-            append(out, BYTE_ORDER_MARK)?;
-            rest = after;
-        }
+        let is_first = !raw.is_empty() && mem::take(&mut self.fresh);
+        let (mark, mut rest) = split_mark(&raw, is_first);
+        append(out, mark)?;
         while !rest.is_empty() {
             let len = { EventFramer::START }.end(rest).unwrap_or(rest.len());
             let (one, after) = rest.split_at(len);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::choices::{Choices, Layout};
 use super::envelope::{Envelope, Read};
-use super::event::{BYTE_ORDER_MARK, Event, EventPart};
+use super::event::{Event, EventPart, split_mark};
 use super::format::Format;
 use super::hide::Hider;
 use super::messages::{self, Messages};
@@ -152,13 +152,11 @@ impl Rewrite {
     /// Writes the byte order mark of a stream that begins with this. Returns what comes after it, and whether the stream begins.
     fn pass_mark<'a>(&mut self, raw: &'a [u8], out: &mut Vec<u8>) -> Result<(&'a [u8], bool), Error> {
         let is_first = mem::take(&mut self.fresh);
-        match raw.strip_prefix(BYTE_ORDER_MARK).filter(|_| is_first) {
-            Some(rest) => {
-                append(out, BYTE_ORDER_MARK)?;
-                Ok((rest, is_first))
-            }
-            None => Ok((raw, is_first)),
+        let (mark, rest) = split_mark(raw, is_first);
+        if !mark.is_empty() {
+            append(out, mark)?;
         }
+        Ok((rest, is_first))
     }
 
     /// Returns whether an object is a line of Ollama's.

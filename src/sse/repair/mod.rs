@@ -19,7 +19,7 @@ use self::chunk::{Chunk, DELTA};
 use self::clean::Clean;
 use self::members::Wanted;
 use self::object::Object;
-use super::event::BYTE_ORDER_MARK;
+use super::event::split_mark;
 use super::options::Options;
 use crate::Error;
 use crate::json::{Edits, Span, is_object};
@@ -183,9 +183,10 @@ impl Repairer {
     /// Returns how many of the stream's next bytes are not part of its lines.
     fn begin(&mut self, raw: &[u8]) -> usize {
         let Some(&last) = raw.last() else { return 0 };
-        if mem::take(&mut self.fresh) && raw.starts_with(BYTE_ORDER_MARK) {
+        let (mark, _) = split_mark(raw, mem::take(&mut self.fresh));
+        if !mark.is_empty() {
             self.cr = last == b'\r';
-            return BYTE_ORDER_MARK.len();
+            return mark.len();
         }
         let second = self.cr && raw[0] == b'\n';
         self.cr = last == b'\r';

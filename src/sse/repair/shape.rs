@@ -8,7 +8,7 @@ use super::object::Object;
 use crate::Error;
 use crate::json::{Edits, Span};
 use crate::memory::{self, TryBox, push};
-use crate::sse::event::{BYTE_ORDER_MARK, Event, EventPart};
+use crate::sse::event::{Event, EventPart, split_mark};
 use crate::sse::options::Options;
 
 /// Puts the chunks of streams, and bodies, into one shape.
@@ -57,12 +57,9 @@ impl Shaper {
             pass(raw, true)?;
             return Ok(false);
         }
-        let mut rest = raw;
-        if std::mem::take(&mut self.fresh)
-            && let Some(after) = raw.strip_prefix(BYTE_ORDER_MARK)
-        {
-            pass(BYTE_ORDER_MARK, false)?;
-            rest = after;
+        let (mark, rest) = split_mark(raw, std::mem::take(&mut self.fresh));
+        if !mark.is_empty() {
+            pass(mark, false)?;
         }
         self.event.read(rest)?;
         let data = self.event.data(rest);
