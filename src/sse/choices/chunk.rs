@@ -74,6 +74,8 @@ pub struct Choice<At = Span> {
     pub role: Option<Member<At>>,
     /// A field other than the text that clients show as a part of its own.
     pub part: Option<Part>,
+    /// Whether its chunk has nothing for a client but the text, if that is known without reading it again.
+    pub has_only_text: Option<bool>,
 }
 
 impl<At> Choice<At> {
@@ -95,6 +97,7 @@ impl<At> Choice<At> {
             calls: moved(&self.calls),
             role: self.role.as_ref().map(member),
             part: self.part,
+            has_only_text: self.has_only_text,
         }
     }
 }
