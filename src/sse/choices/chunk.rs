@@ -3,7 +3,7 @@
 
 use super::layout::Layout;
 use crate::Error;
-use crate::json::{Reader, Span, name, unescape};
+use crate::json::{Reader, Span, name, unescape, whole_number};
 use crate::memory::{self, push, reserve_one};
 use crate::sse::options::Field;
 use crate::sse::text::Target;
@@ -215,7 +215,7 @@ fn choice(
         let value = reader.value()?;
         match name {
             INDEX if layout.has_list => {
-                choice.index = std::str::from_utf8(&text[value]).ok().and_then(|index| index.parse().ok())
+                choice.index = whole_number(&text[value]);
             }
             DONE if !layout.has_list => choice.finishes = text[value] == *b"true",
             _ if name == layout.reason => {
