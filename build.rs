@@ -38,13 +38,18 @@ fn name_library() {
     }
 }
 
+/// Returns a file whose lines end in LF, which are CR LF where git checks files out so.
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).unwrap().replace("\r\n", "\n")
+}
+
 /// Writes the catalogue's tables. Names and patterns are read here, so that `find` need not parse every file.
 fn embed_dialects() {
     let files = toml_files("dialects");
     let mut table = format!("static ENTRIES: [Entry; {}] = [\n", files.len());
     let (mut names, mut patterns) = (Vec::new(), Vec::<Vec<String>>::new());
     for file in files {
-        let text = fs::read_to_string(&file).unwrap();
+        let text = read(&file);
         let text = text.split("\n[[example]]").next().unwrap();
         let keys: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let name = keys["name"].as_str().unwrap();
@@ -73,7 +78,7 @@ fn embed_dialects() {
     write_table(&mut table, "MODELS", &patterns);
     let file = "src/dialect/without_thinking.toml";
     println!("cargo::rerun-if-changed={file}");
-    let keys: toml::Table = fs::read_to_string(file).unwrap().parse().unwrap_or_else(|error| panic!("{file}: {error}"));
+    let keys: toml::Table = read(Path::new(file)).parse().unwrap_or_else(|error| panic!("{file}: {error}"));
     let strings = |values: &toml::Value| -> Vec<String> {
         values.as_array().unwrap().iter().map(|value| value.as_str().unwrap().to_ascii_lowercase()).collect()
     };
@@ -123,7 +128,7 @@ fn embed_filters() {
     let mut table = String::from("&[\n");
     let mut programs = std::collections::BTreeSet::new();
     for file in files {
-        let text = fs::read_to_string(&file).unwrap();
+        let text = read(&file);
         let text = text.split("\n[[test]]").next().unwrap();
         writeln!(table, "{text:?},").unwrap();
         let keys: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -135,7 +140,7 @@ fn embed_filters() {
     let folder = env::var("OUT_DIR").unwrap();
     fs::write(Path::new(&folder).join("filters.rs"), table).unwrap();
     fs::write(Path::new(&folder).join("programs.rs"), format!("{:?}", programs.iter().collect::<Vec<_>>())).unwrap();
-    let mut failures: toml::Table = fs::read_to_string("filters/_failures.toml").unwrap().parse().unwrap();
+    let mut failures: toml::Table = read(Path::new("filters/_failures.toml")).parse().unwrap();
     for (_, value) in failures.iter_mut() {
         let tables = match value {
             toml::Value::Array(tables) => &mut tables[..],
@@ -152,7 +157,7 @@ fn embed_filters() {
 fn embed_servers() {
     let mut table = String::from("static SERVERS: &[Entry] = &[\n");
     for file in toml_files("servers") {
-        let text = fs::read_to_string(&file).unwrap();
+        let text = read(&file);
         let text = text.split("\n[[example]]").next().unwrap();
         let keys: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let name = keys["name"].as_str().unwrap();

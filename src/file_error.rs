@@ -29,6 +29,12 @@ pub struct FileError {
     message: String,
 }
 
+/// Returns a file's text with LF at the ends of its lines, so that strings of several lines say the same if the file was checked
+/// out with CR LF.
+pub(crate) fn with_lf(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() }
+}
+
 /// Reads a file's shape. `T` refuses keys that it does not know.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, FileError> {
     toml::from_str(text).map_err(|error| FileError::of_toml::<T>(text, &error))

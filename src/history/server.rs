@@ -74,6 +74,7 @@ impl Server {
     /// [`FileError`], which says what is wrong and where.
     #[doc(alias = "aside_history_server_load")]
     pub fn load(text: &str) -> Result<Server, FileError> {
+        let text = &*file_error::with_lf(text);
         let file: File = file_error::read(text)?;
         if file.name.is_empty() {
             return Err(FileError::at(text, None, "`name` is empty"));

@@ -226,6 +226,7 @@ enum PatternRole {
 impl FileFilter {
     /// Reads a filter file and compiles its patterns.
     pub fn from_toml(text: &str) -> Result<FileFilter, FileError> {
+        let text = &*file_error::with_lf(text);
         let file = read(text)?;
         let compiled = Compiled::new(&file.rule).map_err(|error| wrong_pattern(text, &file.rule, error))?;
         for (pattern, span) in file.signature.iter().flat_map(|signature| signature.get_ref().patterns()) {

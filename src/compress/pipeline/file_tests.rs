@@ -20,7 +20,7 @@ use crate::compress::{
         pass::Pass,
     },
 };
-use crate::file_error::FileError;
+use crate::file_error::{FileError, with_lf};
 
 /// The most lines of a text that a message shows, and the most characters of each.
 const MOST_LINES: usize = 8;
@@ -47,6 +47,7 @@ const MOST_TESTS: usize = 8;
 /// [`FileError`] of a file that cannot be used, or of its tests that fail, with the place of the first.
 #[doc(alias = "aside_filter_check")]
 pub fn check_filter(text: &str) -> Result<(), FileError> {
+    let text = &*with_lf(text);
     let mut filter = FileFilter::from_toml(text)?;
     let tests = std::mem::take(&mut filter.file.test);
     for (kind, name) in [(TestKind::Pass, "pass"), (TestKind::Fail, "fail"), (TestKind::LookAlike, "look-alike")] {

@@ -30,6 +30,7 @@ use region::Scope;
 
 /// Reads a dialect's file and compiles it.
 pub fn from_toml(text: &str) -> Result<Compiled, FileError> {
+    let text = &*file_error::with_lf(text);
     let model = file_error::read::<Model>(text)?;
     compile(&model).map_err(|fault| fault.locate(text))
 }
