@@ -348,7 +348,7 @@ fn a_key_of_too_many_parts_is_refused_with_its_line() {
 /// Both markers of a conflict are in the message.
 fn conflict(file: &str, line: usize, first: &str, second: &str) {
     let error = match Dialect::load(file) {
-        Ok(_) => panic!("two markers that cannot be told apart:\n{file}"),
+        Ok(_) => panic!("two markers that cannot be distinguished:\n{file}"),
         Err(error) => error,
     };
     let message = error.message();
@@ -681,7 +681,7 @@ fn a_marker_that_another_one_takes_first_is_refused() {
     let key = r#"key = ["<k>", "</k>"]"#;
     for (span, call, line, member, says) in [
         (literals, format!("{key}\nend = '</t>'"), 11, "end", "leave `end` out"),
-        (literals, format!("{key}\nend = '</t>\\n'"), 11, "end", "cannot be told apart"),
+        (literals, format!("{key}\nend = '</t>\\n'"), 11, "end", "cannot be distinguished"),
         ("tag = { names = ['t'] }", format!("{key}\nend = '</t>'"), 10, "end", "the span's closer"),
         (literals, r#"key = ["</t>k", "</k>"]"#.to_owned(), 10, "key", "after a value"),
         (literals, "key = [\"</e>\", \"</k>\"]\nend = '</e>'".to_owned(), 10, "key", "after a value"),

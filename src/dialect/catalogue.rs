@@ -243,7 +243,7 @@ enum Distance {
     Edits(usize),
 }
 
-/// The nearest patterns, each of another dialect.
+/// Returns the two nearest patterns, which belong to different dialects.
 fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
     let mut nearest: [Option<(Distance, KnownModel)>; 2] = [None; 2];
     for entry in entries {
@@ -265,7 +265,7 @@ fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
             }
         }
     }
-    // What is of the family leaves nothing to guess.
+    // A model of the family needs no guess.
     let is_kin = matches!(nearest[0], Some((Distance::Kin(_), _)));
     nearest.map(|known| known.filter(|(near, _)| !is_kin || matches!(near, Distance::Kin(_))).map(|(_, known)| known))
 }
@@ -311,7 +311,7 @@ impl UnknownDialect {
         UnknownDialect { requested: RequestedName::new(name), nearest: nearest.map(|(_, known)| known) }
     }
 
-    /// The names that come closest to the one asked for, closest first.
+    /// Returns the names that are closest to the one asked for, closest first.
     #[must_use]
     pub fn nearest(&self) -> &[&'static str] {
         &self.nearest
@@ -540,7 +540,7 @@ mod tests {
         assert_eq!(near("secnod-x-8b"), [Some(("second-x", "b", false)), None]);
     }
 
-    /// C has a place of this size for a message.
+    /// Checks that a message fits into the buffer that C has for it.
     #[test]
     fn the_messages_are_short() {
         let long = "\u{feff}".repeat(400);

@@ -1,6 +1,6 @@
-//! What a dialect is: its TOML file read (`schema`), refused where it cannot work (`check`, `ambiguity`), compiled to
-//! what the matcher reads (`compile`, `markers`), and found by name (`catalogue`) or by model (`model_search`); and where
-//! the model's turn begins in a prompt (`prompt`). Nothing here runs while a stream is read.
+//! Dialects: a TOML file is read (`schema`), refused if it cannot work (`check`, `ambiguity`), compiled to the matcher's tables
+//! (`compile`, `markers`), and found by name (`catalogue`) or by model (`model_search`). `prompt` finds where the model's turn
+//! begins in a prompt. Nothing here runs while a stream is read.
 
 mod ambiguity;
 mod calls;
@@ -68,9 +68,9 @@ impl Dialect {
     /// file's path, in any case. Owner, size, format and quantisation do not matter, but a point release that no dialect
     /// lists is not known: the error names its nearest relatives.
     ///
-    /// The dialect starts where this model's prompt ends, if the dialect's file says so for the model: see `start`. It starts in
-    /// the content if the name says that the model does not think (`…-nothink`, `…-instant`). For a model that writes tool calls
-    /// and no thinking, the dialect of the calls is found.
+    /// The dialect starts where this model's prompt ends, if the dialect's file says so for the model: see `start`. It starts
+    /// in the content if the name says that the model does not think (`…-nothink`, `…-instant`). For a model that writes tool
+    /// calls and no thinking, the dialect of the calls is found.
     /// Memory is taken as by `find`.
     ///
     /// ```
@@ -173,10 +173,10 @@ impl Dialect {
         Some(&self.labels(rule)?.family)
     }
 
-    /// Returns the text of the opener that an `Open` event's rule and tag stand for, as the file has it: the literal, the tag's
-    /// name, the fence's info string, or the beginning of the header (the first one, if a header began without). The first rule of
-    /// the thinking has the [tags of other families](crate::ScannerOptions::leading_tags) at its end. None if there is no such
-    /// rule or tag.
+    /// Returns the text of the opener that an `Open` event's rule and tag identify, as the file has it: the literal, the tag's
+    /// name, the fence's info string, or the beginning of the header (the first one, if a header began without). The first rule
+    /// of the thinking has the [tags of other families](crate::ScannerOptions::leading_tags) at its end. None if there is no
+    /// such rule or tag.
     ///
     /// ```
     /// let dialect = aside::Dialect::find("harmony")?;
@@ -200,7 +200,8 @@ impl Dialect {
     ///
     /// ```
     /// assert!(aside::Dialect::find("qwen3")?.has_calls());
-    /// assert!(!aside::Dialect::load("name = \"mine\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"[a]\"]\nclose = [\"[b]\"]")?.has_calls());
+    /// assert!(!aside::Dialect::load("name = \"mine\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"[a]\"]\nclose =
+    /// [\"[b]\"]")?.has_calls());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

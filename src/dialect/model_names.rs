@@ -36,7 +36,7 @@ pub struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// None where the name is too long.
+    /// Returns the name, ready to be compared, or none if it is too long.
     pub fn new(name: &'a [u8]) -> Option<Model<'a>> {
         if name.len() > LONGEST {
             return None;
@@ -201,7 +201,7 @@ pub fn distance(pattern: &str, model: &Model) -> Option<FamilyDistance> {
     distance.min()
 }
 
-/// Returns the number that stands at a place, or ends there.
+/// Returns the number that begins or ends at an index.
 fn number_around(text: &[u8], at: usize) -> Option<u32> {
     let before = text[..at].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let digits = text[at - before..].iter().take_while(|byte| byte.is_ascii_digit()).take(4);
@@ -220,7 +220,7 @@ fn places(pattern: &[u8], part: Part<'_>) -> impl Iterator<Item = usize> {
 pub struct Cursor {
     pattern: usize,
     name: usize,
-    /// It ended at a number that goes on in the name as a point release.
+    /// It ended at a number that continues in the name as a point release.
     goes_on: bool,
 }
 
@@ -377,7 +377,7 @@ mod tests {
         check("x*/a*b", &["xy/a-b"], &["x/y/a-b", "x/a/b"]);
     }
 
-    /// The steps for a name twice as long are at most twice as many, however nearly it fits.
+    /// Checks that a name twice as long takes at most twice as many steps, however nearly it fits.
     #[test]
     fn matching_is_linear_in_the_name() {
         let patterns = ["a-*a-*a-*a-*a-*b", "a*a*a*a*b", "a3.5*a3.5*z", "a", "aa-aa-aa-aa-b", "a/a*a*b"];

@@ -83,7 +83,7 @@ impl Compiler<'_> {
             if let Some(twin) = twin {
                 return fault(
                     end,
-                    format!("{} and {} cannot be told apart", quoted(end.get_ref()), quoted(twin.get_ref())),
+                    format!("{} and {} cannot be distinguished", quoted(end.get_ref()), quoted(twin.get_ref())),
                 );
             }
         }

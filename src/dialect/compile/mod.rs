@@ -138,7 +138,7 @@ fn call_loops(
     grammar.regions.iter().zip(calls).map(of_region).collect()
 }
 
-/// How calls are written in a region, and what ends it.
+/// Returns how calls are written in a region, and what ends it.
 fn calls_of(model: &Model, number: usize, region: &Region) -> Result<Option<CallTables>, Fault> {
     let Some(tables) = tables_of(model, number, region)? else { return Ok(None) };
     let header = model.header.as_ref().map(Spanned::get_ref);
@@ -166,7 +166,8 @@ fn calls_of(model: &Model, number: usize, region: &Region) -> Result<Option<Call
     }))
 }
 
-/// The tables of a region. A stream that starts inside the tool channel is in the first span of it that has some.
+/// Returns the tables of calls of a region. A stream that starts inside the tool channel is in the channel's first span that
+/// has some.
 fn tables_of(model: &Model, number: usize, region: &Region) -> Result<Option<CallTables>, Fault> {
     if region.channel != Channel::Tool {
         return Ok(None);
