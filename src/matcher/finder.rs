@@ -1,6 +1,6 @@
-//! Finds the few bytes of a text that matter. Up to three are looked for by `memchr`, which has vectors of its own. More, and
-//! whether a text has any of them, are looked for by plain code that the compiler turns into vectors; it is compiled once
-//! more for AVX2, which is used where the processor has it. No other code of the scanner may be unsafe.
+//! Finds the few bytes of a text that matter. Up to three are looked for by `memchr`, which uses vector instructions itself.
+//! More, and whether a text has any of them, are looked for by plain code that the compiler turns into vectors; it is compiled
+//! once more for AVX2, which is used where the processor has it. No other code of the scanner may be unsafe.
 #![allow(unsafe_code)]
 
 /// The most bytes that can be looked for.
@@ -11,14 +11,14 @@ const BLOCK: usize = 64;
 /// Of a text that is shorter than a block, its first and last bytes of this length are looked at, which may overlap.
 const HALF: usize = BLOCK / 2;
 
-/// What a text has: one of the bytes, …
+/// The bits of a result: the text has one of the bytes, …
 const HIT: u8 = 1;
 /// … or, where it has none of them, a byte that is not ASCII.
 const NOT_ASCII: u8 = 0x80;
 
 #[derive(Clone)]
 pub struct ByteSetFinder {
-    /// Where there are fewer, the last one stands for the rest.
+    /// If there are fewer, the last one is repeated.
     bytes: [u8; MOST],
     count: usize,
     #[cfg(target_arch = "x86_64")]

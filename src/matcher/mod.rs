@@ -19,13 +19,14 @@
 //!
 //! - a **start configuration**: a region, and the patterns that count now, after a blank, and after text. The first byte
 //!   of a stream and the first blank of a span are transitions like all others;
-//! - where the text stands in Markdown code;
+//! - the position of the text in Markdown code;
 //! - the framing that may still follow the marker before;
-//! - what is held.
+//! - the bytes that are held.
 //!
-//! A cell is the next state, or an **exit**: a marker is complete, or framing is, or only a recogniser can tell. Exits are
+//! A cell is the next state, or an **exit**: a marker is complete, or framing is, or only a recogniser can decide. Exits are
 //! numbered after the states and have no row, so that reading needs no test for them: the byte after an exit finds no
-//! cell. Outside the table is what has no end of forms: attributes, the values of headers, long fences, suffixes.
+//! cell. Constructs with an unlimited number of forms are outside the table: attributes, the values of headers, long fences,
+//! suffixes.
 //!
 //! Prose loops in one state, which is **accelerated**: only bytes that lead elsewhere are looked for. A short chunk of
 //! prose is not even read by the table: each byte has a bit for every loop that it is not in.
@@ -56,7 +57,7 @@ pub use automaton::Automaton;
 mod tests {
     use crate::Dialect;
 
-    /// The table of this page; `ASIDE_BLESS=1` writes it again.
+    /// Compares the table of this page; `ASIDE_BLESS=1` writes it again.
     #[test]
     fn the_page_shows_the_table() {
         let span = r#"channel = "thinking", open = ["[a]"], close = ["[/a]"]"#;

@@ -12,7 +12,7 @@ use super::{
     grammar::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Grammar, LineRule, PatternSet, Region, TagRule},
 };
 
-/// What is known of the token that a byte is of. Plain bytes, of which nothing is known, may begin a special marker.
+/// What is known of a byte's token. Plain bytes, of which nothing is known, may begin a special marker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TokenMark(u8);
 
@@ -22,7 +22,7 @@ impl TokenMark {
     const SPECIAL: u8 = 1;
     const START: u8 = 2;
 
-    /// The first byte of a token.
+    /// Returns the mark of a token's first byte.
     pub fn start(is_special: bool) -> TokenMark {
         TokenMark(TokenMark::START | if is_special { TokenMark::SPECIAL } else { 0 })
     }
@@ -41,10 +41,10 @@ impl TokenMark {
     }
 }
 
-/// What the bytes so far are.
+/// The classification of the bytes so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome {
-    /// Only more bytes can tell.
+    /// Only more bytes can decide.
     More,
     Fail,
     /// The first `len` bytes are the marker of this pattern of the region.
@@ -87,8 +87,8 @@ pub struct Recogniser {
 }
 
 impl Recogniser {
-    /// Returns a recogniser that has read nothing, for a marker that begins with `byte`. `code`: where in code the byte
-    /// stands. `active`: the patterns that count in the region now.
+    /// Returns a recogniser that has read nothing, for a marker that begins with `byte`. `code`: the byte's position in code.
+    /// `active`: the patterns that count in the region now.
     pub fn of_marker(region: &Region, active: PatternSet, code: &CodeTracker, byte: u8) -> Recogniser {
         let is_tag = region.open_names != 0 || region.close_names != 0;
         let is_active = region.fence_close.is_some_and(|fence| active >> fence & 1 != 0);
@@ -146,8 +146,8 @@ impl Recogniser {
         literal && tag && close
     }
 
-    /// Returns where the language token stands in what it has read, if it is in a fence line and nothing else. Such a line
-    /// opens a nested block or closes: of the token's bytes only the number matters.
+    /// Returns the range of the language token in the bytes that it has read, if these can only be a fence line. Such a line
+    /// opens a nested block or closes one; only the number of the token's bytes matters.
     pub fn token(&self, read: &[u8]) -> Option<Range<usize>> {
         let (marker, end) = match self.close {
             FenceClose::Token { marker, .. } => (marker, read.len()),
@@ -231,7 +231,7 @@ impl Recogniser {
         if alive { Outcome::More } else { Outcome::Fail }
     }
 
-    /// Returns whether one more line break may stand before a tag.
+    /// Returns whether one more line break may precede a tag.
     fn may_follow_lines(&self, region: &Region) -> bool {
         let more = region.lines_before.iter().skip(usize::from(self.lines) + 1);
         more.fold(0, |all, patterns| all | patterns) & self.active != 0
@@ -336,7 +336,7 @@ impl Literal {
                         *self = Literal::Whole { pattern, count: 0, node };
                     }
                     Action::HeaderEnd => return Outcome::HeaderEnd { pattern },
-                    // Only the text's end can tell.
+                    // Only the text's end can decide.
                     Action::DropLast => {}
                     _ => {
                         let ahead = region.patterns[usize::from(pattern)].ahead;
@@ -403,7 +403,7 @@ impl Literal {
         } else {
             (count, pending + 1, next)
         };
-        // What may yet be the end is not of the header's middle.
+        // Bytes that may still be the end do not belong to the header's middle.
         let may_end = grammar.nodes[node as usize].reach & ENDS != 0;
         let middle = if may_end { count } else { count + u32::from(begun) };
         if middle > rule.max {
@@ -511,7 +511,7 @@ impl Tag {
         self.go(rule, next, len)
     }
 
-    /// Goes on after the name; `byte` is the first after it.
+    /// Continues after the name; `byte` is the first byte after it.
     fn after_name(&mut self, rule: &TagRule, slash: bool, pattern: u8, byte: u8, len: u32) -> Outcome {
         let has_attributes = rule.attributes > 0 && !slash;
         let next = match byte {

@@ -54,7 +54,7 @@ impl Automaton {
     }
 }
 
-/// A place in a text: where it stands, and what is held after that.
+/// A place in a text: its origin, and the bytes held after that.
 #[derive(Clone, Copy)]
 struct Item {
     config: u16,
@@ -432,7 +432,7 @@ impl<'a> Builder<'a> {
         let mut config = self.rooms[usize::from(item.config)].config;
         let region = self.grammar.region(config.region);
         let (mut code, mut framing) = (item.code, item.framing);
-        // What begins at `at` has been read up to `read`.
+        // A candidate begins at `at` and has been read up to `read`.
         let (mut at, mut read) = (0, 0);
         let pass = |code: &mut CodeTracker, config: &mut Config, at: &mut usize| {
             if region.has_lines() {

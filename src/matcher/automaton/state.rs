@@ -1,10 +1,9 @@
-//! What a state of the automaton is, and where its bytes lead: the types that the table, its builder and its readers share.
+//! The states of the automaton and their transitions: the types that the table, its builder and its readers share.
 
 use super::config::Stage;
 use crate::matcher::code::CodeTracker;
 
-/// The number of a state. `FALLBACK` is the state of all places that are not in the table: there, only a recogniser can
-/// tell.
+/// The number of a state. `FALLBACK` is the state of all places that are not in the table: there, only a recogniser can decide.
 pub type StateId = u16;
 pub const FALLBACK: StateId = 0;
 
@@ -63,7 +62,7 @@ impl StateInfo {
     }
 }
 
-/// Where a stream stands that leaves the table: before the first byte that is held.
+/// The position of a stream that leaves the table: before the first byte that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
     pub code: CodeTracker,
@@ -75,7 +74,7 @@ pub struct Origin {
 /// Where a byte leads if it does not lead to a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exit {
-    /// Only a recogniser can tell.
+    /// Only a recogniser can decide.
     Fallback,
     /// A marker is complete. `origin` is where it begins; the last `unread` bytes come after it.
     Marker { pattern: u8, len: u16, unread: u8, origin: Origin },

@@ -17,7 +17,7 @@ pub struct Automaton {
     /// Of each state, as many cells as there are classes. A cell is a state or, from the number of states on, an exit.
     pub(super) cells: Vec<u16>,
     pub(super) states: Vec<StateInfo>,
-    /// Of each state, where a stream stands that leaves the table there.
+    /// For each state, the position of a stream that leaves the table there.
     pub(super) origins: Vec<Origin>,
     pub(super) exits: Vec<Exit>,
     /// Of each region.
@@ -31,7 +31,7 @@ pub struct Run {
     pub read: usize,
     /// The state after those.
     pub state: StateId,
-    /// What the byte after those leads to, if it was read too.
+    /// The target of the byte after those, if it was read too.
     pub exit: Option<Exit>,
 }
 
