@@ -1,6 +1,6 @@
-//! The ladder: the ways to feed the front of a chunk without a `Pull`, the cheapest first. Nearly all chunks complete no marker,
-//! so nothing here may allocate, and all is measured in instructions. The order of the ways is written here alone; a host that
-//! can only take some of what they lead to says so (`Take`).
+//! The ladder: the ways to feed the front of a chunk without a `Pull`, the cheapest first. Nearly all chunks complete no
+//! marker, so nothing here may allocate, and all is measured in instructions. The order of the ways is written here alone; a
+//! host that can only take some of what they lead to says so (`Take`).
 
 use super::{
     engine::{Engine, SHORT},
@@ -18,7 +18,7 @@ use crate::{
 
 /// Chunks up to this length are looked at as a whole. To stop at the first byte that matters would cost more than it saves.
 const LONGEST_PASSED: usize = 256;
-/// What of a chunk may be fed at once.
+/// The part of a chunk that may be fed at once.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(not(feature = "c-api"), allow(dead_code))]
 pub enum Take {
@@ -34,7 +34,7 @@ pub enum Take {
 
 /// The front of a chunk that was fed, and its event.
 pub struct Part {
-    /// What the event's bytes are, in the innermost channel.
+    /// The role of the event's bytes, in the innermost channel.
     pub piece: Piece,
     pub offset: u64,
     /// Whether its bytes are the last ones reported of what is held. Otherwise they are the front of the chunk.
@@ -101,8 +101,8 @@ impl Scanner {
 }
 
 impl Engine {
-    /// Feeds a short chunk that leads from state to state of the automaton. Its text has what was held before it; the rest of the
-    /// chunk is held. If a marker is complete, or if the automaton cannot decide, it returns none and feeds nothing. Cannot
+    /// Feeds a short chunk that leads from state to state of the automaton. Its text has what was held before it; the rest of
+    /// the chunk is held. If a marker is complete, or if the automaton cannot decide, it returns none and feeds nothing. Cannot
     /// panic.
     #[inline(always)]
     fn advance_short(&mut self, compiled: &Compiled, chunk: &[u8], take: Take) -> Option<Part> {

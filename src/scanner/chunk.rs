@@ -87,7 +87,7 @@ impl<'a> Chunk<'a> {
         self.bytes.len()
     }
 
-    /// Returns whether a token goes on here.
+    /// Returns whether a token continues here.
     pub fn is_inside_token(&self, at: usize) -> bool {
         self.tokens.as_ref().is_some_and(|tokens| {
             let (index, start) = tokens.find(at);

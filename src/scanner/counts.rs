@@ -53,7 +53,7 @@ pub struct Counts {
 pub struct Budget {
     /// The most that is within the budget.
     pub limit: u64,
-    /// What is counted.
+    /// The unit that is counted.
     pub unit: BudgetUnit,
     /// Where the count begins again.
     pub scope: BudgetScope,
@@ -67,7 +67,7 @@ impl Budget {
     }
 }
 
-/// What a budget counts.
+/// The unit of a budget.
 ///
 /// ```
 /// use aside::{Budget, BudgetScope, BudgetUnit};
@@ -84,7 +84,7 @@ pub enum BudgetUnit {
     Characters,
 }
 
-/// What a budget is for.
+/// The scope of a budget.
 ///
 /// ```
 /// use aside::{Budget, BudgetScope, BudgetUnit};

@@ -1,5 +1,5 @@
-//! The engine: all that a scanner remembers of its stream, and how that changes. Who feeds it is elsewhere: a chunk that completes
-//! no marker goes up the ladder (`advance`), and all else is done by a `Pull`, event by event.
+//! The engine: all that a scanner remembers of its stream, and how that changes. Who feeds it is elsewhere: a chunk that
+//! completes no marker goes up the ladder (`advance`), and all else is done by a `Pull`, event by event.
 
 use super::{
     attributes::Attributes,
@@ -52,10 +52,10 @@ pub struct Engine {
     pub before: Before,
     pub spans: Spans,
     pub hold: HoldBuffer,
-    /// What comes after `text`.
+    /// The state after `text`.
     pub pending: Pending,
     pub code: CodeTracker,
-    /// The tracker of the text around a tool call, which goes on after the call. Only in dialects that guard code.
+    /// The tracker of the text around a tool call, which continues after the call. Only in dialects that guard code.
     pub code_around: CodeTracker,
     /// The framing that may follow the last marker, as a number of the grammar's framings, or 0.
     pub framing: u16,
@@ -67,7 +67,7 @@ pub struct Engine {
     pub guesses_start: bool,
     /// The thinking that is open was guessed to be, and nothing has shown that it is one.
     pub is_guess: bool,
-    /// What the host has said of the end that comes.
+    /// The reason that the host has given for the coming end.
     pub end_reason: EndReason,
     /// The rule and tag of the opener that the text has mentioned last.
     pub mentioned: (u8, u8),
@@ -134,7 +134,7 @@ impl Engine {
             optional.budget = options.budget.map(BudgetTracker::new);
         }
         let never = options.calls_in_thinking == CallsInThinking::Never;
-        // Where a body stands is kept there: no stream allocates for it.
+        // The position in a body is kept there: no stream allocates for it.
         if options.calls || never || !compiled.calls.is_empty() {
             let calls = &mut engine.optional.made()?.calls;
             (calls.are_wanted, calls.never_in_thinking) = (options.calls, never);
@@ -209,7 +209,7 @@ impl Engine {
         Ok(Engine { hold, optional, attributes: self.attributes.try_clone()?, ledger: self.ledger.clone(), ..*self })
     }
 
-    /// Returns the set of bytes that change nothing where the stream stands, in any number and order, and the channel. Cannot
+    /// Returns the set of bytes that, in any number and order, change nothing at the stream's position, and the channel. Cannot
     /// panic.
     #[cfg(feature = "c-api")]
     #[inline]
@@ -244,7 +244,7 @@ impl Engine {
         self.ledger.set_table_until(0);
     }
 
-    /// Leaves the table at this origin, where the next byte to be read stands.
+    /// Leaves the table at this origin, the position of the next byte to be read.
     pub fn leave_at(&mut self, compiled: &Compiled, origin: &Origin) {
         let region = compiled.grammar.region(self.spans.region());
         self.spans.lose(&compiled.grammar, origin.stage.lost(region));
@@ -253,7 +253,7 @@ impl Engine {
         self.state = StateInfo::FALLBACK;
     }
 
-    /// Enters the table, if it has a state for where the stream stands. It has none where calls without an opener may begin.
+    /// Enters the table, if it has a state for the stream's position. It has none where calls without an opener may begin.
     pub fn enter_table(&mut self, compiled: &Compiled) {
         if self.spans.flags() & (flag::START | flag::HEADER) != 0
             && (self.ledger.offset() > 0 || self.optional.get().is_some_and(|optional| optional.prompt.is_settled))
@@ -344,8 +344,8 @@ impl Engine {
         self.guesses_start && self.prompted_start().is_none()
     }
 
-    /// Returns whether the thinking that is open, or in which the stream will start, may turn out to be the answer: by its end, or by
-    /// a marker.
+    /// Returns whether the thinking that is open, or in which the stream will start, may turn out to be the answer: by its end,
+    /// or by a marker.
     pub fn may_be_answer(&self, compiled: &Compiled) -> bool {
         if !self.has_begun {
             return self.is_start_guessed();

@@ -24,7 +24,7 @@ use crate::channel::Channel;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event<'a> {
-    /// What the event reports.
+    /// The kind of the event, with its data.
     pub kind: Kind<'a>,
     /// The channel: of the span for its own events, of the text around it for framing.
     pub channel: Channel,
@@ -42,8 +42,8 @@ pub struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Returns an event of the channel of tools, for a [`CallWriter`](crate::call_writer::CallWriter) of a host that has kept the
-    /// kinds and bytes of a scanner's events and not the events.
+    /// Returns an event of the channel of tools, for a [`CallWriter`](crate::call_writer::CallWriter) of a host that has kept
+    /// the kinds and bytes of a scanner's events and not the events.
     ///
     /// ```
     /// use aside::call_writer::{CallWriter, Options};
@@ -68,7 +68,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// What an event reports.
+/// The kind of an event.
 ///
 /// ```
 /// use aside::{Cause, Dialect, Kind, Scanner};
@@ -103,14 +103,14 @@ pub enum Kind<'a> {
     Close(Cause),
     /// All content so far was thinking, or all thinking so far was content: the channel of the event says what it was. It was
     /// thinking where a closer of a thinking came without an opener before it. It was content where the stream has ended in a
-    /// thinking that was only guessed ([`Scanner::end_reason`](crate::Scanner::end_reason)), and where the closer of a wrapper of
-    /// the answer ends the thinking. The event has no bytes, and comes at most once in a stream.
+    /// thinking that was only guessed ([`Scanner::end_reason`](crate::Scanner::end_reason)), and where the closer of a wrapper
+    /// of the answer ends the thinking. The event has no bytes, and comes at most once in a stream.
     Reclassify,
-    /// The thinking exceeds its budget here. The event has no bytes, stands between two characters, and comes once for each
+    /// The thinking exceeds its budget here. The event has no bytes, is between two characters, and is reported once for each
     /// span or stream.
     Budget,
-    /// A tool call begins. This and the kinds below come only with [`ScannerOptions::calls`](crate::ScannerOptions::calls). The bytes are what
-    /// begins the call, if the opener of its span was not that.
+    /// A tool call begins. This and the kinds below come only with [`ScannerOptions::calls`](crate::ScannerOptions::calls). The
+    /// bytes are what begins the call, if the opener of its span was not that.
     Call {
         /// The rule of the span's `Open`.
         rule: u32,
@@ -119,7 +119,8 @@ pub enum Kind<'a> {
         /// The number of the call in the stream, from 0.
         index: u64,
     },
-    /// The name of the call, whole. The bytes are the name, unless it is the value of a header's field, which stands here.
+    /// The name of the call, whole. The bytes are the name, unless it is the value of a header's field, which is then in this
+    /// member.
     CallName(Option<&'a [u8]>),
     /// An id of the call, whole. If the whole head is the id, it comes in two parts, with the name between them.
     CallId,
@@ -127,7 +128,7 @@ pub enum Kind<'a> {
     CallKey,
     /// The word that says of which type the next value is, whole.
     CallType,
-    /// A value, or the arguments as JSON, as they stand in the stream. It comes in pieces that cut no character.
+    /// A value, or the arguments as JSON, verbatim. It is reported in pieces that do not cut a character.
     CallValue,
     /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
     CallValueEnd {
@@ -205,8 +206,8 @@ pub enum Cause {
     Forced = 3,
     /// The text of a call broke its grammar. No span has this cause.
     Malformed = 4,
-    /// The answer ended by itself inside a call, as the host has said ([`Scanner::end_reason`](crate::Scanner::end_reason)). No span
-    /// has this cause.
+    /// The answer ended by itself inside a call, as the host has said ([`Scanner::end_reason`](crate::Scanner::end_reason)). No
+    /// span has this cause.
     Ended = 5,
 }
 
@@ -240,8 +241,8 @@ pub struct Attribute<'a> {
     pub name: &'a [u8],
     /// The value, with its character references decoded.
     pub value: &'a [u8],
-    /// Where the name stands in the marker. It is empty for the bare last word of a header.
+    /// The range of the name in the marker. It is empty for the bare last word of a header.
     pub raw_name: Range<usize>,
-    /// Where the value stands in the marker, not decoded.
+    /// The range of the value in the marker, not decoded.
     pub raw_value: Range<usize>,
 }

@@ -22,7 +22,7 @@ pub struct HoldBuffer {
     reported: usize,
     /// The number of bytes that were carried over from earlier chunks, at most `len`.
     carried: usize,
-    /// What is known of each byte, if bytes come with their tokens.
+    /// The token mark of each byte, if bytes come with their tokens.
     marks: Option<Vec<TokenMark>>,
 }
 

@@ -69,15 +69,15 @@ impl ScannerOptions {
         ScannerOptions { stray_close, ..self }
     }
 
-    /// Sets how a scanner reads a tag `think`, `thinking` or `thought` as the first thing of a stream, where it is not the dialect's
-    /// own.
+    /// Sets how a scanner reads a tag `think`, `thinking` or `thought` as the first thing of a stream, where it is not the
+    /// dialect's own.
     pub fn leading_tags(self, leading_tags: LeadingTags) -> ScannerOptions {
         ScannerOptions { leading_tags, ..self }
     }
 }
 
-/// What a scanner does with a tag `<think>`, `<thinking>` or `<thought>` as the first thing of a stream but for blanks, where
-/// the dialect has other markers for the thinking.
+/// The treatment of a tag `<think>`, `<thinking>` or `<thought>` that begins a stream, after blanks at most, where the dialect
+/// has other markers for the thinking.
 ///
 /// ```
 /// use aside::{Channel, Dialect, LeadingTags, Scanner, ScannerOptions};
@@ -100,7 +100,7 @@ pub enum LeadingTags {
     Text,
 }
 
-/// What a scanner does with a closer of the thinking that has no opener and comes after content.
+/// The treatment of a closer of the thinking that has no opener and comes after content.
 ///
 /// ```
 /// use aside::{Channel, Dialect, Scanner, ScannerOptions, StrayClose};
@@ -114,7 +114,7 @@ pub enum LeadingTags {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StrayClose {
-    /// What the dialect says.
+    /// As the dialect says.
     #[default]
     Dialect,
     /// The closer is text. This is for a host that knows that its model does not think, and whose users write about such
@@ -126,7 +126,7 @@ pub enum StrayClose {
     Drop,
 }
 
-/// What a scanner does with a tool call that begins inside the thinking.
+/// The treatment of a tool call that begins inside the thinking.
 ///
 /// ```
 /// use aside::{CallsInThinking, Channel, Dialect, Scanner, ScannerOptions};
@@ -141,7 +141,7 @@ pub enum StrayClose {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallsInThinking {
-    /// What the dialect says: the call ends the thinking, interrupts it, or is text of it.
+    /// As the dialect says: the call ends the thinking, interrupts it, or is part of its text.
     #[default]
     Dialect,
     /// Every tool opener in the thinking is text.

@@ -64,7 +64,7 @@ impl Pull<'_> {
 
     /// Returns the next event of a flush, which reports what is held as text.
     pub fn next_of_flush(&mut self) -> Result<Option<EventRef>, Error> {
-        // What is decided comes first: only the rest is released.
+        // Decided events are reported first: only the rest is released.
         if let Some(event) = self.next_of_feed(false)? {
             return Ok(Some(event));
         }
@@ -117,7 +117,7 @@ impl Pull<'_> {
             return Ok(Some(event));
         }
         self.engine.framing = 0;
-        // There is no marker, so what comes begins a line of its own.
+        // There is no marker, so the next text begins a new line.
         self.engine.code = CodeTracker::NEW;
         let event = self.close(0, Cause::Forced)?;
         if event.channel == Channel::Thinking {

@@ -110,7 +110,7 @@ impl Spans {
         self.enter_innermost(compiled);
     }
 
-    /// Returns the configuration in which the matcher stands.
+    /// Returns the matcher's current configuration.
     pub fn config(&self, grammar: &Grammar) -> Config {
         let region = grammar.region(self.region);
         Config::new(self.region, region, self.flags, |flags| match flags == self.flags {

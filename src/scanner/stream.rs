@@ -83,7 +83,7 @@ impl Scanner {
         self.engine.spans.channel()
     }
 
-    /// Returns the configuration in which the stream stands.
+    /// Returns the stream's current configuration.
     #[cfg(test)]
     pub(crate) fn config(&self) -> crate::matcher::automaton::Config {
         let mut scanner = self.clone();
@@ -91,7 +91,7 @@ impl Scanner {
         scanner.engine.spans.config(&self.dialect.compiled.grammar)
     }
 
-    /// Returns whether the stream stands in a body that is read by tables of calls.
+    /// Returns whether the stream is in a body that is read by tables of calls.
     #[cfg(test)]
     pub(crate) fn is_in_body(&self) -> bool {
         self.engine.body().is_some()
@@ -134,13 +134,14 @@ impl Scanner {
     ///
     /// It matters where the start was [guessed](Scanner::is_start_guessed) to be in the thinking. If an answer
     /// [ended](EndReason::Ended) and nothing in it has closed that thinking or written its opener, it was the answer:
-    /// `finish` then reports [`Kind::Reclassify`](crate::Kind::Reclassify) with the channel `Content`, before the span is closed.
+    /// `finish` then reports [`Kind::Reclassify`](crate::Kind::Reclassify) with the channel `Content`, before the span is
+    /// closed.
     #[doc(alias = "aside_scanner_end_reason")]
     pub fn end_reason(&mut self, reason: EndReason) {
         self.engine.end_reason = reason;
     }
 
-    /// Releases what is held as text of its channel. The stream goes on.
+    /// Releases the held bytes as text of their channel. The stream continues.
     ///
     /// # Errors
     ///
@@ -151,7 +152,8 @@ impl Scanner {
     }
 
     /// Closes the thinking that is open: releases what is held as text, and ends the span with the cause
-    /// [`Cause::Forced`](crate::Cause::Forced). A tool span whose calls the dialect describes is closed too, and so is the call in it.
+    /// [`Cause::Forced`](crate::Cause::Forced). A tool span whose calls the dialect describes is closed too, and so is the call
+    /// in it.
     ///
     /// It does nothing if the innermost span is neither of these, nor before the first byte of a stream whose prompt has
     /// opened one. A closer that comes next, with only blanks before it, is removed. The closer of a fence is not: it is text.
@@ -282,11 +284,11 @@ impl Scanner {
     ///
     /// Of the tail, only what comes after the last turn marker of the dialect counts (`turns` in its file), or all of it if
     /// there is none. It is read as if the model had written it: the stream may start inside a span or inside a header, and a
-    /// marker or framing that the prompt begins goes on in the stream.
+    /// marker or framing that the prompt begins continues in the stream.
     ///
-    /// What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a tool call that counts only if
-    /// a call comes after it. The start is then what is open around it. If the stream decides that the opener counts, the first
-    /// event opens its span.
+    /// Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call that counts
+    /// only if a call follows it. The start is then the state around them. If the stream decides that the opener counts, the
+    /// first event opens its span.
     ///
     /// Spans that the prompt has opened are reported with the first byte, at offset 0 and without bytes. No other event and no
     /// offset has anything of the prompt. `finish`, `reset` and an empty `tail` go back to the scanner's own start.
@@ -357,15 +359,15 @@ impl Scanner {
         self.engine.is_start_guessed()
     }
 
-    /// Returns the bytes that are held back now. They stand directly before the next chunk.
+    /// Returns the bytes that are held back now. They directly precede the next chunk.
     #[doc(alias = "aside_scanner_held")]
     #[must_use]
     pub fn held(&self) -> &[u8] {
         self.engine.held_of_stream()
     }
 
-    /// Returns the bytes that were held back when the last chunk came whose events are pulled one at a time. They stood directly
-    /// before that chunk.
+    /// Returns the bytes that were held back when the last chunk arrived whose events are pulled one at a time. They directly
+    /// preceded that chunk.
     #[doc(hidden)] // For the C interface and the tests.
     #[must_use]
     pub fn before(&self) -> &[u8] {

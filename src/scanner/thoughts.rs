@@ -218,7 +218,7 @@ fn finish(thought: &mut Thought, rule: &ThoughtRule) -> Result<(), Error> {
     let given = value(&rule.text).map(trim).filter(|text| !text.is_empty());
     // If the attribute has the text, it does not matter that the body was cut.
     let truncated = thought.truncated && given.is_none();
-    // The last bytes of a thought that goes on are not its end.
+    // The last bytes of a thought that continues are not its end.
     let body = if thought.truncated { &thought.text } else { trim(&thought.text) };
     let text = copy(given.unwrap_or(body))?;
     let kind = value(&rule.kind).map(copy).transpose()?;

@@ -16,7 +16,8 @@ pub struct Pull<'a> {
     pub(super) chunk: Chunk<'a>,
     /// The number of bytes of the chunk that are in events or held.
     pub(super) pos: usize,
-    /// What was found after the engine's `text`. None of its bytes is in an event: if the pull is stopped, they are read again.
+    /// The match found after the engine's `text`. None of its bytes is in an event: if the pull is stopped, they are read
+    /// again.
     pub(super) found: Option<Match>,
     /// An error was returned.
     pub(super) has_failed: bool,
@@ -37,9 +38,9 @@ pub enum Match {
     Framing { len: usize },
     /// The beginning of a body of calls that opens a span of this rule, without an opener.
     Bare { rule: u8 },
-    /// A piece of a body of calls, which stands at `next` after it.
+    /// A piece of a body of calls, which is at `next` after it.
     Call { piece: Piece, len: usize, next: Body },
-    /// What ends a body of calls. The marker itself is the recogniser's.
+    /// The end of a body of calls. The recogniser reads the marker itself.
     Closer,
 }
 
@@ -139,7 +140,7 @@ impl<'a> Pull<'a> {
         }
     }
 
-    /// Returns whether a token goes on where the chunk was consumed.
+    /// Returns whether a token continues where the chunk was consumed.
     pub fn is_inside_token(&self) -> bool {
         self.chunk.is_inside_token(self.pos)
     }
@@ -163,7 +164,7 @@ impl<'a> Pull<'a> {
     }
 
     /// Hands bytes back to the chunk that this pull has taken from it and that are in no event, so that they are read and
-    /// reported where they stand.
+    /// reported in place.
     pub(super) fn give_back(&mut self) {
         self.pos -= self.engine.hold.give_back();
     }
@@ -181,7 +182,7 @@ impl<'a> Pull<'a> {
         Ok(())
     }
 
-    /// Holds the `len` bytes from an index on if they begin in the held bytes, so that they stand in one place.
+    /// Holds the `len` bytes from an index on if they begin in the held bytes, so that they are contiguous.
     pub(super) fn join(&mut self, at: usize, len: usize) -> Result<(), Error> {
         if at < self.engine.hold.unreported().len() { self.gather(at + len) } else { Ok(()) }
     }
@@ -199,8 +200,8 @@ impl<'a> Pull<'a> {
         }
     }
 
-    /// Reports as much of the next `len` bytes as is within the budget, as text. If that is nothing, it reports that the budget
-    /// is exceeded. Returns the event and its length. The bytes must stand in one place.
+    /// Reports as text as much of the next `len` bytes as is within the budget. If that is nothing, it reports that the budget
+    /// is exceeded. Returns the event and its length. The bytes must be contiguous.
     pub(super) fn text_within_budget(&mut self, len: usize) -> Result<(EventRef, usize), Error> {
         let early = self.engine.early().min(len);
         let mut fitting = len - early;
@@ -233,7 +234,7 @@ impl<'a> Pull<'a> {
         Ok(event)
     }
 
-    /// Returns the next `len` bytes, which must stand in one place, as an event of the innermost channel.
+    /// Returns the next `len` bytes, which must be contiguous, as an event of the innermost channel.
     pub(super) fn event(&mut self, kind: KindRef, len: usize) -> EventRef {
         self.give_back();
         let engine = &mut *self.engine;
