@@ -1,4 +1,4 @@
-//! What goes into the call writer and what comes out: plain data, without a rule of its own.
+//! The input and output of the call writer: plain data, without rules.
 
 use crate::{Cause, Error};
 

@@ -16,7 +16,7 @@ use crate::{Error, memory::push};
 
 /// Elements in elements, at most.
 const DEPTH: usize = 64;
-/// What a tag counts for among what is held. Its list grows by a quarter, so this is what it may take.
+/// The bytes that a tag adds to the held ones. Its list grows by a quarter, so a tag may take this much.
 const TAG: usize = size_of::<Tag>() * 5 / 4;
 /// Room for tags that is kept from one element to the next.
 const KEPT: usize = 64;
@@ -45,7 +45,7 @@ pub struct Element {
 }
 
 impl Element {
-    /// Begins the outermost element. Its text is what stands after its opener.
+    /// Begins the outermost element. Its text begins after its opener.
     pub fn begin(&mut self) {
         self.clear();
         self.depth = 1;
@@ -212,7 +212,7 @@ impl<'a> Tree<'a> {
         &self.text[start as usize..end as usize]
     }
 
-    /// The closer of the element whose first tag is `at`.
+    /// Returns the closer of the element whose first tag is `at`.
     fn closer(&self, mut at: usize) -> usize {
         let mut depth = 0;
         loop {

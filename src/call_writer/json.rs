@@ -1,6 +1,6 @@
-//! Arguments that the model writes as JSON: they are handed on as they are, or decoded if they stand in a string. They are
-//! checked on the way: only an object is whole. A control character in a string, which JSON does not allow there, leaves as its
-//! escape.
+//! Arguments that the model writes as JSON: they are handed on as they are, or decoded if they are in a string. They are
+//! checked on the way: only an object is complete. A control character in a string, which JSON does not allow there, is written
+//! as an escape.
 
 use super::{mend::DoublyEncoded, output::Put, schema::Schema, string};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 /// Written for no arguments, which clients do not take.
 const NULL: &str = "null";
 
-/// What the first byte of the arguments has shown.
+/// The form of the arguments, as their first byte shows it.
 #[derive(Debug, Default)]
 enum Form {
     #[default]

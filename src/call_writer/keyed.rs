@@ -22,9 +22,9 @@ enum Form {
     /// Between markers, as they are.
     #[default]
     Tags,
-    /// As elements, the openers of which end with these bytes, and before the name in whose closers those stand.
+    /// As elements: the end of their openers, and the text before the name in their closers.
     Elements(Vec<u8>, String),
-    /// As Python writes them, or as Gemma does, whose strings stand between two of these.
+    /// As Python writes them, or as Gemma does, whose strings are enclosed in two of these.
     Literal(String),
 }
 
@@ -50,7 +50,7 @@ pub struct KeyedArguments {
     form: Form,
     /// Words for types.
     words: Vec<(String, Types)>,
-    /// What values of an unknown type are.
+    /// The types of a value whose type is unknown.
     unknown: Types,
     has_keys: bool,
     /// The last key, and whether it has still to leave: it does with the first byte of its value.
@@ -98,7 +98,7 @@ impl KeyedArguments {
         Ok(())
     }
 
-    /// Do bytes count that are neither key nor value?
+    /// Returns whether bytes count that are neither key nor value.
     pub fn takes_framing(&self) -> bool {
         self.element.depth > 0
     }

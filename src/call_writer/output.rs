@@ -27,7 +27,7 @@ impl Put for String {
     }
 }
 
-/// What is known of a call before its arguments.
+/// The data of a call that is known before its arguments.
 #[derive(Debug, Default)]
 pub struct CallHeader {
     pub call: u64,
@@ -59,7 +59,7 @@ pub struct Holding {
 }
 
 impl CallHeader {
-    /// Has any of the arguments been written?
+    /// Returns whether any of the arguments have been written.
     pub fn has_arguments(&self) -> bool {
         self.is_emitted || !self.buffer.is_empty()
     }

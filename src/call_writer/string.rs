@@ -35,7 +35,7 @@ fn put(part: Part<'_>, text: &str, out: &mut impl Put) -> Result<(), Error> {
     }
 }
 
-/// Writes what an escape stands for.
+/// Writes the character of an escape.
 pub fn put_character(bytes: &[u8], out: &mut impl Put) -> Result<(), Error> {
     out.put(str::from_utf8(bytes).unwrap_or("\u{FFFD}"))
 }

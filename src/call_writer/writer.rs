@@ -64,7 +64,7 @@ pub struct CallWriter {
 
 #[derive(Debug, Default)]
 struct CallRules {
-    /// Names and ids stand in JSON strings.
+    /// Names and ids are in JSON strings.
     is_object: bool,
     is_keyed: bool,
     /// The head is the id.
@@ -133,8 +133,8 @@ impl CallWriter {
         }
     }
 
-    /// Holds a call until it is whole however long it is, because somebody else limits that. With `all`, calls are held for a client
-    /// that takes no others, whatever the host wants of those that are not whole.
+    /// Holds a call until it is whole however long it is, because somebody else limits that. With `all`, calls are held for a
+    /// client that takes no others, whatever the host wants of those that are not whole.
     pub(crate) fn hold_without_limit(&mut self, all: bool) {
         if all {
             let takes_repaired = self.holding.is_none_or(|holding| holding.takes_repaired);

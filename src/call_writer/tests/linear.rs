@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{Cause, calls::table::CallTable};
 
-/// What a call is made of.
+/// The parts of a call.
 enum Workload {
     /// One value of copies of this, in pieces of four bytes.
     Value(&'static str),

@@ -51,7 +51,7 @@ fn written(options: &Options, keys: &Value, calls: &[&[Piece<'_>]]) -> Vec<Call>
     whole
 }
 
-/// The arguments of one call that is emitted, and whether they are complete.
+/// Returns the arguments of one call that is emitted, and whether they are complete.
 fn arguments(options: &Options, keys: &Value, pieces: &[Piece<'_>]) -> (String, bool) {
     let calls = written(options, keys, &[pieces]);
     assert_eq!(calls.len(), 1, "{calls:?}");
@@ -59,13 +59,13 @@ fn arguments(options: &Options, keys: &Value, pieces: &[Piece<'_>]) -> (String, 
     (call.arguments, call.is_whole)
 }
 
-/// The arguments of a JSON call whose value this is.
+/// Returns the arguments of a JSON call with this value.
 fn of_value(text: &str, cause: Cause) -> Option<(String, bool)> {
     let calls = written(&options(None), &object(), &[&[Name(b"f"), value(text), End(cause)]]);
     calls.into_iter().next().map(|call| (call.arguments, call.is_whole))
 }
 
-/// The JSON of a value between markers, with a schema for it.
+/// Returns the JSON of a value between markers, with a schema for it.
 fn of_tag(text: &str, schema: &str) -> String {
     let options = options(Some(&tool(&format!(r#"{{"x": {schema}}}"#))));
     let pieces = [Name(b"f"), Key(b"x"), value(text), ValueEnd(b"</v>"), End(Marker)];
@@ -210,7 +210,7 @@ fn holds_arguments_that_come_before_the_name() {
     assert_eq!(calls("{\"a\":12}", b"f")[0].arguments, "{\"a\":12}");
     assert_eq!(calls("{\"a\":123}", b"f"), []);
     assert_eq!(calls("{\"a\":12}", b"g"), []);
-    // What counts is what would be sent.
+    // Only the bytes that would be sent count.
     assert_eq!(calls(r#""{\"a\":12}""#, b"f")[0].arguments, "{\"a\":12}");
     assert_eq!(calls("null", b"f")[0].arguments, "{}");
     assert_eq!(calls("", b"f")[0].arguments, "{}");

@@ -1,4 +1,4 @@
-//! A call whose keys and values stand between markers.
+//! A call whose keys and values are between markers.
 
 use super::state::{Body, Piece, State, Transition};
 use crate::calls::{
