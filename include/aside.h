@@ -57,7 +57,7 @@
  * reports that in each later call until it is reset; one that met a defect, forever.
  *
  * Pauses. A callback that returns non-zero, or an event array that is full, pauses the call; this is not an error. Nothing
- * is lost or repeated: the next call goes on where the last one stopped.
+ * is lost or repeated: the next call continues where the last one stopped.
  *
  * Memory. What `_new` and `_load` return is freed by `_free`, a returned text by `aside_free()`. Bytes passed to a
  * callback are valid until it returns; other memory that a scanner owns is valid as long as its description says.
@@ -71,7 +71,7 @@
  * at a time, not always the same one; two scanners share nothing that changes. Each section says this for its functions,
  * and each function that is an exception says so. Where two threads call with one call writer, rewriter, registry or tool
  * stream at once, one gets `ASIDE_ERROR_BUSY`, always; with one scanner, only where that costs nothing: do not rely on it.
- * What a call has returned of such an object is valid until the next call, whichever thread makes it; and no object may be
+ * A pointer that a call has returned into such an object is valid until the next call, whichever thread makes it; and no object may be
  * freed while another thread is about to use it. Messages are kept for each thread. After `fork()`, the child may use only
  * objects that no other thread was using; a dialect that was being found for the first time may be locked forever there.
  *
@@ -128,16 +128,16 @@ void aside_version_0_1_0(void);
 /* ========================================================================== *
  * Statuses and errors
  *
- * Threads: any thread may call these functions at any time; each has a status and a message of its own.
+ * Threads: any thread may call these functions at any time; each has its own status and message.
  * ========================================================================== */
 
-/** What a function returns: the values of `aside_status`. */
+/** The result of a function: the values of `aside_status`. */
 enum {
     /** Done. */
     ASIDE_OK = 0,
     /**
      * A pause: the callback returned non-zero. The event that it was called with counts as delivered.
-     * `aside_scanner_consumed()` bytes of the buffer are done; the next call goes on after them.
+     * `aside_scanner_consumed()` bytes of the buffer are done; the next call continues after them.
      */
     ASIDE_STOPPED = 1,
     /**
@@ -170,9 +170,9 @@ enum {
      */
     ASIDE_ERROR_BUSY = -1007,
     /**
-     * Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a
-     * start that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool
-     * after its end.
+     * Calls in the wrong order: a feed or flush after a `finish` that was paused (continue with `finish`, or `reset`), a
+     * start that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool after
+     * its end.
      */
     ASIDE_ERROR_ORDER = -1008,
     /**
@@ -265,7 +265,7 @@ typedef struct aside_bytes {
 
 /**
  * Frees memory that a function of this library returned for `aside_free()`, such as `aside_strip()`. Does nothing for
- * NULL. Free no such memory with `free()`: the library may have a heap of its own.
+ * NULL. Do not free such memory with `free()`: the library may have a separate heap.
  *
  * Threads: any thread may call this at any time.
  */
@@ -296,8 +296,8 @@ const struct aside_dialect *aside_dialect_find(const char *name, size_t len);
  *
  * Returns as `aside_dialect_find()`. If the model's prompt opens the thinking and that of its siblings does not (or
  * the other way round), this is another handle than `aside_dialect_find()` returns for the same name: scanners that
- * are made from it start as the model does. `aside_dialect_start()` returns that start. For a model that writes tool calls and no
- * thinking, the dialect of the calls is found.
+ * are made from it start as the model does. `aside_dialect_start()` returns that start. For a model that writes tool calls and
+ * no thinking, the dialect of the calls is found.
  *
  * Returns NULL if no dialect is known for the model, or several fit equally well (`aside_last_status()` is
  * `ASIDE_ERROR_UNKNOWN`). The message then names those, or the nearest known models with their dialects, or says that
@@ -342,8 +342,8 @@ enum {
     /** The stream begins inside a channel header, of a dialect that has headers. */
     ASIDE_START_HEADER = 5,
     /**
-     * For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a grammar
-     * makes a model write them (`"tool_choice": "required"`).
+     * For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a
+     * grammar makes a model write them (`"tool_choice": "required"`).
      */
     ASIDE_START_CALLS = 6,
 };
@@ -351,7 +351,7 @@ enum {
 /** An `ASIDE_START_` value. */
 typedef uint32_t aside_start;
 
-/** What a join does if a part contains a marker: the values of `aside_markers`. */
+/** The treatment of a part that contains a marker, in a join: the values of `aside_markers`. */
 enum {
     /** The call fails with `ASIDE_ERROR_JOIN`. */
     ASIDE_MARKERS_REFUSE = 0,
@@ -362,7 +362,7 @@ enum {
 /** An `ASIDE_MARKERS_` value. */
 typedef uint32_t aside_markers;
 
-/** What `aside_join()` joins. Set all of it to zero, then `size`; later versions may add fields at the end. */
+/** The parts that `aside_join()` joins. Set all of it to zero, then `size`; later versions may add fields at the end. */
 typedef struct aside_join_options {
     /** `sizeof(aside_join_options)` of the caller's header. */
     size_t size;
@@ -379,16 +379,16 @@ typedef struct aside_join_options {
     /** `sizeof(aside_join_call)` of the caller's header, if there are calls. */
     size_t call_size;
     /**
-     * What is open where the text begins; give the same start to the scanner that splits the text:
+     * The span that is open where the text begins; give the same start to the scanner that splits the text:
      * `ASIDE_START_DEFAULT`, `ASIDE_START_CONTENT`, `ASIDE_START_HEADER`, or `ASIDE_START_THINKING`, for which no opener
      * is written.
      */
     aside_start start;
     /**
-     * What to do if a part contains what would be read as a marker: `ASIDE_MARKERS_REFUSE` or `ASIDE_MARKERS_ESCAPE`.
-     * Escaping changes a part only where it must, as `aside_escape()` does; where that is not enough, U+200B is put
-     * before and after the part, and thinking in a code fence gets its lines of fences broken and a line end. The text
-     * then splits back into the escaped parts.
+     * What to do with a part that contains a marker: `ASIDE_MARKERS_REFUSE` or
+     * `ASIDE_MARKERS_ESCAPE`. Escaping changes a part only where it must, as `aside_escape()` does; where that is not enough,
+     * U+200B is put before and after the part, and thinking in a code fence gets its lines of fences broken and a line end.
+     * The text then splits back into the escaped parts.
      */
     aside_markers markers;
 } aside_join_options;
@@ -432,7 +432,7 @@ char *aside_escape(const struct aside_dialect *dialect, const char *text, size_t
  * ========================================================================== */
 
 /**
- * What `aside_dialect_find_for_template()` found. Set all of it to zero, then `size`, and `dialects` with `capacity` if you
+ * The result of `aside_dialect_find_for_template()`. Set all of it to zero, then `size`, and `dialects` with `capacity` if you
  * want to see all dialects that fit; later versions may add fields at the end.
  */
 typedef struct aside_template_match {
@@ -466,11 +466,11 @@ typedef struct aside_template_match {
  * template has, the first by name is found.
  *
  * NULL if there is none; `aside_last_status()` is then `ASIDE_ERROR_AMBIGUOUS` if several fit and the template does not
- * tell them apart: the message names them, and `*found` is filled with them. `ASIDE_ERROR_UNKNOWN` if the template has the
- * markers of none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`,
- * `ASIDE_ERROR_MEMORY`. `*found` is not written after these.
+ * distinguish them: the message names them, and `*found` is filled with them. `ASIDE_ERROR_UNKNOWN` if the template has the
+ * markers of none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_MEMORY`.
+ * `*found` is not written after these.
  *
- * What was found for the last 64 templates of up to 64 KiB is kept, so that a host may ask with each request.
+ * The results for the last 64 templates of up to 64 KiB are cached, so that a host may ask with each request.
  *
  * Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects; there the process ends.
  */
@@ -491,7 +491,7 @@ const struct aside_dialect *aside_dialect_find_for_template(const char *text,
 struct aside_dialect *aside_dialect_load(const char *toml, size_t len);
 
 /**
- * Frees a dialect from `aside_dialect_load()`. Scanners that were made from it go on: they keep what they need. Does
+ * Frees a dialect from `aside_dialect_load()`. Scanners that were made from it remain usable: they keep what they need. Does
  * nothing for NULL and for built-in dialects.
  *
  * Threads: no other thread may be using this handle.
@@ -541,8 +541,8 @@ size_t aside_dialect_max_hold(const struct aside_dialect *dialect);
 const char *aside_dialect_family(const struct aside_dialect *dialect, uint32_t rule, size_t *len);
 
 /**
- * Returns what an `ASIDE_KIND_OPEN` event's rule and tag stand for, as the dialect's file has it: the literal, the tag's
- * name, the fence's info string, the beginning of the header (the first one, if a header begins with none). UTF-8,
+ * Returns the text that an `ASIDE_KIND_OPEN` event's rule and tag identify, as the dialect's file has it: the literal, the
+ * tag's name, the fence's info string, the beginning of the header (the first one, if a header begins with none). UTF-8,
  * with a NUL at its end. `*len` becomes its length without the NUL; `len` may be NULL.
  *
  * The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
@@ -608,7 +608,7 @@ enum {
 /** An `ASIDE_LEADING_TAGS_` value. */
 typedef uint32_t aside_leading_tags;
 
-/** What a budget counts: the values of `aside_budget_unit`. */
+/** The unit of a budget: the values of `aside_budget_unit`. */
 enum {
     /** Bytes. */
     ASIDE_BUDGET_UNIT_BYTES = 0,
@@ -619,7 +619,7 @@ enum {
 /** An `ASIDE_BUDGET_UNIT_` value. */
 typedef uint32_t aside_budget_unit;
 
-/** What a budget applies to: the values of `aside_budget_scope`. */
+/** The scope of a budget: the values of `aside_budget_scope`. */
 enum {
     /** Each thinking span has the whole budget. */
     ASIDE_BUDGET_SCOPE_SPAN = 0,
@@ -634,7 +634,7 @@ typedef uint32_t aside_budget_scope;
 typedef struct aside_scanner_options {
     /** `sizeof(aside_scanner_options)` of the caller's header. */
     size_t size;
-    /** What is open at the first byte. */
+    /** The span that is open at the first byte. */
     aside_start start;
     /** How a closer of the thinking without an opener, after content, is treated. */
     aside_stray_close stray_close;
@@ -648,9 +648,9 @@ typedef struct aside_scanner_options {
     uint64_t budget;
     /** 1: there is a budget. */
     uint32_t has_budget;
-    /** What the budget counts. */
+    /** The unit of the budget. */
     aside_budget_unit budget_unit;
-    /** What has the budget. */
+    /** The scope of the budget. */
     aside_budget_scope budget_scope;
     /**
      * 1: report tool calls with their names and arguments, as the kinds from `ASIDE_KIND_CALL` on, if the dialect says how
@@ -689,7 +689,7 @@ void aside_scanner_free(struct aside_scanner *scanner);
 /**
  * Sets where the next stream starts, before its first byte: after a rendered prompt that ends in the `len` bytes of
  * `tail`. The bytes after the dialect's last turn marker count; they are read as if the model had written them, so
- * that the stream may start inside a span or a header, and framing that the prompt has begun goes on in the stream.
+ * that the stream may start inside a span or a header, and framing that the prompt has begun continues in the stream.
  * Spans that are open are opened at offset 0, without bytes, when the first byte is fed. Finishing or resetting the
  * scanner restores its own start; so does a `len` of 0. `tail` is not used after the call; it must not be memory of
  * the scanner.
@@ -739,8 +739,8 @@ typedef uint32_t aside_end_reason;
  * has closed that thinking or written its opener, it was the answer: finishing then reports `ASIDE_KIND_RECLASSIFY` with the
  * channel `ASIDE_CHANNEL_CONTENT`, before the span is closed.
  *
- * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has changed
- * after an error.
+ * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has
+ * changed after an error.
  */
 aside_status aside_scanner_end_reason(struct aside_scanner *scanner, aside_end_reason reason);
 
@@ -748,7 +748,7 @@ aside_status aside_scanner_end_reason(struct aside_scanner *scanner, aside_end_r
  * Scanners: events
  * ========================================================================== */
 
-/** What an event reports: the values of `aside_kind`. */
+/** The kind of an event: the values of `aside_kind`. */
 enum {
     /** A span begins. The bytes are its opening marker; there are none if the stream starts inside the span. */
     ASIDE_KIND_OPEN = 1,
@@ -769,7 +769,7 @@ enum {
      */
     ASIDE_KIND_RECLASSIFY = 6,
     /**
-     * The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters. It comes
+     * The thinking exceeds its budget here. It has no bytes of the stream and is between two characters. It is reported
      * once for each span or stream, as `options.budget_scope` says.
      */
     ASIDE_KIND_BUDGET = 7,
@@ -797,13 +797,13 @@ enum {
 /** An `ASIDE_KIND_` value. */
 typedef uint32_t aside_kind;
 
-/** What a stretch of a stream is meant for: the values of `aside_channel`. */
+/** The purpose of a stretch of a stream: the values of `aside_channel`. */
 enum {
-    /** What the reader is meant to see. */
+    /** Text for the reader. */
     ASIDE_CHANNEL_CONTENT = 0,
-    /** What the model thinks. Some interfaces call it `reasoning` or `reasoning_content`. */
+    /** The model's thinking. Some interfaces call it `reasoning` or `reasoning_content`. */
     ASIDE_CHANNEL_THINKING = 1,
-    /** What the model says about what it is doing. */
+    /** The model's remarks on what it is doing. */
     ASIDE_CHANNEL_NARRATION = 2,
     /** Tool calls. */
     ASIDE_CHANNEL_TOOL = 3,
@@ -825,8 +825,8 @@ enum {
     /** The text of a tool call broke its grammar. No span ends with this cause. */
     ASIDE_CAUSE_MALFORMED = 4,
     /**
-     * The answer ended by itself inside a tool call, as the host has said with `aside_scanner_end_reason()`. No span ends with
-     * this cause, nor a call that a call writer has written.
+     * The answer ended by itself inside a tool call, as the host has said with `aside_scanner_end_reason()`. No span ends
+     * with this cause, nor a call that a call writer has written.
      */
     ASIDE_CAUSE_ENDED = 5,
 };
@@ -839,14 +839,14 @@ typedef uint32_t aside_cause;
  * are the stream. Later versions may add fields at the end.
  */
 typedef struct aside_event {
-    /** What it reports. Ignore values that you do not know: later versions may add some. */
+    /** The kind of the event. Ignore values that you do not know: later versions may add some. */
     aside_kind kind;
     /** The channel of the span that opens or closes, or of the text; for framing, the channel around it. */
     aside_channel channel;
     /** For `ASIDE_KIND_CLOSE` and `ASIDE_KIND_CALL_END`, why the span or the call ended; otherwise 0. */
     aside_cause cause;
     /**
-     * For `ASIDE_KIND_OPEN` and `ASIDE_KIND_CALL`, which `[[span]]` of the dialect's file, from 0; the number of spans stands for a
+     * For `ASIDE_KIND_OPEN` and `ASIDE_KIND_CALL`, which `[[span]]` of the dialect's file, from 0; the number of spans means a
      * header.
      */
     uint32_t rule;
@@ -868,8 +868,8 @@ typedef struct aside_event {
     /** For `ASIDE_KIND_ATTRIBUTE`, the length of its name. */
     uint32_t name_len;
     /**
-     * For `ASIDE_KIND_ATTRIBUTE`, the length of its decoded value, which follows the name directly. For an `ASIDE_KIND_CALL_NAME`
-     * that is the value of a header's field, its length.
+     * For `ASIDE_KIND_ATTRIBUTE`, the length of its decoded value, which follows the name directly. For an
+     * `ASIDE_KIND_CALL_NAME` that is the value of a header's field, its length.
      */
     uint32_t value_len;
     /** For `ASIDE_KIND_ATTRIBUTE`, where the name is in the marker, counted from the marker's first byte. */
@@ -902,7 +902,7 @@ typedef struct aside_event {
  * is never NULL and has no NUL at its end. `event` and `bytes` are valid until the callback returns; copy what is needed
  * longer.
  *
- * Return 0 to go on; non-zero pauses: the feeding function returns `ASIDE_STOPPED`.
+ * Return 0 to continue; non-zero pauses: the feeding function returns `ASIDE_STOPPED`.
  *
  * The callback runs in the thread that feeds. It may use other scanners and any dialect; every function that is given
  * the scanner that is feeding returns `ASIDE_ERROR_BUSY` and does nothing. No C++ exception and no `longjmp` may leave
@@ -942,8 +942,8 @@ aside_status aside_scanner_feed(struct aside_scanner *scanner,
 aside_status aside_scanner_finish(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /**
- * Releases what is held back as text of its channel, and keeps the state: the stream goes on. For a host that must
- * show everything now. If a part of a marker was flushed, the rest of it is text too.
+ * Releases the bytes that are held back as text of their channel, and keeps the state: the stream continues. For a host that
+ * must show everything now. If a part of a marker was flushed, the rest of it is text too.
  *
  * Returns as `aside_scanner_feed()`.
  */
@@ -952,8 +952,8 @@ aside_status aside_scanner_flush(struct aside_scanner *scanner, aside_event_fn c
 /**
  * Closes the thinking that is open: releases what is held back as text, and ends the span with `ASIDE_CAUSE_FORCED`.
  * A tool span whose calls the dialect describes is closed too, and so is the call in it. Nothing happens if the innermost
- * span is neither of these, or before the first byte if a prompt has opened one. A closer that comes next, with only blanks before it, is removed (that of a fence is not: it is text). For a host that ends
- * thinking which has become too long.
+ * span is neither of these, or before the first byte if a prompt has opened one. A closer that comes next, with only blanks
+ * before it, is removed (that of a fence is not: it is text). For a host that ends thinking which has become too long.
  *
  * Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
  * the close has not been delivered.
@@ -1002,7 +1002,7 @@ aside_status aside_scanner_reset(struct aside_scanner *scanner);
 
 /**
  * Makes a second scanner in the same state, also in the middle of a stream: for beams, and for trying again from here.
- * What is fed to one does not change the other. Thoughts that were not taken are in both. The second one does not
+ * Feeding one does not change the other. Thoughts that were not taken are in both. The second one does not
  * share the memory that C has borrowed from the first.
  *
  * Returns a scanner that the caller owns: `aside_scanner_free()`. NULL if that fails; `aside_last_status()` is then
@@ -1035,7 +1035,7 @@ size_t aside_scanner_max_hold(const struct aside_scanner *scanner);
 /** Returns the offset in the stream of the next byte to be fed. 0 as `aside_scanner_consumed()`. */
 uint64_t aside_scanner_offset(const struct aside_scanner *scanner);
 
-/** What a channel has had of a stream. Set `size` before each call; later versions may add fields at the end. */
+/** The counts of a channel in a stream. Set `size` before each call; later versions may add fields at the end. */
 typedef struct aside_counts {
     /** `sizeof(aside_counts)` of the caller's header. */
     size_t size;
@@ -1059,9 +1059,9 @@ typedef struct aside_counts {
  * these are its counts, until another begins. What is held back counts when it is reported. `channel` is an
  * `aside_channel` value. Set `counts->size` to `sizeof(aside_counts)` before.
  *
- * After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes, `ASIDE_CHANNEL_CONTENT` and
- * `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the thinking although that was off;
- * a host that knows it was off can show the text as the answer.
+ * After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes,
+ * `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the
+ * thinking although that was off; a host that knows it was off can show the text as the answer.
  *
  * Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel),
  * `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -1148,12 +1148,13 @@ enum {
     /** Its arguments, as they come. A call that breaks off stays as far as it was sent. */
     ASIDE_NOT_WHOLE_TELL = 0,
     /**
-     * Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is text.
+     * Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is
+     * text.
      */
     ASIDE_NOT_WHOLE_HOLD = 1,
     /**
-     * Nothing until the call is whole, or longer than may be held; from then on, its arguments as they come. A call that is held,
-     * and is not whole or was repaired, is text.
+     * Nothing until the call is whole, or longer than may be held; from then on, its arguments as they come. A call that
+     * is held, and is not whole or was repaired, is text.
      */
     ASIDE_NOT_WHOLE_TEXT = 2,
 };
@@ -1211,16 +1212,16 @@ typedef struct aside_call_writer_options {
     /** The part of a call that is sent before the call is whole. At most `max_held` bytes of it are held. */
     aside_not_whole not_whole;
     /**
-     * How a call of a tool that is not in `tools` is treated. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the same
-     * for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
+     * How a call of a tool that is not in `tools` is treated. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the
+     * same for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
      */
     aside_unknown_tool unknown_tool;
     /** Whether the end of a text that has ended by itself (`ASIDE_CAUSE_ENDED`) may end a call. */
     aside_implied_end implied_end;
     /**
-     * 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash that
-     * begins no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string, a string that
-     * holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
+     * 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
+     * that begins no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string,
+     * a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
      */
     uint32_t repair_arguments;
     /** The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all. */
@@ -1262,8 +1263,8 @@ typedef struct aside_call_delta {
      */
     aside_cause cause;
     /**
-     * In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it. Otherwise 0: what
-     * was sent stays sent, and may be no JSON.
+     * In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it. Otherwise 0:
+     * what was sent stays sent, and may be no JSON.
      */
     uint32_t is_whole;
     /**
@@ -1300,8 +1301,9 @@ void aside_call_writer_free(struct aside_call_writer *writer);
 
 /**
  * Feeds the next event of the scanner. `event` and `bytes` are what an `aside_event_fn` is called with, and are not used
- * after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 68, so that it has `call`. Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that
- * belong to no call change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
+ * after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 68, so that it has `call`. Feed all
+ * events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that belong to no call
+ * change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
  *
  * Returns `ASIDE_OK` with `*delta` filled: send it to the client. `ASIDE_NONE`: there is nothing to send yet, and
  * `*delta` is not written. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`,
@@ -1349,7 +1351,7 @@ enum {
 /** An `ASIDE_FIELD_` value. */
 typedef uint32_t aside_field;
 
-/** What comes into a rewriter: the values of `aside_body`. */
+/** The kind of body that is fed to a rewriter: the values of `aside_body`. */
 enum {
     /** The first byte that is not white space decides. JSON begins with `{`, an event stream never does. */
     ASIDE_BODY_UNKNOWN = 0,
@@ -1391,8 +1393,8 @@ enum {
     /** None: what a server sends in another shape stays as it is. */
     ASIDE_SHAPE_NONE = 0,
     /**
-     * The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of `reasoning_details`,
-     * is sent in the field `options.field`.
+     * The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of
+     * `reasoning_details`, is sent in the field `options.field`.
      */
     ASIDE_SHAPE_FIELD = 1,
     /** Content that is a list of texts and thinking becomes a string, with the thinking in its field. */
@@ -1400,13 +1402,13 @@ enum {
     /** A chunk of a stream with thinking and content becomes two, the thinking first. */
     ASIDE_SHAPE_CHUNKS = 4,
     /**
-     * The content after thinking that the server has split is split too: markers are removed, and a second thinking is moved.
-     * In a chat's stream this includes `ASIDE_SHAPE_CHUNKS`.
+     * The content after thinking that the server has split is split too: markers are removed, and a second thinking is
+     * moved. In a chat's stream this includes `ASIDE_SHAPE_CHUNKS`.
      */
     ASIDE_SHAPE_CONTENT = 8,
     /**
-     * All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no shape is
-     * accepted.
+     * All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
+     * shape is accepted.
      */
     ASIDE_SHAPE_ALL = 2147483647,
 };
@@ -1419,8 +1421,8 @@ enum {
     /** It is sent. */
     ASIDE_THINKING_KEEP = 0,
     /**
-     * It is left out: that which is split here, and that of a server that splits it itself. An answer of thinking alone ends
-     * with empty content, or is promoted.
+     * It is left out: that which is split here, and that of a server that splits it itself. An answer of thinking alone
+     * ends with empty content, or is promoted.
      */
     ASIDE_THINKING_DROP = 1,
 };
@@ -1428,7 +1430,7 @@ enum {
 /** An `ASIDE_THINKING_` value. */
 typedef uint32_t aside_thinking;
 
-/** What the thinking becomes in the items of OpenAI Responses: the values of `aside_responses_as`. */
+/** The form of the thinking in the items of OpenAI Responses: the values of `aside_responses_as`. */
 enum {
     /** The content of a reasoning item, as `reasoning_text`: right for clients that send items back. */
     ASIDE_RESPONSES_AS_REASONING_TEXT = 0,
@@ -1443,11 +1445,11 @@ typedef uint32_t aside_responses_as;
 typedef struct aside_rewriter_options {
     /** `sizeof(aside_rewriter_options)` of the caller's header. */
     size_t size;
-    /** What is open at the first byte of each choice's text. */
+    /** The span that is open at the first byte of each choice's text. */
     aside_start start;
-    /** What the field for the thinking is called. */
+    /** The name of the field for the thinking. */
     aside_field field;
-    /** What comes in. */
+    /** The kind of body that is fed. */
     aside_body body;
     /** 1: nothing is split, and the output is the input. 0: the text is split. */
     uint32_t off;
@@ -1476,7 +1478,7 @@ typedef struct aside_rewriter_options {
     aside_calls_in_thinking calls_in_thinking;
     /** The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: all. */
     aside_formats formats;
-    /** What the thinking becomes in the items of OpenAI Responses. */
+    /** The form of the thinking in the items of OpenAI Responses. */
     aside_responses_as responses_as;
     /**
      * 1: mend in a stream of events what makes clients fail or lose text: empty `data:` lines, comments inside an event,
@@ -1494,14 +1496,14 @@ typedef struct aside_rewriter_options {
      */
     uint32_t merge;
     /**
-     * The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a list
-     * may take some 40 times as much. 0: 4 MiB.
+     * The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a
+     * list may take some 40 times as much. 0: 4 MiB.
      */
     uint64_t max_tools;
     /**
      * 1: leave thinking that is only guessed to be some as it is. 0: if an answer ends by itself in the thinking in which the
-     * dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it once more as
-     * content, and a body as content alone.
+     * dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it once more
+     * as content, and a body as content alone.
      */
     uint32_t keep_guessed;
     /** How the rewriter reads a tag that is not the dialect's own as the first thing of a text. */
@@ -1518,13 +1520,14 @@ typedef struct aside_rewriter_options {
     /** 1: with `calls`, mend arguments as `aside_call_writer_options.repair_arguments` does. 0: leave them. */
     uint32_t repair_arguments;
     /**
-     * With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later ones
-     * stay text. 0: 1,024, and never more.
+     * With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later
+     * ones stay text. 0: 1,024, and never more.
      */
     uint64_t max_calls;
     /**
-     * With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of this tool,
-     * as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL: none.
+     * With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of
+     * this tool, as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL:
+     * none.
      */
     struct aside_bytes start_call;
     /** The shapes of servers' answers of which one is made, as `ASIDE_SHAPE_` bits. 0: none. */
@@ -1532,8 +1535,8 @@ typedef struct aside_rewriter_options {
     /** Whether the thinking is sent. */
     aside_thinking thinking;
     /**
-     * 1: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid of
-     * them. 0: their signatures are empty, and their ids begin with `rs_`.
+     * 1: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be
+     * rid of them. 0: their signatures are empty, and their ids begin with `rs_`.
      */
     uint32_t label;
     /** 0. */
@@ -1651,8 +1654,8 @@ aside_status aside_rewriter_finish(struct aside_rewriter *rewriter, struct aside
 aside_status aside_rewriter_reset(struct aside_rewriter *rewriter);
 
 /**
- * What a rewriter has counted, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at the
- * end.
+ * The counts of a rewriter, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at
+ * the end.
  */
 typedef struct aside_rewriter_stats {
     /** `sizeof(aside_rewriter_stats)` of the caller's header. */
@@ -1708,8 +1711,8 @@ aside_status aside_rewriter_get_stats(const struct aside_rewriter *rewriter, str
  * ========================================================================== */
 
 /**
- * What HTTP says of a request and its answer, as far as it is known. Set all of it to zero, then `size`; later versions may
- * add fields at the end. Texts are as they came; `len` is 0 where there is none.
+ * The HTTP facts about a request and its answer, as far as they are known. Set all of it to zero, then `size`; later versions
+ * may add fields at the end. Texts are verbatim; `len` is 0 where there is none.
  */
 typedef struct aside_exchange {
     /** `sizeof(aside_exchange)` of the caller's header. */
@@ -1745,7 +1748,7 @@ typedef struct aside_exchange {
  */
 aside_status aside_rewriter_wants(const struct aside_exchange *exchange, aside_body *body);
 
-/** What a host does with a request: the values of `aside_hint`. */
+/** How a host should treat a request: the values of `aside_hint`. */
 enum {
     /** Send `Accept-Encoding: identity` to the server: no compressed answer can be read. */
     ASIDE_HINT_IDENTITY = 1,
@@ -1771,10 +1774,10 @@ aside_status aside_request_hint(const struct aside_exchange *exchange, aside_hin
  * `body` is. `body` has all `len` bytes that have come so far: a host calls this after each piece, with all of them
  * again, until it knows, and keeps 64 KiB at most. What comes after the model is not read.
  *
- * Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while it
- * cannot be told; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than
- * `room`, or is not UTF-8. `model` may be changed then. Returns `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
- * `ASIDE_ERROR_PANIC`. `model` must not be memory of `body`; it may be NULL if `room` is 0.
+ * Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while the model is
+ * not known yet; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than
+ * `room`, or is not UTF-8. `model` may be changed then. Returns `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
+ * `model` must not be memory of `body`; it may be NULL if `room` is 0.
  *
  * Memory: it allocates nothing.
  */

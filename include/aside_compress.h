@@ -4,11 +4,11 @@
  * Generated from src/ffi: do not edit. Link with -laside.
  *
  * A compressor shortens what a tool printed, and never hides the line that matters: repeats, progress bars and lines that
- * say nothing are left out, and lines that report a failure are kept. A marker line stands for what was left out, a banner
+ * say nothing are left out, and lines that report a failure are kept. A marker line replaces omitted text, a banner
  * says which filters ran, and a report has every byte of the original, so that a host can show what is not there.
  *
  * In order of use: a registry collects filters; compressors are made from it; `aside_compress()` takes a whole result,
- * `aside_tool_stream_feed()` one that is still being printed. What holds for aside.h holds here: texts, statuses, messages,
+ * `aside_tool_stream_feed()` one that is still being printed. The rules of aside.h hold here: texts, statuses, messages,
  * structs that begin with their size. Caches and reports in full are in aside_unstable.h.
  *
  * Memory. If it runs out in these functions, the process ends. A function that names `ASIDE_ERROR_MEMORY` returns it if
@@ -41,7 +41,7 @@ typedef struct aside_registry aside_registry;
 typedef struct aside_compressor aside_compressor;
 
 /**
- * What came out of one call or stream, and its report. It never changes. From `aside_compress()` or
+ * The result of one call or stream, and its report. It is immutable. From `aside_compress()` or
  * `aside_tool_stream_report()`; freed by `aside_compressed_free()`.
  */
 typedef struct aside_compressed aside_compressed;
@@ -53,7 +53,7 @@ typedef struct aside_compressed aside_compressed;
 typedef struct aside_tool_stream aside_tool_stream;
 
 /**
- * What a callback of the host replies, next to the number that it returns: `aside_reply_write()`. It belongs to the
+ * The reply of a host's callback, in addition to its return value: write it with `aside_reply_write()`. It belongs to the
  * library and is valid until the callback returns.
  */
 typedef struct aside_reply aside_reply;
@@ -76,7 +76,7 @@ typedef struct aside_invocation {
      * empty: null. In a callback its keys are sorted and it has no white space: equal inputs are equal bytes.
      */
     struct aside_bytes input;
-    /** The time in seconds since 1970, for caches and filters of the host. The library has no clock of its own. */
+    /** The time in seconds since 1970, for caches and filters of the host. The library does not read a clock. */
     uint64_t now;
 } aside_invocation;
 
@@ -204,10 +204,10 @@ typedef struct aside_compressor_options {
     /** The banner's last sentence, UTF-8: how a user of this host switches compression off. If empty: a general one. */
     struct aside_bytes switch_off;
     /**
-     * The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a stream with that
-     * much memory: it loses its repeats, or under a budget all but its head, its tail and its error regions; filters for a tool do
-     * not see it, and the report has no stretches of it. At least 4,096 bytes count, and at least four times the budget. 0: a text
-     * of any length is worked on as a whole, which takes some times as much memory as it has bytes.
+     * The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a stream with
+     * that much memory: it loses its repeats, or under a budget all but its head, its tail and its error regions; filters for
+     * a tool do not see it, and the report has no stretches of it. At least 4,096 bytes count, and at least four times the
+     * budget. 0: a text of any length is worked on as a whole, which takes some times as much memory as it has bytes.
      */
     uint64_t memory;
 } aside_compressor_options;
@@ -228,7 +228,7 @@ struct aside_compressor *aside_compressor_new(const struct aside_registry *regis
                                               const struct aside_compressor_options *options);
 
 /**
- * Frees a compressor. Does nothing for NULL. Streams that were made from it go on.
+ * Frees a compressor. Does nothing for NULL. Streams that were made from it remain usable.
  *
  * Inside a callback of its filters and caches nothing is freed (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
  *
@@ -252,16 +252,16 @@ struct aside_compressed *aside_compress(const struct aside_compressor *compresso
                                         size_t count);
 
 /**
- * Shows what becomes of the part number `index`. `*text` is written if it changes: memory of `compressed`, valid as long
- * as that is. If it is empty, the part is removed, because another one says the same.
+ * Returns the new text of the part number `index`. `*text` is written if the part changes; it points to memory of `compressed`
+ * and is valid as long as that is. An empty text removes the part, because another part says the same.
  *
  * Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
  */
 aside_status aside_compressed_part(const struct aside_compressed *compressed, size_t index, struct aside_bytes *text);
 
 /**
- * What was done in one call or stream. Set `size` before the call; later versions may add fields at the end. The pointers
- * lead to memory of the `aside_compressed`, valid as long as that is.
+ * A report on one call or stream. Set `size` before the call; later versions may add fields at the end. The pointers are to
+ * memory of the `aside_compressed` and are valid as long as that is.
  */
 typedef struct aside_report {
     /** `sizeof(aside_report)` of the caller's header. */

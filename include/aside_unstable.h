@@ -5,7 +5,7 @@
  *
  * The functions and structs of this header may change or go in any version of the library, also where `ASIDE_ABI_VERSION`
  * stays. A program that uses one compares `aside_unstable_version()` with the number that it was written for, and does
- * without them if the two differ. What holds for aside.h and aside_compress.h holds here: texts, statuses, messages,
+ * without them if the two differ. The rules of aside.h and aside_compress.h hold here: texts, statuses, messages,
  * structs that begin with their size.
  */
 
@@ -115,8 +115,8 @@ aside_status aside_dialect_tool_trigger(const struct aside_dialect *dialect,
  * would be one event `ASIDE_KIND_TEXT` with all its bytes. It feeds the first chunk with another byte, and asks again: any
  * feed may change the bytes.
  *
- * `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know
- * of skipped chunks until `aside_scanner_skip()` has told it their total length and last byte.
+ * `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know of
+ * skipped chunks until `aside_scanner_skip()` is called with their total length and last byte.
  *
  * Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` if every
  * chunk has to be fed, and nothing is written: before the first byte, with bytes held back or events pending, with a
@@ -127,9 +127,10 @@ aside_status aside_dialect_tool_trigger(const struct aside_dialect *dialect,
 int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes);
 
 /**
- * Tells the scanner that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts go on as if
- * they had been fed. `last` is the last one of them (0 to 255), which may decide whether a tag after it is a marker. Call it before any
- * other call for this scanner, except for `aside_scanner_quiet()`, and for those that return what is held and take thoughts.
+ * Notes that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts continue as if
+ * they had been fed. `last` is the last one of them (0 to 255), which may decide whether a tag after it is a marker. Call it
+ * before any other call for this scanner, except for `aside_scanner_quiet()`, and for those that return held bytes and take
+ * thoughts.
  *
  * Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` if no such chunk can have been skipped, and for
  * more bytes than any stream has; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
@@ -147,11 +148,12 @@ aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uin
  * ========================================================================== */
 
 /**
- * Finds whether a request wants the thinking in its answer, for `aside_rewriter_options.thinking`. Of `*exchange`, only `path` is read;
- * `body` is the whole body of the request.
+ * Finds whether a request wants the thinking in its answer, for `aside_rewriter_options.thinking`. Of `*exchange`, only `path`
+ * is read; `body` is the whole body of the request.
  *
- * A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is one of
- * Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object, wants it.
+ * A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it
+ * is one of Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object,
+ * wants it.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_THINKING_` value to `*thinking`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
  * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
@@ -459,7 +461,7 @@ aside_status aside_registry_remove(struct aside_registry *registry, const char *
 aside_status aside_filter_check(const char *toml, size_t len);
 
 /* ========================================================================== *
- * Reports in full: what became of each byte
+ * Reports in full: what happened to each byte
  *
  * Threads: any thread may call these functions at any time, with the same result too.
  * ========================================================================== */
@@ -473,7 +475,7 @@ typedef struct aside_failed {
     size_t size;
     /** Its id. */
     struct aside_bytes id;
-    /** What went wrong. */
+    /** The reason of the failure. */
     struct aside_bytes reason;
 } aside_failed;
 
@@ -485,7 +487,7 @@ typedef struct aside_failed {
  */
 aside_status aside_compressed_failed(const struct aside_compressed *compressed, size_t index, struct aside_failed *failed);
 
-/** What became of a text part that filters changed, from `aside_compressed_part_report()`. Set `size` before the call. */
+/** The report on a text part that filters changed, from `aside_compressed_part_report()`. Set `size` before the call. */
 typedef struct aside_part_report {
     /** `sizeof(aside_part_report)` of the caller's header. */
     size_t size;
@@ -500,7 +502,7 @@ typedef struct aside_part_report {
 } aside_part_report;
 
 /**
- * Fills `*report` with what became of the part number `index` of those that filters changed: `part_count` of the report.
+ * Fills `*report` with the report on one of the parts that filters changed: number `index` of the report's `part_count`.
  * Set `report->size` before.
  *
  * Returns as `aside_compressed_failed()`.
@@ -512,13 +514,13 @@ aside_status aside_compressed_part_report(const struct aside_compressed *compres
 /** No filter: the stretch was kept. */
 enum { ASIDE_NO_FILTER = -1 };
 
-/** What became of a stretch: the values of `aside_change`. */
+/** What happened to a stretch: the values of `aside_change`. */
 enum {
     /** It is in the result, byte for byte. */
     ASIDE_CHANGE_KEPT = 0,
-    /** Other bytes stand for it. */
+    /** Other bytes replace it. */
     ASIDE_CHANGE_REPLACED = 1,
-    /** It is not in the result; a marker line may stand for it. */
+    /** It is not in the result; a marker line may replace it. */
     ASIDE_CHANGE_LEFT_OUT = 2,
 };
 
@@ -538,7 +540,7 @@ typedef struct aside_stretch {
     uint64_t len;
     /** XXH3 (64 bits, seed 0) of its bytes. */
     uint64_t hash;
-    /** What became of it: an `ASIDE_CHANGE_` value. */
+    /** What happened to it: an `ASIDE_CHANGE_` value. */
     aside_change change;
     /** The filter that changed it: an index into `filters` of the report. `ASIDE_NO_FILTER` if it was kept. */
     int32_t filter;

@@ -21,7 +21,7 @@ const (
 	errorAmbiguous = -1015
 )
 
-// Kind is what an event reports.
+// Kind is the kind of an event.
 type Kind uint32
 
 const (
@@ -41,8 +41,8 @@ const (
 	// where the closer of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and comes at
 	// most once in it.
 	KindReclassify Kind = 6
-	// KindBudget: The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters.
-	// It comes once for each span or stream, as options.BudgetScope says.
+	// KindBudget: The thinking exceeds its budget here. It has no bytes of the stream and is between two characters. It
+	// is reported once for each span or stream, as options.BudgetScope says.
 	KindBudget Kind = 7
 	// KindCall: A tool call begins. This and the kinds after it come only with options.Calls, from dialects that say how
 	// calls are written. The bytes are what begins the call, if the opener of its span was not that.
@@ -71,15 +71,15 @@ func (k Kind) String() string {
 		"call_name", "call_id", "call_key", "call_type", "call_value", "call_value_end", "call_end")
 }
 
-// Channel is what a stretch of a stream is meant for.
+// Channel is the purpose of a stretch of a stream.
 type Channel uint32
 
 const (
-	// ChannelContent: What the reader is meant to see.
+	// ChannelContent: Text for the reader.
 	ChannelContent Channel = 0
-	// ChannelThinking: What the model thinks. Some interfaces call it reasoning or reasoning_content.
+	// ChannelThinking: The model's thinking. Some interfaces call it reasoning or reasoning_content.
 	ChannelThinking Channel = 1
-	// ChannelNarration: What the model says about what it is doing.
+	// ChannelNarration: The model's remarks on what it is doing.
 	ChannelNarration Channel = 2
 	// ChannelTool: Tool calls.
 	ChannelTool Channel = 3
@@ -278,7 +278,7 @@ func (l LeadingTags) String() string {
 	return name(uint32(l), "dialect", "text")
 }
 
-// BudgetUnit is what a budget counts.
+// BudgetUnit is the unit of a budget.
 type BudgetUnit uint32
 
 const (
@@ -293,7 +293,7 @@ func (b BudgetUnit) String() string {
 	return name(uint32(b), "bytes", "characters")
 }
 
-// BudgetScope is what a budget applies to.
+// BudgetScope is the scope of a budget.
 type BudgetScope uint32
 
 const (
@@ -308,7 +308,7 @@ func (b BudgetScope) String() string {
 	return name(uint32(b), "span", "stream")
 }
 
-// Markers is what a join does if a part contains a marker.
+// Markers is the treatment of a part that contains a marker, in a join.
 type Markers uint32
 
 const (
@@ -340,7 +340,7 @@ func (f Field) String() string {
 	return name(uint32(f), "reasoning_content", "reasoning", "thinking")
 }
 
-// Body is what comes into a rewriter.
+// Body is the kind of body that is fed to a rewriter.
 type Body uint32
 
 const (
@@ -415,7 +415,7 @@ func (t Thinking) String() string {
 	return name(uint32(t), "keep", "drop")
 }
 
-// ResponsesAs is what the thinking becomes in the items of OpenAI Responses.
+// ResponsesAs is the form of the thinking in the items of OpenAI Responses.
 type ResponsesAs uint32
 
 const (
@@ -431,7 +431,7 @@ func (r ResponsesAs) String() string {
 	return name(uint32(r), "reasoning_text", "summary")
 }
 
-// Hint is what a host does with a request.
+// Hint is how a host should treat a request.
 type Hint uint32
 
 const (
@@ -550,15 +550,15 @@ func (h HistoryOutcome) String() string {
 	return name(uint32(h), "read", "too_long", "not_utf8", "not_request", "repeated", "stored")
 }
 
-// Change is what became of a stretch.
+// Change is what happened to a stretch.
 type Change uint32
 
 const (
 	// ChangeKept: It is in the result, byte for byte.
 	ChangeKept Change = 0
-	// ChangeReplaced: Other bytes stand for it.
+	// ChangeReplaced: Other bytes replace it.
 	ChangeReplaced Change = 1
-	// ChangeLeftOut: It is not in the result; a marker line may stand for it.
+	// ChangeLeftOut: It is not in the result; a marker line may replace it.
 	ChangeLeftOut Change = 2
 )
 

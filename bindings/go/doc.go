@@ -9,7 +9,7 @@
 // of a marker or complete a character. Time is linear in the length of the stream. No text event cuts a character of valid
 // UTF-8; other bytes pass through.
 //
-// [Splitter] writes each channel to a writer of its own, [CallWriter] makes JSON of tool calls, and [Rewriter] edits the answer
+// [Splitter] writes each channel to a separate writer, [CallWriter] makes JSON of tool calls, and [Rewriter] edits the answer
 // of an OpenAI-style server. [Strip], [Join] and [Escape] work on whole texts. A [Compressor] shortens what a tool printed,
 // before a model reads it.
 //
@@ -40,6 +40,6 @@
 //
 // # Unstable
 //
-// What is marked as unstable may change in any version of the package. A program panics when it starts if its library has
+// Functions marked as unstable may change in any version of the package. A program panics when it starts if its library has
 // another version of these functions.
 package aside

@@ -39,7 +39,7 @@ const (
 	ErrFilter Status = errorFilter
 	// ErrOriginal means that a text is not the one that a report describes.
 	ErrOriginal Status = errorOriginal
-	// ErrDefect means that the library caught a defect of its own. The object stays in this error; it can only be closed.
+	// ErrDefect means that the library caught a defect in itself. The object keeps this error; it can only be closed.
 	ErrDefect Status = errorPanic
 	// ErrClosed means that the object was closed.
 	ErrClosed Status = -1
@@ -53,7 +53,7 @@ func (s Status) Error() string {
 	return "aside: " + statusText(s)
 }
 
-// failure is a status with a message of its own.
+// failure is a status with a specific message.
 type failure struct {
 	status  Status
 	message string

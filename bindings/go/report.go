@@ -57,7 +57,7 @@ type Failed struct {
 	Err error // the filter's own error, or the library's description
 }
 
-// PartReport describes what became of a text part that filters changed. Unstable.
+// PartReport describes a text part that filters changed. Unstable.
 type PartReport struct {
 	Part      int       // the index in the result that came in
 	Len       int       // bytes of the original

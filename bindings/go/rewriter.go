@@ -48,19 +48,20 @@ type RewriterOptions struct {
 	Normalise Shapes
 	// Thinking says whether the thinking is sent; for a request there is [RequestThinking].
 	Thinking Thinking
-	// Label labels the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid
-	// of them.
+	// Label labels the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be
+	// rid of them.
 	Label bool
 
-	// KeepGuessed leaves thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the thinking
-	// in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it once more as content, and a
-	// body as content alone.
+	// KeepGuessed leaves thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the
+	// thinking in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it once more as
+	// content, and a body as content alone.
 	KeepGuessed bool
 
 	// MaxTools is how many bytes of Tools are read, and of what UseTools is given; a longer list is an error. 0: 4 MiB.
 	MaxTools uint64
 
-	// NotWhole says, with Calls, which part of a call is sent before the call is whole. A body, and Ollama's format, have whole calls only.
+	// NotWhole says, with Calls, which part of a call is sent before the call is whole. A body, and Ollama's format, have whole
+	// calls only.
 	NotWhole NotWhole
 	// UnknownTool says, with Calls, how a call of a tool that is not in Tools is treated.
 	UnknownTool UnknownTool
@@ -71,9 +72,9 @@ type RewriterOptions struct {
 	MaxCalls uint64
 	// RepairArguments mends, with Calls, arguments as CallWriterOptions.RepairArguments does.
 	RepairArguments bool
-	// StartCall is, with Calls, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call
-	// of this tool, as a grammar for a named tool (tool_choice) makes a model write them. Empty: none. For a list of calls there is
-	// [StartCalls].
+	// StartCall is, with Calls, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a
+	// call of this tool, as a grammar for a named tool (tool_choice) makes a model write them. Empty: none. For a list of calls
+	// there is [StartCalls].
 	StartCall string
 }
 
@@ -97,8 +98,8 @@ type Stats struct {
 }
 
 // Rewriter reads the bytes of an answer, an event stream, lines of JSON or a JSON body, and returns the same bytes with the
-// thinking moved out of the content to where the format has it, and with RewriterOptions.Calls the tool calls too. What it
-// cannot read passes unchanged. [Wants] tells which answers are for it.
+// thinking moved out of the content to where the format has it, and with RewriterOptions.Calls the tool calls too. Anything
+// that it cannot read passes unchanged. [Wants] tells which answers are for it.
 //
 // One call at a time may use a rewriter. A second one returns [ErrBusy] and changes nothing.
 type Rewriter struct {

@@ -491,7 +491,7 @@ func TestAllErrors(t *testing.T) {
 				t.Error(event, err, times)
 			}
 		}
-		// The stream is not finished and goes on.
+		// The stream is not finished and continues.
 		seen := ""
 		want := strings.Repeat("<", scanner.Held()) + "b"
 		for event, err := range scanner.All(strings.NewReader("b")) {

@@ -4,7 +4,7 @@
  *     cc -I include examples/c/tool_result.c target/release/libaside.a -lutil -lrt -lpthread -lm -ldl -o tool_result
  *     make 2>&1 | ./tool_result make 2
  *
- * What was done is reported on standard error. A host that runs the command itself knows the exit code, and can
+ * The report goes to standard error. A host that runs the command itself knows the exit code, and can
  * feed a stream while the command prints: `aside_tool_stream_feed()`.
  */
 #include <aside_compress.h>
@@ -56,7 +56,7 @@ static char *read_all(size_t *len)
     return text;
 }
 
-/* Tells what was done: how much shorter the result is, and which filters made it so. */
+/* Prints the report: how much shorter the result is, and which filters shortened it. */
 static void tell(const aside_compressed *compressed)
 {
     aside_report report = {.size = sizeof report};

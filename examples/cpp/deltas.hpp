@@ -49,7 +49,7 @@ private:
             {"model", model_},
             {"choices", {{{"index", 0}, {"delta", std::move(delta)}, {"finish_reason", std::move(finish_reason)}}}},
         };
-        // An event never cuts a character. Bytes that were none from the start cannot stand in JSON: they are replaced.
+        // An event never cuts a character. Bytes that are not characters cannot be in JSON: they are replaced.
         out += "data: " + chunk.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n\n";
     }
 

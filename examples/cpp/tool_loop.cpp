@@ -1,5 +1,5 @@
 // The tool loop of an agent: runs each command that the model asks for, shortens its output while it is printed, and returns it to
-// the model. The arguments stand in for the model: they are the commands that it asks for, in order.
+// the model. The arguments replace the model: they are the commands that it asks for, in order.
 //
 //     tool_loop "ls -lR /usr/lib" "make -C somewhere"
 //

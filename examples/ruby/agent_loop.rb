@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # The tool loop of an agent: runs each command that the model asks for, shortens its output under a budget, and returns it
-# to the model. The arguments stand in for the model: they are the commands that it asks for, in order.
+# to the model. The arguments replace the model: they are the commands that it asks for, in order.
 #
 #   ruby examples/ruby/agent_loop.rb "ls -lR /usr/lib" "make -C somewhere"
 

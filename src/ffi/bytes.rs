@@ -54,7 +54,7 @@ pub(super) unsafe fn optional_text<'a>(text: aside_bytes, what: &str) -> Result<
 }
 
 /// Frees memory that a function of this library returned for `aside_free()`, such as `aside_strip()`. Does nothing for
-/// NULL. Free no such memory with `free()`: the library may have a heap of its own.
+/// NULL. Do not free such memory with `free()`: the library may have a separate heap.
 ///
 /// Threads: any thread may call this at any time.
 #[ffi_export]

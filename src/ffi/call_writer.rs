@@ -51,14 +51,14 @@ pub struct aside_call_writer_options {
     pub max_tools: u64,
     /// The part of a call that is sent before the call is whole. At most `max_held` bytes of it are held.
     pub not_whole: aside_not_whole,
-    /// How a call of a tool that is not in `tools` is treated. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the same
-    /// for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
+    /// How a call of a tool that is not in `tools` is treated. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the
+    /// same for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
     pub unknown_tool: aside_unknown_tool,
     /// Whether the end of a text that has ended by itself (`ASIDE_CAUSE_ENDED`) may end a call.
     pub implied_end: aside_implied_end,
-    /// 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash that
-    /// begins no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string, a string that
-    /// holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
+    /// 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
+    /// that begins no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string,
+    /// a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
     pub repair_arguments: u32,
     /// The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
     pub max_calls: u64,
@@ -96,8 +96,8 @@ pub struct aside_call_delta {
     /// In the last delta, why the call ended: as the scanner says, or `ASIDE_CAUSE_MALFORMED` if its arguments are no JSON
     /// object. Otherwise 0.
     pub cause: aside_cause,
-    /// In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it. Otherwise 0: what
-    /// was sent stays sent, and may be no JSON.
+    /// In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it. Otherwise 0:
+    /// what was sent stays sent, and may be no JSON.
     pub is_whole: u32,
     /// In the last delta, 1 if the call broke a rule of its grammar and was repaired: the model may have meant other arguments.
     /// Otherwise 0.
@@ -127,7 +127,7 @@ const _: fn() = || {
     is_send::<CallWriter>();
 };
 
-/// What a writer's handle holds.
+/// The contents of a writer's handle.
 struct Stream {
     writer: CallWriter,
     joined: JoinedDelta,
@@ -210,7 +210,7 @@ impl Stream {
     }
 }
 
-/// The caller's options, whichever version of the struct they are.
+/// Reads the caller's options, in any version of the struct.
 ///
 /// # Safety
 /// `options` is NULL or has as many bytes as its `size` says; its texts are as long as it says.
@@ -284,8 +284,9 @@ pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) 
 }
 
 /// Feeds the next event of the scanner. `event` and `bytes` are what an `aside_event_fn` is called with, and are not used
-/// after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 68, so that it has `call`. Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that
-/// belong to no call change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
+/// after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 68, so that it has `call`. Feed all
+/// events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that belong to no call
+/// change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
 ///
 /// Returns `ASIDE_OK` with `*delta` filled: send it to the client. `ASIDE_NONE`: there is nothing to send yet, and
 /// `*delta` is not written. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`,

@@ -17,8 +17,8 @@ fn status(body: impl FnOnce() -> Result<aside_status, aside_status>) -> aside_st
     guard(|status| status, || body().unwrap_or_else(|status| status))
 }
 
-/// What HTTP says of a request and its answer, as far as it is known. Set all of it to zero, then `size`; later versions may
-/// add fields at the end. Texts are as they came; `len` is 0 where there is none.
+/// The HTTP facts about a request and its answer, as far as they are known. Set all of it to zero, then `size`; later versions
+/// may add fields at the end. Texts are verbatim; `len` is 0 where there is none.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -124,10 +124,10 @@ pub unsafe extern "C" fn aside_request_hint(exchange: *const aside_exchange, hin
 /// `body` is. `body` has all `len` bytes that have come so far: a host calls this after each piece, with all of them
 /// again, until it knows, and keeps 64 KiB at most. What comes after the model is not read.
 ///
-/// Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while it
-/// cannot be told; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than
-/// `room`, or is not UTF-8. `model` may be changed then. Returns `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
-/// `ASIDE_ERROR_PANIC`. `model` must not be memory of `body`; it may be NULL if `room` is 0.
+/// Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while the model is
+/// not known yet; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than
+/// `room`, or is not UTF-8. `model` may be changed then. Returns `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
+/// `model` must not be memory of `body`; it may be NULL if `room` is 0.
 ///
 /// Memory: it allocates nothing.
 #[ffi_export]
@@ -164,11 +164,12 @@ pub unsafe extern "C" fn aside_request_model(
     })
 }
 
-/// Finds whether a request wants the thinking in its answer, for `aside_rewriter_options.thinking`. Of `*exchange`, only `path` is read;
-/// `body` is the whole body of the request.
+/// Finds whether a request wants the thinking in its answer, for `aside_rewriter_options.thinking`. Of `*exchange`, only `path`
+/// is read; `body` is the whole body of the request.
 ///
-/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is one of
-/// Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object, wants it.
+/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it
+/// is one of Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object,
+/// wants it.
 ///
 /// Returns `ASIDE_OK` and writes an `ASIDE_THINKING_` value to `*thinking`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.

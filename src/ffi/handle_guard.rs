@@ -27,11 +27,11 @@ impl<T> HandleGuard<T> {
         HandleGuard { state: AtomicI32::new(READY), inner: UnsafeCell::new(inner) }
     }
 
-    /// Runs `body` as the only call inside the handle, if `may` accepts its state. Of two threads that try at once, one gets in,
-    /// and it sees all that the call before it has written.
+    /// Runs `body` as the only call inside the handle, if `may` accepts its state. Of two threads that try at once, one gets
+    /// in, and it sees all that the call before it has written.
     ///
     /// # Safety
-    /// What is inside is used by calls that the state let in, and by nobody else.
+    /// Only calls that the state let in use the contents.
     #[inline]
     pub(super) unsafe fn enter(
         &self,
@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    /// What two threads have at once, as C's threads have a handle.
+    /// A handle that two threads use at once, as threads in C may.
     struct Shared(HandleGuard<u64>);
 
     // SAFETY: the test gets in through the guard alone, which is what it is about.

@@ -35,11 +35,11 @@ pub struct aside_rewriter {
 pub struct aside_rewriter_options {
     /// `sizeof(aside_rewriter_options)` of the caller's header.
     pub size: size_t,
-    /// What is open at the first byte of each choice's text.
+    /// The span that is open at the first byte of each choice's text.
     pub start: aside_start,
-    /// What the field for the thinking is called.
+    /// The name of the field for the thinking.
     pub field: aside_field,
-    /// What comes in.
+    /// The kind of body that is fed.
     pub body: aside_body,
     /// 1: nothing is split, and the output is the input. 0: the text is split.
     pub off: u32,
@@ -62,7 +62,7 @@ pub struct aside_rewriter_options {
     pub calls_in_thinking: aside_calls_in_thinking,
     /// The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: all.
     pub formats: aside_formats,
-    /// What the thinking becomes in the items of OpenAI Responses.
+    /// The form of the thinking in the items of OpenAI Responses.
     pub responses_as: aside_responses_as,
     /// 1: mend in a stream of events what makes clients fail or lose text: empty `data:` lines, comments inside an event,
     /// an object over several lines, chunks without `choices`, and more. 0: all of that passes as it came.
@@ -73,16 +73,17 @@ pub struct aside_rewriter_options {
     /// 1: chat completions, completions and Ollama's lines go out as one chunk for each that came, the thinking before the
     /// content, for clients that count them. 0: each chunk has text for one field.
     pub merge: u32,
-    /// The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a list
-    /// may take some 40 times as much. 0: 4 MiB.
+    /// The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a
+    /// list may take some 40 times as much. 0: 4 MiB.
     pub max_tools: u64,
     /// 1: leave thinking that is only guessed to be some as it is. 0: if an answer ends by itself in the thinking in which the
-    /// dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it once more as
-    /// content, and a body as content alone.
+    /// dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it once more
+    /// as content, and a body as content alone.
     pub keep_guessed: u32,
     /// How the rewriter reads a tag that is not the dialect's own as the first thing of a text.
     pub leading_tags: aside_leading_tags,
-    /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls only.
+    /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
+    /// only.
     pub not_whole: aside_not_whole,
     /// With `calls`, how a call of a tool that is not in `tools` is treated.
     pub unknown_tool: aside_unknown_tool,
@@ -90,25 +91,26 @@ pub struct aside_rewriter_options {
     pub implied_end: aside_implied_end,
     /// 1: with `calls`, mend arguments as `aside_call_writer_options.repair_arguments` does. 0: leave them.
     pub repair_arguments: u32,
-    /// With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later ones
-    /// stay text. 0: 1,024, and never more.
+    /// With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later
+    /// ones stay text. 0: 1,024, and never more.
     pub max_calls: u64,
-    /// With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of this tool,
-    /// as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL: none.
+    /// With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of
+    /// this tool, as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL:
+    /// none.
     pub start_call: aside_bytes,
     /// The shapes of servers' answers of which one is made, as `ASIDE_SHAPE_` bits. 0: none.
     pub normalise: aside_shapes,
     /// Whether the thinking is sent.
     pub thinking: aside_thinking,
-    /// 1: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid of
-    /// them. 0: their signatures are empty, and their ids begin with `rs_`.
+    /// 1: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be
+    /// rid of them. 0: their signatures are empty, and their ids begin with `rs_`.
     pub label: u32,
     /// 0.
     pub reserved: u32,
 }
 
-/// What a rewriter has counted, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at the
-/// end.
+/// The counts of a rewriter, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at
+/// the end.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -170,7 +172,7 @@ const _: () = {
     assert!(aside_rewriter_stats::FIRST == 112);
 };
 
-/// What a rewriter's handle holds.
+/// The contents of a rewriter's handle.
 struct Stream {
     rewriter: Rewriter,
     /// The output of the last call, which C borrows.
@@ -201,7 +203,7 @@ unsafe fn enter(
     unsafe { (*rewriter).guard.enter(may, body) }
 }
 
-/// Calls the rewriter with its empty output, and points C to what that holds after it.
+/// Calls the rewriter with its empty output, and points C to the contents of that output afterwards.
 ///
 /// # Safety
 /// `rewriter` is NULL or there; `out` is NULL or may be written.
@@ -229,7 +231,7 @@ unsafe fn rewrite(
     unsafe { enter(rewriter, is_ready, body) }
 }
 
-/// The caller's options, whichever version of the struct they are, and its `max_tools`.
+/// Reads the caller's options, in any version of the struct, and its `max_tools`.
 ///
 /// # Safety
 /// `options` is NULL or has as many bytes as its `size` says; its text is as long as it says.

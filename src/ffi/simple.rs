@@ -46,7 +46,7 @@ pub struct aside_join_call {
     pub id: aside_bytes,
 }
 
-/// What `aside_join()` joins. Set all of it to zero, then `size`; later versions may add fields at the end.
+/// The parts that `aside_join()` joins. Set all of it to zero, then `size`; later versions may add fields at the end.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -63,14 +63,14 @@ pub struct aside_join_options {
     pub call_count: size_t,
     /// `sizeof(aside_join_call)` of the caller's header, if there are calls.
     pub call_size: size_t,
-    /// What is open where the text begins; give the same start to the scanner that splits the text:
+    /// The span that is open where the text begins; give the same start to the scanner that splits the text:
     /// `ASIDE_START_DEFAULT`, `ASIDE_START_CONTENT`, `ASIDE_START_HEADER`, or `ASIDE_START_THINKING`, for which no opener
     /// is written.
     pub start: aside_start,
-    /// What to do if a part contains what would be read as a marker: `ASIDE_MARKERS_REFUSE` or `ASIDE_MARKERS_ESCAPE`.
-    /// Escaping changes a part only where it must, as `aside_escape()` does; where that is not enough, U+200B is put
-    /// before and after the part, and thinking in a code fence gets its lines of fences broken and a line end. The text
-    /// then splits back into the escaped parts.
+    /// What to do with a part that contains a marker: `ASIDE_MARKERS_REFUSE` or
+    /// `ASIDE_MARKERS_ESCAPE`. Escaping changes a part only where it must, as `aside_escape()` does; where that is not enough,
+    /// U+200B is put before and after the part, and thinking in a code fence gets its lines of fences broken and a line end.
+    /// The text then splits back into the escaped parts.
     pub markers: aside_markers,
 }
 
@@ -78,7 +78,7 @@ impl Versioned for aside_join_options {
     const FIRST: usize = size_of::<size_t>();
 }
 
-// What is in a layout never moves; C checks the same in tests/c/layout.c.
+// The fields of a layout never move; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_join_call 48: name 0, arguments 16, id 32);

@@ -24,7 +24,7 @@ struct LastError {
     is_of_handle: bool,
 }
 
-/// What the message is.
+/// The message.
 enum Said {
     Sentence(&'static CStr),
     /// In `ROOM`.
@@ -89,7 +89,7 @@ impl<W: Write> Write for WithoutNul<W> {
     }
 }
 
-/// The general sentence of each status.
+/// Returns the general sentence of a status.
 pub(super) fn sentence(status: aside_status) -> &'static CStr {
     match status {
         ASIDE_OK => c"done",
@@ -126,7 +126,7 @@ fn failed_and_said(status: aside_status, said: Said) -> aside_status {
     status
 }
 
-/// Fails with a message of its own, which is cut where it is long; allocates nothing, if showing the message does not.
+/// Fails with a specific message, which is cut if it is long. Allocates nothing, unless formatting the message does.
 #[cold]
 pub(super) fn fail_with(status: aside_status, message: impl Display) -> aside_status {
     write_message(message);

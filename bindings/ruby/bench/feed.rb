@@ -131,7 +131,7 @@ filtered = lambda do |filter|
   FED.each { |chunk| filter.feed(chunk) { |_, text| bytes += text.bytesize } }
   bytes
 end
-# What a host does that has several deltas at hand.
+# A host that has several deltas at hand joins them.
 joined = lambda do |filter|
   bytes = 0
   FED.each_slice(16) { |chunks| filter.feed(chunks.join) { |_, text| bytes += text.bytesize } }

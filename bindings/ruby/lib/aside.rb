@@ -50,11 +50,11 @@ module Aside
   #
   # +start+:: what is open where the text begins: nil (the dialect decides), +:content+, +:header+, or +:thinking+, which
   #           writes no opener. The Scanner that splits the text needs the same start
-  # +markers+:: what to do if a part contains what would be read as a marker: +:refuse+ raises JoinError; +:escape+ breaks
+  # +markers+:: the treatment of a part that contains a marker: +:refuse+ raises JoinError; +:escape+ breaks
   #             it as Aside.escape does, and the text splits back into the escaped parts
-  # +calls+:: tool calls that stand after the content: Hashes with +name+, +arguments+ (a JSON object, as a String) and
-  #           perhaps +id+. A Scanner with <tt>calls: true</tt> reads them back as they are. They are never escaped: of one that
-  #           cannot be written, JoinError says which, and which part of it
+  # +calls+:: tool calls that follow the content: Hashes with +name+, +arguments+ (a JSON object, as a String) and
+  #           perhaps +id+. A Scanner with <tt>calls: true</tt> reads them back as they are. They are never escaped: if one cannot
+  #           be written, JoinError says which, and which part of it
   #
   #   Aside.join("", "Adding.", dialect, calls: [{ name: "add", arguments: '{"a": 2}' }])
   #
@@ -140,8 +140,8 @@ module Aside
   HISTORY_FORMATS = Native::FORMATS.slice(:chat, :responses, :messages).freeze
   private_constant :HISTORY_FORMATS
 
-  # Returns the format of the requests to a path, with or without a query, for rewrite_history; nil: their history is not rewritten.
-  # Unstable.
+  # Returns the format of the requests to a path, with or without a query, for rewrite_history; nil: their history is not
+  # rewritten. Unstable.
   #
   #   Aside.history_format("/v1/messages").inspect  # => ":messages"
   def self.history_format(path)
@@ -150,8 +150,8 @@ module Aside
     HISTORY_FORMATS.key(out.unpack1("L")) if Error.check(Native.aside_history_format(path, path.bytesize, out)) == Native::OK
   end
 
-  # Returns what a built-in server reads in requests of a format, as keywords for rewrite_history; nil: they need no change. Raises
-  # UnknownDialectError, which lists the known servers. Unstable.
+  # Returns what a built-in server reads in requests of a format, as keywords for rewrite_history; nil: they need no change.
+  # Raises UnknownDialectError, which lists the known servers. Unstable.
   #
   #   Aside.history_server("vllm", :chat)[:name].inspect  # => ":reasoning"
   def self.history_server(name, format)
@@ -190,7 +190,8 @@ module Aside
     { format: format, **words, max_body: max_body }
   end
 
-  # Returns whether a text is in a machine format (JSON, CSV, XML and the like). A Compressor does not change such texts. Unstable.
+  # Returns whether a text is in a machine format (JSON, CSV, XML and the like). A Compressor does not change such texts.
+  # Unstable.
   #
   #   Aside.protected?('{"a": 1}')  # => true
   def self.protected?(text)

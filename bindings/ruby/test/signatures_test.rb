@@ -182,7 +182,7 @@ body = "object"
                       namespace: RBS::Namespace.parse("::#{mod.name}").parent)
   end
 
-  # What comes from the private module Handle.
+  # Returns the methods that come from the private module Handle.
   def inherited(mod)
     mod.include?(Aside.const_get(:Handle)) ? Aside.const_get(:Handle).public_instance_methods(false) : []
   end

@@ -27,7 +27,7 @@ pub struct aside_compressor {
     pub(super) compressor: Arc<Compressor>,
 }
 
-/// What came out of one call or stream, and its report. It never changes. From `aside_compress()` or
+/// The result of one call or stream, and its report. It is immutable. From `aside_compress()` or
 /// `aside_tool_stream_report()`; freed by `aside_compressed_free()`.
 #[derive_ReprC]
 #[repr(opaque)]
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn aside_compressor_new(
 }
 
 /// # Safety
-/// The registry is NULL or there; `options` is NULL or as large as it says, with a text that is there.
+/// The registry is NULL or valid; `options` is NULL or as large as it says, with a valid text.
 unsafe fn new_compressor(
     registry: *const aside_registry,
     options: *const aside_compressor_options,
@@ -106,7 +106,7 @@ unsafe fn new_compressor(
     }
 }
 
-/// Frees a compressor. Does nothing for NULL. Streams that were made from it go on.
+/// Frees a compressor. Does nothing for NULL. Streams that were made from it remain usable.
 ///
 /// Inside a callback of its filters and caches nothing is freed (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
 ///
@@ -158,8 +158,8 @@ pub unsafe extern "C" fn aside_compress(
     })
 }
 
-/// Shows what becomes of the part number `index`. `*text` is written if it changes: memory of `compressed`, valid as long
-/// as that is. If it is empty, the part is removed, because another one says the same.
+/// Returns the new text of the part number `index`. `*text` is written if the part changes; it points to memory of `compressed`
+/// and is valid as long as that is. An empty text removes the part, because another part says the same.
 ///
 /// Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
 #[ffi_export]
@@ -236,7 +236,7 @@ pub unsafe extern "C" fn aside_compressed_failed(
     }
 }
 
-/// Fills `*report` with what became of the part number `index` of those that filters changed: `part_count` of the report.
+/// Fills `*report` with the report on one of the parts that filters changed: number `index` of the report's `part_count`.
 /// Set `report->size` before.
 ///
 /// Returns as `aside_compressed_failed()`.

@@ -13,7 +13,7 @@ use crate::ffi::constants::*;
 use crate::ffi::memory::{Versioned, as_c_ptr, bytes, layout};
 use crate::ffi::status::{fail_null, fail_with, guard};
 
-/// What a callback of the host replies, next to the number that it returns: `aside_reply_write()`. It belongs to the
+/// The reply of a host's callback, in addition to its return value: write it with `aside_reply_write()`. It belongs to the
 /// library and is valid until the callback returns.
 #[derive_ReprC]
 #[repr(opaque)]
@@ -143,8 +143,8 @@ const _: () = {
     assert!(aside_cache::FIRST == 80);
 };
 
-/// The name of a host's filter or cache, and the tools that it is for, `what` in the caller's struct. The name stands in
-/// banners, so it has one line.
+/// Reads the name of a host's filter or cache, and the tools that it is for; `what` names them in messages. The name is shown
+/// in banners, so it has one line.
 ///
 /// # Safety
 /// As of `bytes` and `texts`.
@@ -162,13 +162,13 @@ pub(super) unsafe fn ids(
     Ok((id.to_owned(), tool_ids.into_iter().map(str::to_owned).collect()))
 }
 
-/// What all of a host's callbacks belong to.
+/// The data that all callbacks of a host share.
 pub(super) struct Owner {
     pub(super) user: *mut c_void,
     pub(super) release: aside_release_fn,
 }
 
-// SAFETY: the header says that callbacks run in any thread, and so whatever `user` leads to must stand it.
+// SAFETY: the header says that callbacks run in any thread, so the data that `user` points to must allow it.
 unsafe impl Send for Owner {}
 // SAFETY: the same.
 unsafe impl Sync for Owner {}
@@ -215,7 +215,7 @@ fn lend(invocation: &Invocation<'_>) -> aside_invocation {
     }
 }
 
-/// What a callback returned and replied; below 0 it failed, and the reply is the reason.
+/// Calls a callback, and returns its number and its reply. Below 0 it failed, and the reply is the reason.
 fn answer(callback: impl FnOnce(*mut aside_reply) -> i32) -> Result<(i32, Vec<u8>), String> {
     let mut reply = aside_reply { text: Vec::new() };
     let code = callback(&raw mut reply);

@@ -66,7 +66,7 @@ unsafe fn change(registry: *mut aside_registry, body: impl FnOnce(&mut Registry)
     }
 }
 
-/// A filter file's text.
+/// Reads a filter file's text.
 ///
 /// # Safety
 /// As of `bytes`.

@@ -24,12 +24,12 @@ pub struct aside_tool_stream {
     guard: HandleGuard<StreamState>,
 }
 
-/// What the handle of a stream holds.
+/// The contents of a stream's handle.
 struct StreamState {
     compressor: Arc<Compressor>,
     /// None once it is finished.
     stream: Option<ToolStream>,
-    /// What was done, from the end of the stream until it is taken.
+    /// The report, from the end of the stream until it is taken.
     report: Option<Report>,
     /// The output of the last call, which C borrows.
     out: Vec<u8>,

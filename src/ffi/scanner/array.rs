@@ -193,7 +193,7 @@ impl Slots {
 }
 
 impl Sink for Array {
-    // What was held when the call began must stay as it was for whoever reads the events.
+    // Bytes that were held when the call began must not change while the events are read.
     const TAKE: Take = Take::Whole;
 
     #[inline(always)]

@@ -153,8 +153,8 @@ pub unsafe extern "C" fn aside_scanner_finish(
     unsafe { Callback { function: callback, user }.events(scanner, Input::Finish, 0) }
 }
 
-/// Releases what is held back as text of its channel, and keeps the state: the stream goes on. For a host that must
-/// show everything now. If a part of a marker was flushed, the rest of it is text too.
+/// Releases the bytes that are held back as text of their channel, and keeps the state: the stream continues. For a host that
+/// must show everything now. If a part of a marker was flushed, the rest of it is text too.
 ///
 /// Returns as `aside_scanner_feed()`.
 #[ffi_export]
@@ -198,8 +198,8 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens(
 
 /// Closes the thinking that is open: releases what is held back as text, and ends the span with `ASIDE_CAUSE_FORCED`.
 /// A tool span whose calls the dialect describes is closed too, and so is the call in it. Nothing happens if the innermost
-/// span is neither of these, or before the first byte if a prompt has opened one. A closer that comes next, with only blanks before it, is removed (that of a fence is not: it is text). For a host that ends
-/// thinking which has become too long.
+/// span is neither of these, or before the first byte if a prompt has opened one. A closer that comes next, with only blanks
+/// before it, is removed (that of a fence is not: it is text). For a host that ends thinking which has become too long.
 ///
 /// Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
 /// the close has not been delivered.

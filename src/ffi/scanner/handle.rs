@@ -151,7 +151,7 @@ pub unsafe extern "C" fn aside_scanner_new(
 }
 
 /// Makes a second scanner in the same state, also in the middle of a stream: for beams, and for trying again from here.
-/// What is fed to one does not change the other. Thoughts that were not taken are in both. The second one does not
+/// Feeding one does not change the other. Thoughts that were not taken are in both. The second one does not
 /// share the memory that C has borrowed from the first.
 ///
 /// Returns a scanner that the caller owns: `aside_scanner_free()`. NULL if that fails; `aside_last_status()` is then
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
 
 /// Sets where the next stream starts, before its first byte: after a rendered prompt that ends in the `len` bytes of
 /// `tail`. The bytes after the dialect's last turn marker count; they are read as if the model had written them, so
-/// that the stream may start inside a span or a header, and framing that the prompt has begun goes on in the stream.
+/// that the stream may start inside a span or a header, and framing that the prompt has begun continues in the stream.
 /// Spans that are open are opened at offset 0, without bytes, when the first byte is fed. Finishing or resetting the
 /// scanner restores its own start; so does a `len` of 0. `tail` is not used after the call; it must not be memory of
 /// the scanner.
@@ -255,8 +255,8 @@ pub unsafe extern "C" fn aside_scanner_start(
 /// has closed that thinking or written its opener, it was the answer: finishing then reports `ASIDE_KIND_RECLASSIFY` with the
 /// channel `ASIDE_CHANNEL_CONTENT`, before the span is closed.
 ///
-/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has changed
-/// after an error.
+/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has
+/// changed after an error.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_end_reason(
     scanner: *mut aside_scanner,

@@ -16,7 +16,7 @@ use crate::{Budget, ScannerOptions};
 pub struct aside_scanner_options {
     /// `sizeof(aside_scanner_options)` of the caller's header.
     pub size: size_t,
-    /// What is open at the first byte.
+    /// The span that is open at the first byte.
     pub start: aside_start,
     /// How a closer of the thinking without an opener, after content, is treated.
     pub stray_close: aside_stray_close,
@@ -28,9 +28,9 @@ pub struct aside_scanner_options {
     pub budget: u64,
     /// 1: there is a budget.
     pub has_budget: u32,
-    /// What the budget counts.
+    /// The unit of the budget.
     pub budget_unit: aside_budget_unit,
-    /// What has the budget.
+    /// The scope of the budget.
     pub budget_scope: aside_budget_scope,
     /// 1: report tool calls with their names and arguments, as the kinds from `ASIDE_KIND_CALL` on, if the dialect says how
     /// they are written. 0: their bytes are text of the tool channel.
@@ -53,7 +53,7 @@ const _: () = {
     assert!(aside_scanner_options::FIRST == 8);
 };
 
-/// The caller's options, whichever version of the struct they are.
+/// Reads the caller's options, in any version of the struct.
 ///
 /// # Safety
 /// `options` is NULL or has as many bytes as its `size` says.

@@ -12,7 +12,7 @@ use crate::ffi::handle_guard::is_whole;
 use crate::ffi::memory::{Versioned, fill_sized, layout, size_of_given};
 use crate::ffi::status::{fail_no_handle, fail_with};
 
-/// What a channel has had of a stream. Set `size` before each call; later versions may add fields at the end.
+/// The counts of a channel in a stream. Set `size` before each call; later versions may add fields at the end.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -98,9 +98,9 @@ pub unsafe extern "C" fn aside_scanner_offset(scanner: *const aside_scanner) -> 
 /// these are its counts, until another begins. What is held back counts when it is reported. `channel` is an
 /// `aside_channel` value. Set `counts->size` to `sizeof(aside_counts)` before.
 ///
-/// After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes, `ASIDE_CHANNEL_CONTENT` and
-/// `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the thinking although that was off;
-/// a host that knows it was off can show the text as the answer.
+/// After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes,
+/// `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the
+/// thinking although that was off; a host that knows it was off can show the text as the answer.
 ///
 /// Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel),
 /// `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.

@@ -9,7 +9,7 @@ use crate::{Error, Events, Scanner, Token};
 
 /// Where the events of a call go.
 pub(super) trait Sink: Copy {
-    /// What of a chunk can go there without a guard: nothing that could panic.
+    /// The part of a chunk that can be taken without a guard: taking it cannot panic.
     const TAKE: Take;
 
     /// Returns whether events can go there without a closer look.
@@ -32,7 +32,7 @@ pub(super) trait Sink: Copy {
     unsafe fn events(self, scanner: *mut aside_scanner, input: Input<'_>, fed: usize) -> aside_status;
 }
 
-/// What a piece is as an event.
+/// Returns the kind of event for a piece.
 #[inline(always)]
 pub(super) fn kind(piece: Piece) -> aside_kind {
     match piece {
@@ -42,7 +42,7 @@ pub(super) fn kind(piece: Piece) -> aside_kind {
     }
 }
 
-/// What a scanner gets from C.
+/// The input of a scanner from C.
 #[derive(Clone, Copy)]
 pub(super) enum Input<'a> {
     Feed(&'a [u8]),

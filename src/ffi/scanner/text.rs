@@ -58,8 +58,8 @@ impl Sink for WholeText {
 /// would be one event `ASIDE_KIND_TEXT` with all its bytes. It feeds the first chunk with another byte, and asks again: any
 /// feed may change the bytes.
 ///
-/// `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know
-/// of skipped chunks until `aside_scanner_skip()` has told it their total length and last byte.
+/// `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know of
+/// skipped chunks until `aside_scanner_skip()` is called with their total length and last byte.
 ///
 /// Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` if every
 /// chunk has to be fed, and nothing is written: before the first byte, with bytes held back or events pending, with a
@@ -83,9 +83,10 @@ pub unsafe extern "C" fn aside_scanner_quiet(scanner: *const aside_scanner, byte
     ASIDE_NOT_TEXT
 }
 
-/// Tells the scanner that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts go on as if
-/// they had been fed. `last` is the last one of them (0 to 255), which may decide whether a tag after it is a marker. Call it before any
-/// other call for this scanner, except for `aside_scanner_quiet()`, and for those that return what is held and take thoughts.
+/// Notes that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts continue as if
+/// they had been fed. `last` is the last one of them (0 to 255), which may decide whether a tag after it is a marker. Call it
+/// before any other call for this scanner, except for `aside_scanner_quiet()`, and for those that return held bytes and take
+/// thoughts.
 ///
 /// Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` if no such chunk can have been skipped, and for
 /// more bytes than any stream has; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
@@ -99,7 +100,7 @@ pub unsafe extern "C" fn aside_scanner_skip(scanner: *mut aside_scanner, len: u6
     unsafe {
         enter(scanner, is_ready, |stream| match stream.scanner.skip(len, last as u8) {
             true => ASIDE_OK,
-            false => fail_with(ASIDE_ERROR_ORDER, "where the stream stands, no bytes can have passed outside"),
+            false => fail_with(ASIDE_ERROR_ORDER, "no bytes can have been skipped at this point of the stream"),
         })
     }
 }

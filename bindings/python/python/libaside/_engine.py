@@ -23,7 +23,7 @@ Start = Literal["content", "thinking", "narration", "tool", "header"]
 
 
 class Piece(NamedTuple):
-    """A stretch of text, as an engine tells it: reasoning, or all else."""
+    """A stretch of text, as an engine reports it: reasoning, or everything else."""
 
     is_reasoning: bool
     text: str

@@ -176,8 +176,8 @@ module Aside
       triggers
     end
 
-    # Frees a loaded dialect at once. Scanners and rewriters that were made from it go on. May be called again. Another thread
-    # may use the dialect at the same time, except in #family and #opener, which read its memory. Does nothing to a frozen
+    # Frees a loaded dialect at once. Scanners and rewriters that were made from it remain usable. May be called again. Another
+    # thread may use the dialect at the same time, except in #family and #opener, which read its memory. Does nothing to a frozen
     # dialect, as the built-in ones are. Returns nil.
     def close
       return if frozen?

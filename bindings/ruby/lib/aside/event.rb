@@ -44,7 +44,7 @@ module Aside
     # Scanner#force_close, or, of a call only, +:malformed+ or +:ended+ (Scanner#end_reason). Otherwise nil.
     attr_reader :cause
 
-    # Of +:open+ and +:call+, the index of the <tt>[[span]]</tt> in the dialect's file; the number of spans stands for a header.
+    # Of +:open+ and +:call+, the index of the <tt>[[span]]</tt> in the dialect's file; the number of spans means a header.
     # Otherwise nil.
     attr_reader :rule
 

@@ -2,8 +2,8 @@
 
 module Aside
   # Reads the bytes of an answer, an event stream, lines of JSON or a JSON body, and returns the same bytes with the thinking
-  # moved out of the content to where the format has it, and with <tt>calls: true</tt> the tool calls too. What it cannot read
-  # passes unchanged. Chunking does not change a byte of the output. Rewriter.wants tells which answers are for it.
+  # moved out of the content to where the format has it, and with <tt>calls: true</tt> the tool calls too. Anything that it cannot
+  # read passes unchanged. Chunking does not change a byte of the output. Rewriter.wants returns which answers are for it.
   #
   #   rewriter = Aside::Rewriter.new("qwen3")
   #   ["data: {\"choices\":[{\"delta\":{\"content\":\"<thi", "nk>Twice 21.\"}}]}\n\n"].each do |read|
@@ -21,7 +21,7 @@ module Aside
   class Rewriter
     include Handle
 
-    # What a rewriter has counted since it was made or last reset, frozen:
+    # The counts of a rewriter since it was made or last reset, frozen:
     #
     # +events+:: events that have data, lines of JSON, and bodies that were read whole
     # +changed+:: of them, those that went out changed, or with chunks before them
@@ -62,8 +62,8 @@ module Aside
       end
 
       # Returns what a host does with a request whose answer may be for a rewriter: +:identity+, send
-      # <tt>Accept-Encoding: identity</tt> to the server; nil: nothing, because it is not a POST, or its path is another. +path+ and
-      # +formats+ are as for #wants. Any thread may call this.
+      # <tt>Accept-Encoding: identity</tt> to the server; nil: nothing, because it is not a POST, or its path is another. +path+
+      # and +formats+ are as for #wants. Any thread may call this.
       #
       #   Aside::Rewriter.request_hint("/v1/messages", "POST").inspect  # => ":identity"
       def request_hint(path, method, formats: :all)
@@ -88,8 +88,8 @@ module Aside
 
       # Returns whether a request wants the thinking in its answer, for +thinking+ of Rewriter.new: +:keep+ or +:drop+. +path+ is
       # that of the request, and +body+ its whole body. It wants none if it has <tt>"include_reasoning": false</tt>,
-      # <tt>"reasoning": {"exclude": true}</tt> or <tt>"think": false</tt>, or if it is one of Messages without +thinking+, or with
-      # one that is +disabled+. Any thread may call this. It may change in any version.
+      # <tt>"reasoning": {"exclude": true}</tt> or <tt>"think": false</tt>, or if it is one of Messages without +thinking+, or
+      # with one that is +disabled+. Any thread may call this. It may change in any version.
       #
       #   Aside::Rewriter.request_thinking("/v1/messages", '{"model":"qwen3"}').inspect  # => ":drop"
       def request_thinking(path, body)
@@ -125,8 +125,8 @@ module Aside
     # +field+:: the name of the field for the thinking: +:reasoning_content+, +:reasoning+ or +:thinking+
     # +body+:: what comes in: +:events+ (<tt>text/event-stream</tt>), +:json+, or +:lines+ (<tt>application/x-ndjson</tt>); nil:
     #          the first byte that is not blank decides
-    # +off+:: true: nothing is split, what comes in goes out
-    # +max_event+:: longer events, and longer JSON bodies, pass unread; in bytes, 0 stands for 16 MiB
+    # +off+:: true: nothing is split, the output is the input
+    # +max_event+:: longer events, and longer JSON bodies, pass unread; in bytes, 0 means 16 MiB
     # +stray_close+:: as for Scanner.new; it applies to every stream, whatever its start and dialect
     # +leading_tags+:: as for Scanner.new
     # +calls+:: true: make +tool_calls+ of the calls that the model writes as text, if the dialect says how they are written. A
@@ -134,10 +134,10 @@ module Aside
     # +tools+:: the request's +tools+ as JSON, as for CallWriter.new: calls of others stay in the text. nil: every call is emitted
     # +calls_in_thinking+:: as for Scanner.new
     # +max_held+:: how many bytes of a choice's text may be held in a stream until it is clear whether a call is for the
-    #              client; 0 stands for 1 MiB
+    #              client; 0 means 1 MiB
     # +formats+:: the formats of answers that are read, one or an Array: +:chat+, +:completions+, +:responses+, +:messages+,
     #             +:ollama+, or +:all+; those of others pass unchanged
-    # +responses_as+:: what the thinking becomes in OpenAI Responses: +:reasoning_text+, right for clients that send items back,
+    # +responses_as+:: the form of the thinking in OpenAI Responses: +:reasoning_text+, right for clients that send items back,
     #                  or +:summary+, for clients that show only that
     # +repair+:: true: mend in a stream of events what makes clients fail or lose text: empty +data+ lines, comments inside an
     #            event, an object over several lines, chunks without choices, and more
@@ -145,9 +145,10 @@ module Aside
     #                   call
     # +merge+:: true: write one chunk for each that came, the thinking before the content, for clients that count them; of chat
     #           completions, completions and Ollama's lines
-    # +max_tools+:: how many bytes of +tools+ are read, those of #use_tools too; a longer list is an error. 0 stands for 4 MiB
+    # +max_tools+:: how many bytes of +tools+ are read, those of #use_tools too; a longer list is an error. 0 means 4 MiB
     #
-    # +keep_guessed+:: true: leave thinking that is only guessed to be some as it is. Otherwise, if an answer ends by itself in the
+    # +keep_guessed+:: true: leave thinking that is only guessed to be some as it is. Otherwise, if an answer ends by itself in
+    # the
     #                  thinking in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it
     #                  once more as content, and a body as content alone
     # +not_whole+, +unknown_tool+, +implied_end+, +repair_arguments+:: with +calls+, as for CallWriter.new; a body, and Ollama's
@@ -158,7 +159,8 @@ module Aside
     #                as a grammar makes a model write them without markers (a named tool as +tool_choice+). For a list of
     #                calls there is the start +:calls+
     #
-    # +normalise+:: the shapes of servers' answers of which one is made, one or an Array: +:field+ (the server's thinking is sent in
+    # +normalise+:: the shapes of servers' answers of which one is made, one or an Array: +:field+ (the server's thinking is sent
+    # in
     #               +field+), +:lists+ (content that is a list becomes a string), +:chunks+ (a chunk with thinking and content
     #               becomes two), +:content+ (content after thinking that the server has split is split too), or +:all+
     # +thinking+:: whether the thinking is sent: +:keep+ or +:drop+; for a request there is Rewriter.request_thinking

@@ -183,7 +183,7 @@ module Aside
 
     # Sets where the next stream starts, before its first chunk: after a rendered prompt that ends in +tail+. It reads what
     # follows the dialect's last turn marker in +tail+ as if the model had written it, so the stream may start inside a span
-    # or a header. The events of open spans come with the first chunk, at offset 0 and without bytes of their own. #finish,
+    # or a header. The events of open spans come with the first chunk, at offset 0 and without bytes. #finish,
     # #reset and an empty tail go back to the scanner's own start.
     #
     # Returns what is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. What the prompt leaves undecided
@@ -241,7 +241,7 @@ module Aside
       deliver(&block)
     end
 
-    # Yields the held bytes as text of their channel. The stream goes on. It is for a host that must show everything now: a
+    # Yields the held bytes as text of their channel. The stream continues. It is for a host that must show everything now: a
     # marker of which a part was flushed is not recognised any more. Returns what #feed returns.
     def flush(&block)
       exclusively { settle_end(:aside_scanner_flush_into) }
@@ -265,7 +265,7 @@ module Aside
     #
     #   scanner.each_delta(socket) { |channel, text| print text if channel == :content }
     #
-    # If the block breaks, the stream is not finished: go on with the rest of the source, or #reset. Raises TypeError for
+    # If the block breaks, the stream is not finished: continue with the rest of the source, or #reset. Raises TypeError for
     # another kind of source.
     def each_delta(source)
       return Enumerator.new { |pairs| each_delta(source) { |channel, text| pairs << [channel, text] } } unless block_given?
@@ -627,7 +627,7 @@ module Aside
       end
     end
 
-    # A method of its own, so that an EOFError from the caller's block is not taken for the end.
+    # A separate method, so that an EOFError from the caller's block is not taken for the end.
     def read(io)
       io.readpartial(READ_SIZE)
     rescue EOFError
