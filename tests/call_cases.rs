@@ -17,7 +17,7 @@ const MOST: usize = 4096;
 
 /// Inputs whose case contradicts a rule of dialect files.
 const CONTRADICTING: &[&str] = &[
-    // An opener that stands there once more, before any thinking, is removed with its framing.
+    // An opener that is repeated before any thinking is removed with its framing.
     "<|channel><|channel>thought\n<channel|>Hello, world!\nWhat's up?",
 ];
 

@@ -35,7 +35,7 @@ fn the_file_in_the_manual_passes_its_tests() {
     check_filter(file).unwrap();
 }
 
-/// A built-in filter's tests pass too where the command is wrapped up, and where the output has colours and CR LF.
+/// Checks that a built-in filter's tests pass too where the command is wrapped up, and where the output has colours and CR LF.
 #[test]
 fn neither_wrappers_nor_colours_hide_an_output() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("filters");
@@ -95,7 +95,7 @@ fn scripts_of_packages_select_the_filters_of_their_tools() {
 /// A file that would be right, as lines to break.
 const GOOD: [&str; 7] = [r#"id = "mine""#, "", "[[run]]", r#"command = ["mine"]"#, "", "[[rule]]", r"drop = ['^ok ']"];
 
-/// The good file with one line (counted from 1) put in the place of another is refused so.
+/// Checks how the good file is refused with one line (counted from 1) put in the place of another.
 fn refused(line: usize, text: &str, at: usize, key: &str, words: &str) {
     let mut lines = GOOD;
     lines[line - 1] = text;
@@ -139,7 +139,7 @@ fn wrong_files_are_refused_with_line_and_key() {
     let names = GOOD.join("\n").replace(r#"["mine"]"#, &format!("[{}]", "'a',".repeat(5000)));
     let error = Registry::empty().add_toml(&names).unwrap_err();
     assert_eq!(error.to_string(), "more than 4096 names in `tools` and the [[run]]s");
-    // What to write instead, as of dialect files.
+    // The error says what to write instead, as with dialect files.
     refused(3, "[run]", 3, "run", "write [[run]]");
     refused(6, "[rule]", 6, "rule", "write [[rule]]");
     refused(7, "drop = ['a']\n[test]\nname = 'x'", 8, "test", "write [[test]]");
@@ -178,7 +178,7 @@ fn wrong_files_are_refused_with_line_and_key() {
     }
 }
 
-/// Text of a machine format comes to a filter as it is, if at all, in a test as in a call.
+/// Checks that text of a machine format reaches a filter unchanged, if at all, in a test as in a call.
 #[test]
 fn tests_of_a_file_see_what_a_call_would_show() {
     let check = |accepts: &str, end: &str| {
@@ -221,14 +221,14 @@ fn a_files_own_tests_are_run() {
     assert_eq!(error.line(), Some(9));
 }
 
-/// The filters that change this text, as the output of this command.
+/// Returns the filters that change this text, as the output of this command.
 fn used(registry: Registry, input: &Input, text: &str) -> Vec<String> {
     let result = Compressor::new(&registry).compress(&Invocation::new("bash", input), &[Part::Text(text.as_bytes())]);
     assert_eq!(result.parts[0] == Outcome::Same, result.report.filters.is_empty());
     result.report.filters
 }
 
-/// A fallback is for lines that no rule of another filter file decided on, of commands that run something.
+/// Checks that a fallback is for lines that no rule of another filter file decided on, of commands that run something.
 #[test]
 fn a_fallback_is_for_lines_that_no_other_filter_decided_on() {
     let ticks: String = (0..100).map(|line| format!("✓ the part number {line} of {}\n", line * 7)).collect();
@@ -268,7 +268,7 @@ fn a_fallback_is_for_lines_that_no_other_filter_decided_on() {
         registry.add_toml(&format!("id = 'mine'\n[[run]]\ncommand = ['check']\n[[rule]]\n{rule}")).unwrap();
         assert_eq!(used(registry, &Input::of_command("./check"), &ticks), expected, "{rule}");
     }
-    // What a program printed under `cargo run` is its own.
+    // Output of a program under `cargo run` belongs to the program.
     let ran = format!("     Running `target/debug/shop`\n{ticks}");
     assert_eq!(filters("cargo run"), ["passed"]);
     assert_eq!(used(Registry::new(), &Input::of_command("cargo run"), &ran), [""; 0]);
@@ -278,7 +278,7 @@ fn a_fallback_is_for_lines_that_no_other_filter_decided_on() {
     assert_eq!(used(Registry::new(), &Input::of_command("./check"), &hunk), [""; 0]);
 }
 
-/// What the error of a failing test says, for this rule, command, input and expected output.
+/// Returns the error of a failing test, for this rule, command, input and expected output.
 fn told(rule: &str, command: &str, input: &str, output: &str) -> String {
     let test = |kind: &str, name: &str, command: &str, texts: String| {
         format!("[[test]]\nname = \"{name}\"\nkind = \"{kind}\"\ncommand = \"{command}\"\n{texts}\n")
@@ -336,7 +336,7 @@ fn a_test_that_fails_says_what_is_different_and_why() {
     );
     let rows = "{\"a\": 1}\n".repeat(3);
     why("drop = ['^']", "mine", &rows, "x\n", "the input is text of a machine format");
-    // Every test that fails is told.
+    // Every test that fails is reported.
     let test = |name: &str, output: &str| {
         format!("[[test]]\nname = '{name}'\nkind = 'pass'\ncommand = 'mine'\ninput = 'x'\noutput = '{output}'\n")
     };
@@ -400,7 +400,7 @@ fn plain(first: usize, count: usize) -> String {
     (first..first + count).map(|line| format!("the worker took the job number {} from the queue\n", line * 7)).collect()
 }
 
-/// Every tool with a signature is known by what it prints, among other lines and after other commands.
+/// Checks that every tool with a signature is known by what it prints, among other lines and after other commands.
 #[test]
 fn a_tool_is_known_by_what_it_prints() {
     let mut wrong = Vec::new();
@@ -420,7 +420,7 @@ fn a_tool_is_known_by_what_it_prints() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// What only looks like the lines of a tool opens no section of it.
+/// Checks that lines that only look like those of a tool do not open its section.
 #[test]
 fn what_looks_like_a_tool_opens_no_section() {
     let mut wrong = Vec::new();
@@ -436,7 +436,7 @@ fn what_looks_like_a_tool_opens_no_section() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// A run of a tool that is known by its signature.
+/// Returns a run of a tool that is known by its signature.
 fn pytest(first: usize, count: usize) -> String {
     let test = |test: usize| format!("tests/test_m{}.py::test_item_{test} PASSED       [ {}%]\n", test % 9, test % 100);
     let tests: String = (first..first + count).map(test).collect();
@@ -499,7 +499,7 @@ fn what_was_read_has_no_sections() {
     assert_eq!(used(Registry::new(), &Input::of_command("make all"), &far), [""; 0]);
 }
 
-/// A test without a command is for the signature.
+/// Checks that a test without a command is for the signature.
 #[test]
 fn tests_of_a_file_may_be_for_its_signature() {
     let check = |opener: &str| {

@@ -98,7 +98,7 @@ fn scanner() {
     all("scanner", targets::scanner::run, &seeds, 10_000);
 }
 
-/// What a text of fences is made of.
+/// The parts of a text of fences.
 const LINES: [&str; 10] = ["\n", "\r\n", "```a\n", "```ab\n", "```c\n", "\n```", "\n```\n", "````", "\n~~~\n", " "];
 
 #[test]

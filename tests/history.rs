@@ -294,7 +294,7 @@ fn the_text_gets_the_markers_of_a_dialect() {
     assert_eq!(out, r#"{"messages":[{"role":"assistant","content":"<think>\na\n</think>\n\nb"}]}"#);
 }
 
-/// Every dialect writes thinking that it reads again, or refuses to.
+/// Checks that every dialect writes thinking that it can read again, or refuses to write it.
 #[test]
 fn every_dialect_reads_what_is_written() {
     let body = r#"{"messages":[{"role":"assistant","reasoning":"Hm, a\nb.","content":"Yes."}]}"#;
@@ -710,7 +710,7 @@ impl Bodies {
         self.out.push(']');
     }
 
-    /// An object with some of these members, in any order, each at most once.
+    /// Writes an object with some of these members, in any order, each at most once.
     fn object(&mut self, members: &[MemberOf]) {
         let mut left: Vec<usize> = (0..members.len()).collect();
         self.out.push('{');
@@ -896,7 +896,7 @@ fn without(message: &Value) -> Value {
 
 const FORMATS: [Format; 3] = [Format::Chat, Format::Messages, Format::Responses];
 
-/// Lone halves of surrogate pairs, which `serde_json` does not read, become U+FFFD.
+/// Parses a body; lone halves of surrogate pairs, which `serde_json` does not read, become U+FFFD.
 fn parsed(body: &str) -> Value {
     let body = body.replace("\\ud83d\\ude00", "😀").replace("\\ud83d", "\u{fffd}");
     serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"))
@@ -938,7 +938,7 @@ fn what_is_not_named_stays_to_the_byte() {
         let (_, tail) = body.rsplit_once(']').unwrap();
         assert!(out.ends_with(tail), "{body}\n{out}");
         assert!(out.starts_with(head) || report.thinking_off, "{body}\n{out}");
-        // Everything but thinking is the same, whatever became of that.
+        // Everything but thinking is the same, whatever happened to that.
         let list = list.split('"').nth(1).unwrap();
         let messages = |body: &str| {
             let mut messages: Vec<Value> = parsed(body)[list].as_array().unwrap().iter().map(without).collect();
@@ -967,7 +967,7 @@ fn what_is_not_named_stays_to_the_byte() {
     }
 }
 
-/// With all turns, a message is written in the same way whatever follows it.
+/// Checks that, with all turns, a message is written in the same way whatever follows it.
 #[test]
 fn a_history_that_grows_keeps_its_beginning() {
     let mut random = Random::announced("a_history_that_grows_keeps_its_beginning");
@@ -985,7 +985,7 @@ fn a_history_that_grows_keeps_its_beginning() {
     }
 }
 
-/// Damaged bodies pass, and are never half rewritten.
+/// Checks that damaged bodies pass, and are never half rewritten.
 #[test]
 fn damage_passes() {
     let mut random = Random::announced("damage_passes");

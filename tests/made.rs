@@ -89,7 +89,7 @@ fn made_dialects_are_read_as_the_reference_reads_them() {
                 assert_eq!(support::difference(&wanted, &events), None, "from {start}: {}", shown());
                 assert_eq!(thoughts, reference::thoughts(&pair.reference, &wanted), "from {start}: {}", shown());
             }
-            // What opens a span without an opener is not a marker.
+            // Text that opens a span without an opener is not a marker.
             let is_bare = pair.reference.spans.iter().any(|span| span.bare);
             let Some(safe) = pair.library.escape(&text).ok().filter(|_| !is_bare) else { continue };
             for start in [Start::Channel(Channel::Content), Start::Header] {

@@ -1,6 +1,7 @@
-//! The policies of hosts for calls: the part of a call that is sent before it is whole, calls of other tools, how many there are, what the end of the text ends,
-//! what is mended, and calls without markers. In each format, in streams and in bodies, whatever the cut: nothing is lost but what
-//! was to be dropped, and the reason to finish is that of a call only if one went out.
+//! The policies of hosts for calls: the part of a call that is sent before it is whole, calls of other tools, how many there
+//! are, what the end of the text ends, what is mended, and calls without markers. In each format, in streams and in bodies,
+//! whatever the cut: nothing is lost but what was to be dropped, and the reason to finish is that of a call only if one went
+//! out.
 
 use std::sync::Arc;
 
@@ -69,7 +70,7 @@ enum Format {
 impl Format {
     const ALL: [Format; 4] = [Format::Chat, Format::Ollama, Format::Messages, Format::Responses];
 
-    /// The reason to finish of an answer that ended by itself, and of one with a call.
+    /// Returns the reason to finish of an answer that ended by itself, and of one with a call.
     fn reasons(self) -> [&'static str; 2] {
         match self {
             Format::Chat => ["stop", "tool_calls"],
@@ -303,7 +304,7 @@ fn plain(mut said: Said) -> Said {
     said
 }
 
-/// The views that clients have of a text as a body, and as a stream, however it is cut.
+/// Returns the views that clients have of a text as a body, and as a stream, however it is cut.
 fn both(format: Format, options: &Options, text: &str) -> [Said; 2] {
     let body = plain(format.read_body(&rewritten("qwen3", options, &format.body(text), usize::MAX)));
     let mut streams = [1, 3, usize::MAX].into_iter().map(|len| {
@@ -464,7 +465,7 @@ fn the_end_of_an_answer_ends_a_call_between_two_values() {
 /// A call of a writer: its name, its arguments, and whether it is whole, with its cause and whether it was repaired.
 type Written = (String, String, Option<(bool, Cause, bool)>);
 
-/// The calls that a writer emits of a text.
+/// Returns the calls that a writer emits of a text.
 fn written(options: call_writer::Options, text: &str, reason: EndReason) -> Vec<Written> {
     let dialect = Dialect::find("qwen3").unwrap();
     let run = |len: usize| {
@@ -512,7 +513,7 @@ fn a_writer_does_the_same() {
         let whole = told("f", r#"{"x": 1}"#, (true, Cause::Marker, false));
         assert_eq!(written(writing().not_whole(not_whole), WHOLE, ended), whole);
     }
-    // What is held is `{"x": 1}`.
+    // The held bytes are `{"x": 1}`.
     for (most, hold, text) in [(8, 1, 1), (7, 0, 1)] {
         let options = writing().max_held(most);
         assert_eq!(written(options.clone().not_whole(NotWhole::Hold), WHOLE, ended).len(), hold, "{most}");

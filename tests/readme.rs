@@ -1,5 +1,5 @@
-//! Holds the manual to the code: the program of docs/start.md must run as written, the README must show lines of that page's programs,
-//! and the lists of dialects and of calls must be what `dialects/` has. `ASIDE_BLESS=1` writes the lists again.
+//! Holds the manual to the code: the program of docs/start.md must run as written, the README must show lines of that page's
+//! programs, and the lists of dialects and of calls must be what `dialects/` has. `ASIDE_BLESS=1` writes the lists again.
 
 use std::fs;
 use std::io::Write;
@@ -16,7 +16,7 @@ const END: &str = "<!-- end of dialects -->";
 const CALLS_BEGIN: &str = "<!-- calls: written by `ASIDE_BLESS=1 cargo test --test readme` -->\n";
 const CALLS_END: &str = "<!-- end of calls -->";
 
-/// One row a dialect: its name and aliases, what is open at the first byte, and its file's first comment.
+/// Returns one row for each dialect: its name and aliases, its start, and its file's first comment.
 fn table() -> String {
     let mut table = String::from("\n| dialect | starts in | what it reads |\n|---|---|---|\n");
     for name in Dialect::names() {
@@ -34,7 +34,8 @@ fn table() -> String {
     table + "\n"
 }
 
-/// One row a dialect with tables of calls: how its tables read a call, one as `join` writes it, and where an id is.
+/// Returns one row for each dialect with tables of calls: how its tables read a call, one as `join` writes it, and where an id
+/// is.
 fn calls_table() -> String {
     let mut table = String::from("\n| dialect | `body` | a call | its id |\n|---|---|---|---|\n");
     for pair in reference::all().into_iter().map(Pair::new).filter(Pair::has_calls) {
@@ -143,7 +144,7 @@ fn the_readme_shows_lines_of_programs_that_run() {
         let (_, program) = programs.iter().find(|(of, _)| *of == language).unwrap();
         let mut at = 0;
         for line in lines {
-            // What stands after `…` is left out.
+            // The text after `…` is left out.
             let is_shown = |other: &&str| {
                 line.split_once('…').map_or(other == line, |(begin, _)| other.starts_with(begin.trim_end()))
             };

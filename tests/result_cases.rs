@@ -53,7 +53,7 @@ fn whole(case: &Value, text: &str) -> String {
     let result = compressor(case).compress(&Invocation::new("bash", &input), &[Part::Text(text.as_bytes())]);
     assert_eq!(result.report.failed, [], "{}", case["id"]);
     match &result.parts[0] {
-        // What a terminal shows has no banner if it is all that was done.
+        // Text that was only passed through the terminal has no banner.
         Outcome::Text(left) if !left.starts_with(b"[Output compressed by ") => String::from_utf8_lossy(left).into(),
         Outcome::Text(left) => {
             assert!(left.len() <= limit(case), "{}: {} bytes", case["id"], left.len());
@@ -151,7 +151,7 @@ fn faults(case: &Value, text: &str, left: &str) -> Vec<String> {
     faults
 }
 
-/// Whether the line is also under this heading.
+/// Returns whether the line is also under this heading.
 fn head_of_any(original: &[&str], line: &str, head: &Regex, kept: &Option<String>) -> bool {
     let mut last = None;
     original.iter().any(|other| {
@@ -191,7 +191,7 @@ fn each_case_keeps_what_it_must() {
     assert!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What a reader takes for the end of a run that went well, and what tells of a failure.
+/// Text that a reader takes for the end of a successful run, and text that reports a failure.
 const GREEN: &str = r"^test result: ok|[1-9]\d* pass(?:ed|ing)?\b|BUILD SUCCESS|^OK\b|^PASS\b|(?i:all (?:other )?(?:tests|checks) (?:were )?pass)|^Successfully |^Done in ";
 const RED: &str = r"(?i:fail|error|fatal|panic|not ok|exception|traceback|cannot|could not|can't|unable|denied|missing|unknown|undefined|unexpected|invalid|conflict|rejected|refused|not found|no such|unmerged|abort|broken|problems?|violation|warning|critical|\*\*\*|exit(?:ed)? (?:code|status)|timed out)|[✗✘✖×●]|\^";
 
@@ -215,8 +215,8 @@ fn failing() -> Vec<Value> {
     all
 }
 
-/// Whatever the budget, and whether or not the exit code is known, what is left of a failed run does not say only that
-/// it passed.
+/// Checks that the result for a failed run does not say only that it passed, whatever the budget, and whether or not the exit
+/// code is known.
 #[test]
 fn no_failed_run_looks_as_if_it_had_passed() {
     let (green, red) = (Regex::new(GREEN).unwrap(), Regex::new(RED).unwrap());

@@ -25,7 +25,7 @@ struct Sum {
     text: [u64; 4],
     others: u64,
     spans: u64,
-    /// Of the markers, and where they stood.
+    /// Of the markers, and their places.
     places: u64,
 }
 
@@ -105,7 +105,7 @@ fn cases(size: usize) -> Vec<Case> {
     cases
 }
 
-/// Resident memory in KiB.
+/// Returns the resident memory in KiB.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
@@ -163,7 +163,7 @@ fn soak(scanners: usize, size: usize, growth: u64) {
     println!("{count} scanners on {THREADS} threads, {gigabytes:.1} GB in {:.0} s", began.elapsed().as_secs_f64());
 }
 
-/// One compressor with a cache, used by all threads: each result is what one thread alone gets.
+/// Checks one compressor with a cache that all threads use: each result is that of a single thread.
 #[cfg(feature = "compress")]
 #[test]
 fn a_compressor_on_many_threads_remembers_each_call() {

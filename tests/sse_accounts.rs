@@ -51,7 +51,7 @@ fn options(random: &mut Random) -> Options {
         .repair(random.one_in(4))
 }
 
-/// Returns what becomes of an answer, checked to be the same at cuts and in a rewriter that was used before.
+/// Returns the rewritten answer, checked to be the same at cuts and in a rewriter that was used before.
 fn rewritten(dialect: &Dialect, options: &Options, answer: &str, random: &mut Random) -> String {
     let mut rewriter = Rewriter::new(dialect, options).unwrap();
     let mut run = |chunks: &[&[u8]]| {

@@ -1,5 +1,5 @@
-//! The framing around the calls of an answer: blanks, a second closer, sections without a call, and tokens that end a turn are not
-//! content, in any format, and however the server and the network cut the answer.
+//! The framing around the calls of an answer: blanks, a second closer, sections without a call, and tokens that end a turn are
+//! not content, in any format, and however the server and the network cut the answer.
 
 use std::sync::Arc;
 
@@ -211,7 +211,7 @@ fn joined(said: &[Said]) -> Vec<Said> {
     joined
 }
 
-/// A text in pieces of `len` characters.
+/// Returns a text in pieces of `len` characters.
 fn pieces(text: &str, len: usize) -> Vec<String> {
     text.chars().collect::<Vec<_>>().chunks(len).map(|piece| piece.iter().collect()).collect()
 }
@@ -304,7 +304,7 @@ fn text_around_calls_stays() {
     check("qwen3", &format!("a\n{other}\n b\n"), &[("text", &format!("a\n{other}\n b\n"))]);
 }
 
-/// A message to a tool of the server's is not an answer.
+/// Checks that a message to a tool of the server is not an answer.
 #[test]
 fn code_for_a_tool_of_the_server_is_thinking() {
     let python = "<|channel|>commentary to=python <|constrain|>code<|message|>print(1)<|call|>";
@@ -317,7 +317,7 @@ fn code_for_a_tool_of_the_server_is_thinking() {
     check("harmony", &f.replace("functions.f", "functions.g"), &[("text", "{\"x\": 1}")]);
 }
 
-/// In a choice, text before and after a call is one text, whose words stay apart.
+/// Checks that the text before and after a call in a choice is one text, whose words stay separate.
 #[test]
 fn words_stay_apart() {
     for (text, wanted) in [

@@ -55,7 +55,7 @@ fn write(random: &mut Random, members: &[Member]) -> String {
     members.iter().map(|Member { key, values }| format!(",\"{key}\":{}", random.pick(values))).collect()
 }
 
-/// The frames of a stream whose frames are alike, each in lines without their ends, and how lines end.
+/// Returns the frames of a stream whose frames are alike, each in lines without their ends, and how lines end.
 fn frames(random: &mut Random, format: usize) -> (Vec<String>, &'static str) {
     const KEYS: [&str; 10] = [
         "id",

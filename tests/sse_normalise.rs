@@ -21,7 +21,7 @@ fn text(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }
 
-/// The thinking and the text of content that is a list, if it has nothing else.
+/// Returns the thinking and the text of content that is a list, if it has nothing else.
 fn list_of(parts: &[Value]) -> Option<[String; 2]> {
     let mut both = [String::new(), String::new()];
     for part in parts {

@@ -210,7 +210,7 @@ fn deep() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Peak memory and time of a call.
+/// Returns peak memory and time of a call.
 fn measure<T>(call: impl FnOnce() -> T) -> (T, usize, Duration) {
     let live = LIVE.load(Ordering::Relaxed);
     PEAK.store(live, Ordering::Relaxed);
@@ -230,7 +230,7 @@ fn keep_others() {
     }
 }
 
-/// One test, since what is allocated is counted for all threads.
+/// Checks all bounds in one test, because allocations are counted for all threads.
 #[test]
 fn hostile_templates_stay_within_bounds() {
     keep_others();

@@ -1,5 +1,5 @@
 /* Calls for a client through C: the same JSON leaves however the text is cut and whichever way it is fed; a tool that the request
- * does not have is not told, and a broken body is told as far as it went. */
+ * does not have is not reported, and a broken body is reported as far as it went. */
 #include "check.h"
 
 #define HUGE_LEN ((size_t)-1)
@@ -335,7 +335,7 @@ static void versions(const aside_dialect *dialect)
     memset(&newer_event, 0x5a, sizeof newer_event);
     newer_event.event = call;
     CHECK_STATUS(aside_call_writer_feed(writer, &newer_event.event, sizeof newer_event, "", &newer_delta.delta), ASIDE_NONE);
-    /* What comes after the number of the call is not needed. */
+    /* The fields after the number of the call are not needed. */
     CHECK_STATUS(aside_call_writer_feed(writer, &name, offsetof(aside_event, tokens), "f", &newer_delta.delta), ASIDE_NONE);
     CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof end, "", &newer_delta.delta), ASIDE_OK);
     CHECK(newer_delta.delta.call == 7 && newer_delta.delta.id.len == 3 && memcmp(newer_delta.delta.id.at, "c-0", 3) == 0);

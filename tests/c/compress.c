@@ -103,7 +103,7 @@ static aside_failed failed_of(const aside_compressed *compressed, size_t index)
     return failed;
 }
 
-/* What did not become a stretch, and how many stretches there are. */
+/* Returns how many bytes are in no stretch, and counts the stretches. */
 static size_t left_of(const aside_compressed *compressed, size_t index, aside_part_report *part, size_t *stretches)
 {
     aside_stretch stretch;
@@ -182,14 +182,14 @@ static void one_call(void)
     CHECK_STATUS(aside_compressed_part_report(compressed, 0, NULL), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_compressed_stretch(NULL, 0, 0, &stretch), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_compressed_stretch(compressed, 0, 0, NULL), ASIDE_ERROR_NULL);
-    /* What was borrowed from it is valid without its compressor. */
+    /* Pointers borrowed from it are valid without its compressor. */
     aside_compressor_free(compressor);
     CHECK(memcmp(result.at + result.len - 16, "error: the end.\n", 16) == 0);
     aside_compressed_free(compressed);
     aside_compressed_free(NULL);
 }
 
-/* What a host's callbacks have seen. */
+/* The arguments that a host's callbacks have received. */
 struct seen {
     aside_compressor *compressor;
     aside_tool_stream *stream;
@@ -199,7 +199,7 @@ struct seen {
     size_t recorded_len;
 };
 
-/* What every callback is given: the invocation as this header has it. */
+/* Checks the argument of every callback: the invocation as this header has it. */
 static void check_invocation(const aside_invocation *invocation, const char *input)
 {
     CHECK(invocation->size == sizeof *invocation && invocation->now == 1000);
@@ -410,7 +410,7 @@ static void stream_reentry(void)
     aside_compressed_free(compressed);
 }
 
-/* What a filter's release uses: that what it belongs to is being freed. */
+/* The state for a filter's release, which runs while its owner is being freed. */
 static struct {
     aside_registry *registry;
     aside_tool_stream *stream;

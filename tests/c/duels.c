@@ -5,7 +5,7 @@
 #include <aside_unstable.h>
 #include <pthread.h>
 
-/* What a thread of a duel does over and over with the handle that both have. Returns whether the call passed: it does, or it is
+/* The function that a thread of a duel calls again and again with the shared handle. Returns whether the call passed: it does, or it is
  * refused because the other thread is inside. */
 typedef int (*attack)(void *handle);
 

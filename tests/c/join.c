@@ -28,7 +28,7 @@ static void join(const char *name, uint32_t start, uint32_t markers, const char 
     aside_free(out);
 }
 
-/* What was joined goes through a scanner and comes out in its channels. */
+/* Feeds a joined text to a scanner, which must report the same channels. */
 static void there_and_back(const char *thinking, size_t thinking_len, const char *content, size_t content_len)
 {
     static struct heard heard;

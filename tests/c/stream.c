@@ -142,7 +142,7 @@ int main(void)
     }
     CHECK(strcmp(heard.spans, "(1)0") == 0);
 
-    /* Half a finish: only finish and reset go on. */
+    /* Half a finish: only finish and reset are allowed. */
     clear();
     CHECK_STATUS(aside_scanner_reset(scanner), ASIDE_OK);
     heard.stop = 0;

@@ -123,7 +123,7 @@ int main(void)
     no_attribute(scanner, (size_t)-1);
     other_sizes(scanner);
 
-    /* What was taken stays good while the scanner is fed. */
+    /* A thought that was taken stays valid while the scanner is fed. */
     text = thought.text;
     play(scanner, "<thinking>d</thinking>");
     CHECK(is(text, "a < b") && is(attribute(scanner, 0).value, "a < b"));
@@ -155,7 +155,7 @@ int main(void)
     none(scanner);
     aside_scanner_free(scanner);
 
-    /* A cap cuts at a character, and says so; the deltas go on. */
+    /* A cap cuts at a character, and says so; the deltas continue. */
     scanner = collecting("thinking-tags", 4);
     play(scanner, "<think>abc\xc3\xa4"
                   "def</think>");

@@ -1,5 +1,4 @@
-/* Threads share a dialect and a compressor, each with scanners of its own; two threads that meet in one scanner must get a status
- * and no crash. */
+/* Threads share a dialect and a compressor, each with its own scanners; two threads that use one scanner at once must get a status and not crash. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include <aside_unstable.h>

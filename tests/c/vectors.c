@@ -4,7 +4,7 @@
 #include <cjson/cJSON.h>
 #include <dirent.h>
 
-/* What a stream had besides the texts of its channels. */
+/* The results of a stream besides the texts of its channels. */
 struct stream {
     struct heard heard;
     char causes[HEARD_MAX];

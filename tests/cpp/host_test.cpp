@@ -22,7 +22,7 @@ namespace {
 
 void nothing(const Event &) noexcept {}
 
-/// What `call` throws.
+/// Returns the exception that `call` throws.
 template <class F>
 Status thrown(F call)
 {

@@ -29,7 +29,7 @@ pub fn declarations(description: &Description) -> String {
     out + "}\n"
 }
 
-/// `ASIDE_ERROR_NULL` as `NULL`, and others without the library's name.
+/// Returns `ASIDE_ERROR_NULL` as `NULL`, and others without the library's name.
 fn constant(name: &str) -> &str {
     let short = name.strip_prefix("ASIDE_").expect("a constant has the library's name");
     short.strip_prefix("ERROR_").unwrap_or(short)

@@ -122,8 +122,8 @@ var scenes = map[string]scene{
 	},
 }
 
-// reasons are the words for stop, tool_calls and length. In Responses the status of the answer stands for them, and Ollama has no
-// word for a call.
+// reasons are the words for stop, tool_calls and length. In Responses the status of the answer represents them, and Ollama has
+// no word for a call.
 var reasons = map[string][]string{
 	"chat": {"stop", "tool_calls", "length"}, "completions": {"stop", "stop", "length"},
 	"messages": {"end_turn", "tool_use", "max_tokens"}, "responses": {"completed", "completed", "incomplete"},

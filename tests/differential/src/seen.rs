@@ -49,7 +49,7 @@ pub struct Thought {
     pub truncated: bool,
 }
 
-/// A call's results, and how the scanner stands after it.
+/// A call's results, and the state of the scanner after it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     /// Text that follows text of its channel is joined with it.
@@ -94,7 +94,7 @@ impl Seen {
         self.held = Bytes::default();
     }
 
-    /// The fields in which the two differ, for a message.
+    /// Returns the fields in which the two differ, for a message.
     pub fn difference(&self, other: &Seen) -> String {
         let fields = |seen: &Seen| -> Vec<(&'static str, String)> {
             vec![

@@ -101,7 +101,7 @@ impl One {
             Call::Flush(Stop::Never) => scanner.flush(&mut hear)?,
             Call::Force(Stop::Never) => scanner.force_close(&mut hear)?,
             Call::Finish(Stop::Never) => scanner.finish(&mut hear)?,
-            // A feed after a flush that was stopped may find that the character that was let go goes on.
+            // A feed after a flush that was stopped may find that the character that was released continues.
             Call::Flush(stop) => again(scanner, dialect, Scanner::flush_events, *stop, true, seen)?,
             Call::Force(stop) => again(scanner, dialect, Scanner::force_close_events, *stop, true, seen)?,
             Call::Finish(stop) => again(scanner, dialect, Scanner::finish_events, *stop, stop.goes_on(), seen)?,
@@ -176,7 +176,7 @@ fn again(
     }
 }
 
-/// What was held when the call began; none where the call goes on after a stop, because that makes another call.
+/// Returns the bytes held when the call began; none where the call continues after a stop, because that makes another call.
 fn before(scanner: &Scanner, stop: Stop) -> Option<Bytes> {
     (!stop.goes_on()).then(|| scanner.before().into())
 }
@@ -237,7 +237,7 @@ fn thought(thought: Thought) -> seen::Thought {
     }
 }
 
-/// What a dialect says of itself: its start and how much of its streams is held.
+/// Returns the properties of a dialect: its start and how much of its streams is held.
 pub fn dialect_seen(dialect: &Dialect) -> (&str, &'static str, usize) {
     (dialect.name(), Start::as_str(dialect.start()), dialect.max_hold())
 }

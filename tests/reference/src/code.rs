@@ -3,10 +3,10 @@
 
 use crate::events::blank;
 
-/// Where in code the text of the innermost channel stands.
+/// The position in code of the innermost channel's text.
 #[derive(Clone, Default)]
 pub(crate) struct Code {
-    /// What has come of the line: text, since a marker was removed.
+    /// The text of the line so far, since a marker was removed.
     pub(crate) line: Vec<u8>,
     /// The character and run of the fence that opened the block around it.
     pub(crate) block: Option<(u8, usize)>,
@@ -22,7 +22,7 @@ impl Code {
     }
 }
 
-/// What code hides the next byte in.
+/// The kind of code that hides the next byte.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Hidden {
     No,

@@ -1,5 +1,5 @@
-//! What a text comes to: its events, and what tests ask of them, such as the text of one channel or the whole thoughts.
-//! Nothing here knows how a marker is found.
+//! The result of a text: its events, and the questions of tests about them, such as the text of one channel or the whole
+//! thoughts. Nothing here knows how a marker is found.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub enum What {
         rule: usize,
         tag: usize,
     },
-    /// `raw` is where the value stands inside the marker.
+    /// `raw` is the range of the value inside the marker.
     Attribute {
         name: Vec<u8>,
         value: Vec<u8>,
@@ -25,7 +25,7 @@ pub enum What {
     Call(Call),
 }
 
-/// What bytes of the tool channel are of a call.
+/// The role of bytes of the tool channel in a call.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Call {
     Begin {
@@ -48,7 +48,7 @@ pub enum Call {
     },
 }
 
-/// What an event's bytes are to the marker that they belong to. Only the reference knows it; it is not compared.
+/// The role of an event's bytes in the marker that they belong to. Only the reference knows it; it is not compared.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Part {
     None,
@@ -118,7 +118,7 @@ pub fn joined(events: &[Event]) -> Vec<Event> {
     out
 }
 
-/// Joins what a scanner may cut into events as it likes when it tells calls apart: text, framing and values.
+/// Joins what a scanner may cut into events as it likes when it reports calls: text, framing and values.
 pub fn joined_with_calls(events: &[Event]) -> Vec<Event> {
     let mut out: Vec<Event> = Vec::new();
     for event in events {
@@ -185,7 +185,7 @@ pub fn thoughts(dialect: &Dialect, events: &[Event]) -> Vec<Thought> {
     let mut now: Option<(usize, Thought)> = None;
     for event in events {
         if event.what == What::Reclassify && event.channel == "content" {
-            // What was being thought was the answer.
+            // The thinking so far was the answer.
             now = None;
         }
         if event.channel != "thinking" {

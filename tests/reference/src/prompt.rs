@@ -39,7 +39,7 @@ pub fn read_behind(dialect: &Dialect, prompt: &[u8], text: &[u8]) -> Vec<Event> 
         let is_prompts = match event.what {
             What::Close(IMPLIED) => end(marker) <= cut,
             What::Close(END) | What::Budget => false,
-            // It stands before its marker.
+            // It precedes its marker.
             What::Reclassify => end(index + 1) <= cut,
             What::Open { .. } | What::Close(_) => end(index) <= cut,
             What::Attribute { .. } => out.is_empty(),

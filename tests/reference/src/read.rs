@@ -22,12 +22,12 @@ pub fn read_ended(dialect: &Dialect, text: &[u8]) -> Vec<Event> {
     joined(&reading.events)
 }
 
-/// Reads a text for a host that wants calls told apart. What may come in pieces is joined.
+/// Reads a text for a host that wants calls. Events that may come in pieces are joined.
 pub fn read_with_calls(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
     joined_with_calls(&reading(dialect, text, start, None, Options { wants_calls: true, ..Options::default() }))
 }
 
-/// Reads a text for a host that says what becomes of stray closers. Neighbouring text is joined.
+/// Reads a text for a host that sets the treatment of stray closers. Neighbouring text is joined.
 pub fn read_with_stray(dialect: &Dialect, text: &[u8], start: Option<&str>, stray: Stray) -> Vec<Event> {
     joined(&reading(dialect, text, start, None, Options { stray: Some(stray), ..Options::default() }))
 }
@@ -53,12 +53,12 @@ pub fn read_tokens_with_calls(
     ))
 }
 
-/// What a host says of a text.
+/// A host's options for a text.
 #[derive(Clone, Copy, Default)]
 pub struct Options {
-    /// What becomes of stray closers.
+    /// The treatment of stray closers.
     pub stray: Option<Stray>,
-    /// Calls are told apart.
+    /// Calls are reported.
     pub wants_calls: bool,
     /// Tags that are not the dialect's own are text.
     pub no_leading_tags: bool,
@@ -276,7 +276,7 @@ impl Reading<'_> {
                 self.push_framing(at..begin, Part::Before);
                 self.push_framing(begin..end, Part::Marker);
                 self.pass_marker(end, false);
-                // It stands for the opener.
+                // It replaces the opener.
                 self.guessed = false;
                 self.open.last_mut().unwrap().untouched = true;
                 match rule {
@@ -421,7 +421,7 @@ impl Reading<'_> {
         at + length
     }
 
-    /// Notes where the text stands after a marker. `text`: it is not removed, or it is a fence line.
+    /// Notes the position of the text after a marker. `text`: it is not removed, or it is a fence line.
     fn pass_marker(&mut self, end: usize, text: bool) {
         let starts_line = !self.dialect.guard.is_empty() && !text;
         self.code = if starts_line { Code::default() } else { Code::after(self.text[end - 1]) };
@@ -432,7 +432,7 @@ impl Reading<'_> {
         self.dialect.spans[rule].fence.is_some()
     }
 
-    /// Goes on in the line; where it ends, it may begin or end a block.
+    /// Continues in the line; where it ends, it may begin or end a block.
     fn pass_text(&mut self, range: Range<usize>) {
         let blocks = self.channel() == "content" && self.guards("fences");
         for at in range {
@@ -524,7 +524,7 @@ impl Reading<'_> {
     }
 }
 
-/// Returns whether it is a block of the channel `tool` that has markers of its own, not a header.
+/// Returns whether it is a block of the channel `tool` that has markers and not a header.
 fn is_call(dialect: &Dialect, region: &Region) -> bool {
     region.channel == "tool" && region.rule < dialect.spans.len()
 }

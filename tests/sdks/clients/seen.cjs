@@ -1,4 +1,4 @@
-// What the clients in Node share: what a client has seen, and the loop that asks (seen.py).
+// Code that the clients in Node share: the results of a client, and the loop that asks (seen.py).
 const { createInterface } = require("node:readline");
 
 // Answers alone go to the output.

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// What an answer is written as.
+/// The format of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
     Chat,
@@ -30,7 +30,7 @@ pub const WORD: char = '§';
 /// shows.
 const FIRST_WORD: u32 = 0x4E00;
 
-/// Returns the words of a value, wherever they stand in it.
+/// Returns the words of a value, wherever they are in it.
 pub fn words(value: &Value) -> Vec<char> {
     match value {
         Value::String(text) => text.chars().filter(|&word| u32::from(word) >= FIRST_WORD).collect(),
@@ -44,7 +44,7 @@ pub fn words(value: &Value) -> Vec<char> {
 pub struct Server<'a> {
     /// Returns a number below this one.
     below: &'a mut dyn FnMut(usize) -> usize,
-    /// What texts are made of, besides words.
+    /// The parts of texts, besides words.
     pieces: &'a [String],
     next_word: u32,
     out: String,
@@ -185,7 +185,8 @@ impl<'a> Server<'a> {
         self.out += &format!("{name}data: {data}{end}{end}");
     }
 
-    /// Sends lists of events, each of them in its order: one after the other, or mixed. Some are left out, or say another place.
+    /// Sends lists of events, each of them in its order: one after the other, or mixed. Some are left out, or say another
+    /// place.
     fn send_all(&mut self, mut lists: Vec<Vec<Value>>, places: &[&str]) {
         let is_mixed = self.one_in(3);
         for list in &mut lists {

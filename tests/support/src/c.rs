@@ -21,7 +21,7 @@ impl Bytes {
 }
 
 impl Event {
-    /// Returns whether its bytes are not of the stream: an attribute's, and a name that stands in a header.
+    /// Returns whether its bytes are not of the stream: an attribute's, and a name that is in a header.
     pub fn is_apart(&self) -> bool {
         self.kind == KIND_ATTRIBUTE || self.kind == KIND_CALL_NAME && self.len == 0
     }

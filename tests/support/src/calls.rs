@@ -7,7 +7,7 @@ use aside::{Event, Scanner, ScannerOptions};
 
 use crate::Pair;
 
-/// What ids begin with that the writer makes: no model writes it.
+/// The prefix of ids that the writer makes: no model writes it.
 const MADE: &str = "\0";
 
 #[derive(Clone, PartialEq, Debug)]
@@ -34,7 +34,7 @@ impl Call {
     }
 }
 
-/// Feeds the chunks to a scanner that tells calls apart, and its events to a call writer.
+/// Feeds the chunks to a scanner that reports calls, and its events to a call writer.
 pub fn calls(pair: &Pair, start: Option<&str>, tools: Option<&Arc<Tools>>, chunks: &[&[u8]]) -> Vec<Call> {
     let options = ScannerOptions::new().start(start.map(|start| start.parse().unwrap())).calls(true);
     let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();

@@ -62,7 +62,7 @@ pub fn split(pair: &Pair, text: &str, start: Option<&str>, is_body: bool) -> Run
     runs
 }
 
-/// What a client has of each choice when the stream is over.
+/// A client's result for each choice at the end of the stream.
 #[derive(Debug, Default, PartialEq)]
 pub struct Said {
     pub runs: Runs,

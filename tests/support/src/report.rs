@@ -1,4 +1,4 @@
-//! What every report of a tool result holds to.
+//! The properties of every report of a tool result.
 
 use aside::compress::{Change, Report, SliceError};
 use twox_hash::XxHash3_64;

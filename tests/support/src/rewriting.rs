@@ -24,7 +24,7 @@ pub fn rewrite(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<I
     String::from_utf8(rewrite_bytes(dialect, options, chunks)).unwrap()
 }
 
-/// Returns what becomes of a stream or body, checked to be the same at every cut.
+/// Returns the rewritten stream or body, checked to be the same at every cut.
 pub fn at_every_cut(dialect: &Dialect, options: &Options, input: &str) -> String {
     let input = input.as_bytes();
     let whole = rewrite(dialect, options, [input]);
@@ -35,7 +35,7 @@ pub fn at_every_cut(dialect: &Dialect, options: &Options, input: &str) -> String
     whole
 }
 
-/// Returns what becomes of a stream, checked to be the same at a few random cuts.
+/// Returns the rewritten stream, checked to be the same at a few random cuts.
 pub fn at_random_cuts(dialect: &Dialect, options: &Options, input: &str, random: &mut Random) -> String {
     let whole = rewrite(dialect, options, [input.as_bytes()]);
     for most in [2, 20, 400] {
@@ -45,7 +45,7 @@ pub fn at_random_cuts(dialect: &Dialect, options: &Options, input: &str, random:
     whole
 }
 
-/// Reads a stream of a format, or what must become of it.
+/// Reads a stream of a format, or its expected result.
 pub fn case(file: &str) -> String {
     let file = Path::new(ROOT).join("tests/sse/formats").join(file);
     std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
