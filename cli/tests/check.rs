@@ -92,7 +92,7 @@ fn each_key_of_an_example_is_judged() {
     wrong(&format!("{texts}start = \"thinking\""), ["thinking", r#""b""#, r#""a<t kind='x'>b""#]);
 }
 
-/// All that is wrong and all that is missing is said at once.
+/// Checks that everything that is wrong or missing is reported at once.
 #[test]
 fn wrong_calls_and_missing_kinds_are_shown_together() {
     let lines = r#"

@@ -1,5 +1,5 @@
-//! What a model, a tool, a file's name or an argument says cannot act on the terminal that shows it. The terminal is a real one,
-//! that `script` makes. And what happens where standard input or output is closed.
+//! Text of a model, a tool, a file's name or an argument cannot act on the terminal that shows it. The terminal is a real one,
+//! made by `script`. And the program's behaviour if standard input or output is closed.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -78,7 +78,7 @@ fn split_shows_what_would_act() {
         }
         assert_eq!((thinking.as_str(), content), (SHOWN, format!("\n{SHOWN}\n")), "in feeds of {chunk}");
     }
-    // What a marker or a call says is text of the model too.
+    // The text in a marker or a call is text of the model too.
     let tagged = file("hostile-tag.txt", "A <thinking thought='\u{1b}[31mx\u{9b}'/>B\n".as_bytes());
     let shown = harmless(&format!("NO_COLOR=1 aside split --dialect=thought-stream {} 2>/dev/null", tagged.display()));
     assert_eq!(shown, "[content]\nA \n[thinking thought=\"\\u{1b}[31mx\\u{9b}\"]\n[content]\nB\n");

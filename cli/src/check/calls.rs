@@ -1,4 +1,5 @@
-//! The calls of an example, as `aside check` compares them: what a client gets, and the scanner's events, which no cut may change.
+//! The calls of an example, as `aside check` compares them: what a client gets, and the scanner's events, which no cut may
+//! change.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -8,7 +9,7 @@ use aside::{
 };
 use serde::Deserialize;
 
-/// What ids begin with that the writer makes, so that they differ from those in an example.
+/// The prefix of ids that the writer makes, so that they differ from those in an example.
 const ID_PREFIX: &str = "\0";
 
 /// A call as an example writes it, and as a client gets it.
@@ -42,7 +43,7 @@ impl Call {
     }
 }
 
-/// What came of one way to cut a text.
+/// The result of one way to cut a text.
 #[derive(PartialEq, Default)]
 pub struct Called {
     pub calls: Vec<Call>,
@@ -52,7 +53,7 @@ pub struct Called {
     events: Vec<(String, Channel, Vec<u8>)>,
 }
 
-/// Feeds the chunks to a scanner that tells calls apart, and its events to a call writer.
+/// Feeds the chunks to a scanner that reports calls, and its events to a call writer.
 pub fn run(
     dialect: &Dialect,
     start: Option<Start>,

@@ -87,7 +87,7 @@ struct Outcome {
     thoughts: Vec<aside::Thought>,
     attributes: Vec<(String, String)>,
     causes: Vec<&'static str>,
-    /// What the stretches of the text are, text joined.
+    /// The events of the text, with joined text.
     events: Vec<(String, u64, usize)>,
 }
 

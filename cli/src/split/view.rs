@@ -26,7 +26,7 @@ pub struct View<'a> {
     pub out: Vec<u8>,
     /// The channel of the part that is being shown.
     part: Option<Channel>,
-    /// What the markers of the next part say, such as a tool's name.
+    /// The attributes of the next part's markers, such as a tool's name.
     attributes: String,
     line_start: bool,
     /// Makes calls of the events, if calls are shown.
@@ -105,7 +105,7 @@ impl View<'_> {
 
     fn show_part(&mut self, event: &Event<'_>) {
         match &event.kind {
-            // A wrapper around content, such as a box, belongs to the part that it stands in.
+            // A wrapper around content, such as a box, belongs to the part that it is in.
             Kind::Open { .. } if event.channel == Channel::Content => {}
             Kind::Open { .. } => self.part = None,
             Kind::Attribute(attribute) => {
@@ -134,7 +134,7 @@ impl View<'_> {
         }
     }
 
-    /// Starts a part on a line of its own, below its label.
+    /// Starts a part on a new line, below its label.
     fn begin(&mut self, channel: Channel) {
         self.end();
         if matches!(self.how, Show::Labelled) || !self.attributes.is_empty() {
@@ -205,7 +205,7 @@ impl View<'_> {
     }
 }
 
-/// A field of a JSON object; bytes that JSON cannot say are written in hexadecimal.
+/// Returns a field of a JSON object; bytes that JSON cannot represent are written in hexadecimal.
 fn json(key: &str, bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => format!(r#","{key}":{}"#, serde_json::Value::from(text)),

@@ -1,5 +1,5 @@
-//! Signals while a command runs. Each of them must reach the command once: what a terminal or `timeout` sends goes to all processes
-//! of the group, and is not sent again.
+//! Signals while a command runs. Each of them must reach the command once: what a terminal or `timeout` sends goes to all
+//! processes of the group, and is not sent again.
 
 #[cfg(unix)]
 pub use unix::{Received, listen, wait};
@@ -59,8 +59,8 @@ mod unix {
         }
     }
 
-    /// Calls `on_signal` for each signal until it returns false. A signal that was ignored when the program began, as under `nohup`,
-    /// stays so.
+    /// Calls `on_signal` for each signal until it returns false. A signal that was ignored when the program started, as under
+    /// `nohup`, stays ignored.
     pub fn listen(on_signal: impl Fn(Received) -> bool + Send + 'static) {
         let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
         // Without them the program ends at a signal as it would by itself.
