@@ -54,7 +54,7 @@ fn main() {
         ["result", kind] => results(kind),
         ["tools"] => results_of_tools(),
         [way, dialect, ref workloads @ ..] if !workloads.is_empty() => some(way, dialect, workloads),
-        // `cargo bench` and `cargo test --benches` start every bench with arguments of their own.
+        // `cargo bench` and `cargo test --benches` start every bench with other arguments.
         _ => println!("run by scripts/count-instructions"),
     }
 }
@@ -278,7 +278,7 @@ fn results(kind: &str) {
 /// The bytes of each tool's output.
 const OUTPUT: usize = 64 * 1024;
 
-/// The lines differ by a number, which stands for `#`.
+/// The lines differ by a number, which replaces `#`.
 const TOOLS: [(&str, &str, &str); 5] = [
     ("cargo test", "cargo test", "test parser::reads::reads_case_# ... ok\n"),
     ("npm", "npm install", "npm http fetch GET 200 https://packages.test/left-#/-/left-#.tgz 12ms (cache miss)\n"),
@@ -303,7 +303,7 @@ fn results_of_tools() {
     }
 }
 
-/// What `cargo test` prints for 100 tests.
+/// Returns the output of `cargo test` for 100 tests.
 fn test_run(fails: bool) -> String {
     let mut text = "   Compiling parser v0.3.1 (/home/user/parser)\n    Finished `test` profile [unoptimized + debuginfo] \
                     target(s) in 4.21s\n     Running unittests src/lib.rs (target/debug/deps/parser-5e1b7a3c)\n\nrunning \

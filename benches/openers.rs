@@ -28,8 +28,8 @@ struct Example {
     input: String,
 }
 
-/// In the order of the dialect's file. Literals, tags with their brackets and lines of fences come from the dialect itself;
-/// whole headers from its file's examples, one for each beginning and channel.
+/// Returns the openers in the order of the dialect's file. Literals, tags with their brackets and lines of fences come from the
+/// dialect itself; whole headers from its file's examples, one for each beginning and channel.
 pub fn openers(dialect: &Dialect) -> Vec<Opener> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../dialects/{}.toml", dialect.name()));
     let text = fs::read_to_string(path).expect("the file of a built-in dialect");
@@ -63,7 +63,8 @@ fn opens(dialect: &Dialect, text: &str) -> Option<Key> {
     open
 }
 
-/// What opened spans in the examples of the dialect's file, the last ones first: the first ones try unusual spellings.
+/// Returns the openers of spans in the examples of the dialect's file, the last ones first: the first ones try unusual
+/// spellings.
 fn in_examples(dialect: &Dialect, file: &File) -> Vec<String> {
     let mut openers = Vec::new();
     for example in file.example.iter().rev() {

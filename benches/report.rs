@@ -52,7 +52,7 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     fs::create_dir_all(root.join("docs/plots")).expect("a folder for the plots");
     let mut report = String::from(HEAD);
-    // What others cost first, then the machine's limits; what was aimed at, and where it was run, come last.
+    // The costs of others come first, then the machine's limits; the goals, and the machine, come last.
     report += &peers(&figures, &root);
     report += &times(&figures);
     report += &crossings(&figures);
@@ -120,7 +120,7 @@ impl Figures {
         self.text(key, field)?.parse().ok()
     }
 
-    /// The last two fields of a count are how often, and how many instructions that took.
+    /// Reads the last two fields of a count: how often, and how many instructions that took.
     fn each(&self, key: &[&str]) -> Option<f64> {
         Some(self.number(key, 1)? / self.number(key, 0)?)
     }
@@ -200,7 +200,7 @@ impl Target {
         Target { at_least: true, ..Target::at_most(limit, what, measured, decimals) }
     }
 
-    /// What it would be if aside did nothing.
+    /// Sets the figure if aside did nothing.
     fn alone(self, alone: Option<f64>) -> Target {
         Target { alone, ..self }
     }
@@ -340,8 +340,8 @@ fn targets(figures: &Figures) -> String {
         + &limits(figures, event)
 }
 
-/// Why some figures are not reached: what the least that does the same costs, measured in the same run.
-/// Returns the goals for what servers and gateways pay beside the scanner.
+/// The reason that some figures are not reached: the cost of the least work with the same effect, measured in the same run.
+/// Returns the goals for the costs of servers and gateways besides the scanner.
 fn of_fleets(figures: &Figures) -> Vec<Target> {
     let stream = |limit, name: &str, what: &str| {
         let what = format!("{what}: instructions a frame");
@@ -679,8 +679,8 @@ fn peers(figures: &Figures, root: &Path) -> String {
     text
 }
 
-/// Of every dialect, the exponent for each text: from 8 times the shortest to 64 times, as what is paid once weighs least
-/// there.
+/// Returns, for every dialect, the exponent for each text: from 8 times the shortest to 64 times, because one-time costs matter
+/// least there.
 fn exponents(figures: &Figures) -> Vec<(&str, [Option<f64>; 5])> {
     let mut dialects: Vec<&str> = figures.all(&["growth"]).map(|line| line[0].as_str()).collect();
     dialects.dedup();
@@ -704,17 +704,17 @@ fn growth(figures: &Figures) -> String {
         + &table(["dialect", "prose", "near misses", "blank lead", "one line", "open fence"], rows)
 }
 
-/// The instructions of a feed of W2 through C, callback.
+/// Returns the instructions of a feed of W2 through C, callback.
 fn token(figures: &Figures) -> Option<f64> {
     figures.each(&["instructions", "callback", "inline-think", "W2"])
 }
 
-/// The instructions of a feed of a tool call, without and with the option `calls`.
+/// Returns the instructions of a feed of a tool call, without and with the option `calls`.
 fn call_feeds(figures: &Figures, place: &str) -> [Option<f64>; 2] {
     ["plain", "calls"].map(|way| figures.each(&["call", place, way]))
 }
 
-/// The mean of the ways to write whole calls, without and with the option.
+/// Returns the mean of the ways to write whole calls, without and with the option.
 fn mean_of_bodies(figures: &Figures) -> [Option<f64>; 2] {
     let counts = BODIES.map(|place| call_feeds(figures, place));
     [0, 1].map(|way| {

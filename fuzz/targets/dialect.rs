@@ -87,7 +87,7 @@ pub const MARKERS: [&str; 20] = [
 const BLANKS: [&str; 6] = ["\\n", "\\n\\n", " ", "\\r\\n", "a", "\\n<"];
 const CHANNELS: [&str; 4] = ["content", "thinking", "narration", "tool"];
 
-/// A dialect file that looks like one.
+/// Returns a dialect file that looks like one.
 fn make(bytes: &[u8]) -> String {
     let mut input = Input { rest: bytes };
     let mut file = String::from("name = \"made\"\n");

@@ -128,7 +128,7 @@ const KIB: usize = 1024;
 
 fn counts() {
     for &(who, split) in ALL {
-        // What is made once is not in the count.
+        // Objects that are made once are not in the count.
         split(&Message::empty(), &mut |_, _| {});
         for name in WORKLOADS {
             let workload = Workload::new(name, &MARKERS, 128 * KIB);
@@ -170,7 +170,8 @@ fn times() {
     }
 }
 
-/// White space at the ends of a part is not compared: each takes another share of it to the markers.
+/// Counts wrong messages. White space at the ends of a part is not compared: each parser assigns another share of it to the
+/// markers.
 fn wrong() {
     // Of another kind: a `<` just before a marker, in chunks of every size.
     let angle = "<think>a <</think>b";

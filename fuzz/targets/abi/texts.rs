@@ -11,7 +11,7 @@ use super::rewriter::start_of;
 use super::version::{LARGEST, Version, is_version, size};
 use super::{BUILT_IN, chunk};
 
-/// What a call that gives memory gave; its status where it failed, and then nothing may have been written.
+/// Returns the memory that a call returned; its status if it failed, and then nothing may have been written.
 pub fn owned(call: impl FnOnce(*mut usize) -> *mut u8) -> Result<Vec<u8>, i32> {
     let mut len = 7;
     let out = call(&mut len);
@@ -60,7 +60,7 @@ unsafe fn join(input: &mut Input<'_>, dialect: Handle, rust: &aside::Dialect, te
     };
     let mut given = Version::given(input, options);
     let got = owned(|len| unsafe { aside_join(dialect, given.at(), len) });
-    // What this version reads of it.
+    // The part of it that this version reads.
     let read = given.get();
     let refused = match read {
         _ if !is_version(options.size, size_of::<usize>()) => SIZE,

@@ -25,7 +25,7 @@ const BYTES: usize = 32 * 1024;
 /// These make what the others use.
 const FIRST: usize = 8;
 
-/// What becomes of a frame that comes in these parts.
+/// Handles a frame that arrives in these parts.
 type Way = Box<dyn FnMut(&str, &mut Vec<u8>)>;
 
 fn rewriter(server: &str, parts: usize) -> Way {
