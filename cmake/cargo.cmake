@@ -6,8 +6,8 @@ if(NOT ASIDE_CARGO)
 endif()
 set(ASIDE_TARGET_DIR "${PROJECT_BINARY_DIR}/target" CACHE PATH "cargo's target folder; builds may share one")
 
-# What a static library of Rust needs of the system. A test compares it with what rustc says. The unwinder is left to the
-# compiler, which adds the right one by itself: a `-static` program cannot have libgcc_s.
+# The system libraries that a static library of Rust needs. A test compares the list with rustc's. The unwinder is left to the
+# compiler, which adds the right one: a `-static` program cannot have libgcc_s.
 if(APPLE)
     set(ASIDE_SYSTEM_LIBRARIES System c m)
     set(ASIDE_SHARED_NAMES libaside.dylib libaside.${ASIDE_ABI}.dylib libaside.${ASIDE_VERSION}.dylib)

@@ -61,7 +61,7 @@
 //! | `templates` | no | `Dialect::find_for_rendered_template`, which renders a chat template with the variables of a request |
 
 #![deny(unsafe_code, missing_docs, missing_debug_implementations)]
-// What Clippy says of interfaces.
+// Clippy's lints for interfaces.
 #![warn(
     clippy::missing_errors_doc,
     clippy::missing_panics_doc,

@@ -388,7 +388,7 @@ int envoy_dynamic_module_on_http_filter_response_body(void *envoy, const void *f
         free(chunks);
         return reset(envoy, STOP_BODY);
     }
-    /* What is appended comes behind all that came, which is drained then. Envoy may move its bytes meanwhile, so they are fed first
+    /* Appended bytes come after all received bytes, which are drained then. Envoy may move its bytes meanwhile, so they are fed first
        from a copy if there are several. */
     piece.ptr = chunks[0].ptr;
     piece.length = came;

@@ -8,7 +8,7 @@ use crate::{
     scanner::{Cause, Error, Kind, Scanner},
 };
 
-/// What a stretch was written as. What is not a part is a marker, or framing.
+/// The role in which a stretch was written. A stretch that is not a part is a marker, or framing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Text(Channel),
@@ -34,7 +34,7 @@ pub struct Text {
     pub parts: Vec<Part>,
     /// Where each call begins: its region, if that begins with it.
     pub calls: Vec<usize>,
-    /// Where the names stand that are fields of headers.
+    /// The ranges of names that are fields of headers.
     pub header_names: Vec<Range<usize>>,
 }
 
@@ -44,7 +44,7 @@ impl Text {
         append(&mut self.bytes, bytes)
     }
 
-    /// Writes a part, and returns where it stands.
+    /// Writes a part, and returns its range.
     pub fn part(&mut self, role: Role, bytes: &[u8]) -> memory::Result<Range<usize>> {
         let from = self.bytes.len();
         append(&mut self.bytes, bytes)?;
@@ -92,7 +92,7 @@ struct Verifier<'a> {
     text: &'a Text,
     /// The first part that has not been read whole, or that is empty.
     part: usize,
-    /// Calls that have ended as they should, and names of headers that have been told.
+    /// Calls that have ended as they should, and names of headers that have been reported.
     ended: usize,
     named: usize,
     wrong: Option<usize>,

@@ -65,7 +65,7 @@ impl Edits {
         Ok(mem::replace(&mut self.list[edit].1, start..self.text.len()))
     }
 
-    /// Writes a part of `raw` with its edits. `place` returns where in `raw` a stretch of the data stands.
+    /// Writes a part of `raw` with its edits. `place` returns the range of a stretch of the data in `raw`.
     pub fn apply(
         &mut self,
         raw: &[u8],

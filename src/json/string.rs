@@ -13,7 +13,7 @@ use crate::memory::{self, append};
 pub enum Part<'a> {
     /// A stretch of the text, which stays as it is.
     Same(Range<usize>),
-    /// An escape, or what one stands for. Half a pair of surrogates, which UTF-8 cannot write, is the three bytes that the
+    /// An escape, or its character. Half a pair of surrogates, which UTF-8 cannot write, is the three bytes that the
     /// scheme of UTF-8 has for its number: they are not UTF-8, but `escape` recognises them.
     Other(&'a [u8]),
 }
@@ -142,13 +142,13 @@ const LONGEST: usize = 6;
 
 /// An escape at the beginning of a text.
 enum Escape {
-    /// It stands for this character, which is ASCII.
+    /// It encodes this character, which is ASCII.
     Short(u8),
-    /// It stands for this unit of UTF-16.
+    /// It encodes this unit of UTF-16.
     Unit(u32),
     /// JSON has no such escape: these bytes are text.
     None(usize),
-    /// Only more bytes can tell.
+    /// Only more bytes can decide.
     Cut,
 }
 
@@ -238,8 +238,8 @@ impl Unescape {
         self.len
     }
 
-    /// Hands over what the escape at the beginning of `text` stands for. Returns its length, or none if only more bytes can
-    /// tell.
+    /// Hands over the character of the escape at the beginning of `text`. Returns its length, or none if only more bytes can
+    /// decide.
     #[inline]
     fn escape<E>(&mut self, text: &[u8], put: &mut impl FnMut(Part<'_>) -> Result<(), E>) -> Result<Option<usize>, E> {
         match Escape::read(text) {
@@ -361,7 +361,7 @@ mod tests {
             (r#"\u0041\u00e9\u65E5""#, "Aé日"),
             (r#"\ud83e\udde0!""#, "🧠!"),
             (r#"\ud83e!\udde0\ud83e\n\ud83e\ud83e\udde0\ud83e""#, "\u{FFFD}!\u{FFFD}\u{FFFD}\n\u{FFFD}🧠\u{FFFD}"),
-            // What JSON does not have stays.
+            // Escapes that JSON does not have are copied.
             (r#"\q\u12\u12G4\é\x41""#, r"\q\u12\u12G4\é\x41"),
             ("raw\ttab\nand \x01 control\"", "raw\ttab\nand \x01 control"),
             // The string ends there, whatever follows.

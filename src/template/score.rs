@@ -7,18 +7,18 @@ use super::signatures::{Catalogue, Framing, MarkerPair, Needle, NeedleId, Signat
 use crate::channel::{Channel, Start};
 use crate::memory::{Result, filled};
 
-/// What is known of a template.
+/// The known facts about a template.
 pub struct Evidence<'a> {
     /// The template's own text.
     pub source: &'a str,
-    /// What the template writes.
+    /// The text that the template writes.
     pub written: &'a str,
-    /// What it writes if the model calls a tool. It is empty if that is unknown.
+    /// The text that it writes if the model calls a tool. It is empty if that is unknown.
     pub call: &'a str,
     /// The placeholders in `written` for the thought, and for the answer after it.
     pub thought: &'a str,
     pub answer: &'a str,
-    /// What its generation prompt may write by default, and if thinking is asked for.
+    /// The texts that its generation prompt may write by default, and if thinking is requested.
     pub prompts: &'a [&'a str],
     pub thinking_prompts: &'a [&'a str],
 }
@@ -34,7 +34,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// The rank. More is better.
+    /// Returns the rank. Higher is better.
     pub fn rank(&self) -> (i32, (bool, bool)) {
         (self.score, self.has_all)
     }
@@ -135,7 +135,7 @@ impl<'a> Scorer<'a> {
         Some(Candidate { signature, start, score, has_all: (has_all(&signature.tools), has_all(&signature.turns)) })
     }
 
-    /// Whether two dialects differ in nothing that the template has.
+    /// Returns whether two dialects differ in nothing that the template has.
     pub fn are_alike(&self, one: &Signature, other: &Signature) -> bool {
         let markers = |signature: &'static Signature| {
             let pairs = signature.thinking.iter().flat_map(|pair| pair.open.iter().chain(&pair.close));
@@ -200,7 +200,7 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// Whether this framing is between two texts. Returns `None` if at no place only white space or the framing is
+    /// Returns whether this framing is between two texts. Returns `None` if at no place only white space or the framing is
     /// between them.
     fn is_between(&self, left: &str, framing: &str, right: &str) -> Option<bool> {
         let mut seen = None;
@@ -221,12 +221,12 @@ impl<'a> Scorer<'a> {
         seen
     }
 
-    /// Whether a path through the generation prompt opens the thinking and leaves it open.
+    /// Returns whether a path through the generation prompt opens the thinking and leaves it open.
     fn prompt_opens(&self, pair: &MarkerPair) -> bool {
         self.evidence.prompts.iter().any(|prompt| self.opens(prompt, pair))
     }
 
-    /// Whether the prompt opens the thinking by default, and leaves it open if thinking is asked for.
+    /// Returns whether the prompt opens the thinking by default, and leaves it open if thinking is requested.
     fn prompt_may_open(&self, pair: &MarkerPair) -> bool {
         let Evidence { prompts, thinking_prompts, .. } = self.evidence;
         !prompts.is_empty()
