@@ -110,9 +110,8 @@ fn conflict(a: &Shape, b: &Shape, suffixes: bool) -> Option<String> {
     let show = |bytes: &[u8]| quoted(&String::from_utf8_lossy(bytes));
     let show_tag = |slash: &str, name: &[u8]| quoted(&format!("<{slash}{}>", String::from_utf8_lossy(name)));
     match (a, b) {
-        (Shape::Literal(a), Shape::Literal(b)) => {
-            (a.starts_with(b) || b.starts_with(a)).then(|| format!("{} and {} cannot be distinguished", show(a), show(b)))
-        }
+        (Shape::Literal(a), Shape::Literal(b)) => (a.starts_with(b) || b.starts_with(a))
+            .then(|| format!("{} and {} cannot be distinguished", show(a), show(b))),
         (Shape::CloseName(_, lines), Shape::CloseName(_, other)) if lines != other => None,
         (Shape::OpenName(a), Shape::OpenName(b)) | (Shape::CloseName(a, _), Shape::CloseName(b, _)) if a == b => {
             Some(format!("the tag {} is there twice", show(a)))

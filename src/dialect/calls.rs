@@ -52,7 +52,10 @@ fn check_ends(calls: &[Spanned<Call>], closes: &[String]) -> Result<(), Fault> {
         }
         if let Some((begin, closer)) = call.begin.as_ref().and_then(|begin| Some((begin, meets(begin.get_ref())?))) {
             let (here, closer) = (quoted(begin.get_ref()), quoted(closer));
-            return fault(begin, format!("{here} and the span's closer {closer} cannot be distinguished between calls"));
+            return fault(
+                begin,
+                format!("{here} and the span's closer {closer} cannot be distinguished between calls"),
+            );
         }
         let others: Vec<&str> = closes.iter().chain(end.map(Spanned::get_ref)).map(String::as_str).collect();
         let apart = "cannot be distinguished after a value";
