@@ -288,7 +288,7 @@ fn guarded<T>(id: &str, report: &mut Report, run: impl FnOnce() -> Result<T, Str
     caught(run).map_err(failed).ok()
 }
 
-/// Returns the line that stands for a result that equals the last one.
+/// Returns the line that replaces a result that equals the last one.
 fn same_output(timestamp: u64, texts: &[Original]) -> String {
     let (mut lines, mut bytes) = (0, 0);
     for text in texts.iter().map(|text| text.bytes).filter(|text| !text.is_empty()) {

@@ -19,18 +19,18 @@ const READS: [&str; 8] = ["path", "file_path", "file", "filename", "pattern", "q
 const LOGS: [&str; 2] = ["journalctl", "dmesg"];
 const WORDS: [&str; 3] = ["log", "logs", "grep"];
 
-/// Whether any program whose output is seen shows what is in files.
+/// Returns whether any program whose output is seen shows what is in files.
 pub fn shows_files(input: &Input) -> bool {
     input.commands().iter().any(|run| run.prints() && reads_files(run))
 }
 
-/// Whether the programs whose output is seen are known, and none of them shows what is in files or logs, searches or lists.
+/// Returns whether the programs whose output is seen are known, and none of them shows what is in files or logs, searches or lists.
 pub fn only_runs(input: &Input) -> bool {
     let mut printing = input.commands().iter().filter(|run| run.prints()).peekable();
     printing.peek().is_some() && !printing.any(|run| reads_files(run) || searches(run) || lists(run))
 }
 
-/// Whether tools may be known by what they printed. If no command line says what was run, a tool's input may say that it reads.
+/// Returns whether tools may be known by what they printed. If no command line says what was run, a tool's input may say that it reads.
 pub fn may_have_sections(input: &Input) -> bool {
     match input.command() {
         Some(line) if !line.trim().is_empty() => only_runs(input),
@@ -38,12 +38,12 @@ pub fn may_have_sections(input: &Input) -> bool {
     }
 }
 
-/// Whether any program whose output is seen shows what is in files or logs, or searches.
+/// Returns whether any program whose output is seen shows what is in files or logs, or searches.
 pub fn reads_or_searches(input: &Input) -> bool {
     input.commands().iter().any(|run| run.prints() && (reads_files(run) || searches(run)))
 }
 
-/// Whether the output of any program that is seen went through `head`, `grep` and the like, so it may be only a part.
+/// Returns whether the output of any program that is seen went through `head`, `grep` and the like, so it may be only a part.
 pub fn is_piped(input: &Input) -> bool {
     input.commands().iter().any(|run| run.prints() && run.is_piped())
 }

@@ -175,7 +175,7 @@ impl Lexer<'_> {
     /// Reads a word and takes its quotes off. Substitutions stay as they are written.
     fn word(&mut self) -> Token {
         let mut word = Vec::new();
-        // What is open: `"`, `` ` ``, `(` or `{` of a substitution.
+        // The open constructs: `"`, `` ` ``, `(` or `{` of a substitution.
         let mut open: Vec<u8> = Vec::new();
         while self.at < self.bytes.len() {
             let byte = self.bytes[self.at];

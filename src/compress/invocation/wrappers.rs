@@ -86,7 +86,7 @@ const MOST_WORDS: usize = 32;
 /// The programs that built-in filters are for.
 const KNOWN: &[&str] = &include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
-/// What a wrapper runs.
+/// The command that a wrapper runs.
 pub enum Wrapped<'a> {
     Words(&'a [String]),
     /// A text for a shell.

@@ -8,7 +8,7 @@ use super::class::Class;
 /// The most signs of a header. No merge has more sides, and each blank line of a hunk is looked at once for each of
 /// them.
 const MOST_MARKS: usize = 100;
-/// What every hunk's header has.
+/// The text that every hunk's header has.
 const SIGN: &[u8] = b"@@ -";
 
 pub fn may_have_hunks(bytes: &[u8]) -> bool {
@@ -114,7 +114,7 @@ impl Hunk {
 mod tests {
     use super::*;
 
-    /// `h` for a line of a hunk.
+    /// Returns one character for each line: `h` for a line of a hunk.
     fn hunks(text: &str) -> String {
         let ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).collect();
         let mut classes = vec![Class::default(); ends.len()];

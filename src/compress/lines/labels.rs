@@ -31,7 +31,7 @@ impl Labels {
                 labels.iter().for_each(|label| *counts.entry(label).or_default() += 1);
             }
         }
-        // What says how bad a line is, or where, is not a name.
+        // A level or a place is not a name.
         let is_name = |label: &[u8]| !failures.is_weak(label) && failures.label(label).is_empty();
         let shared = counts.into_iter().filter(|&(label, count)| count >= LEAST && is_name(label));
         Labels(shared.map(|(label, _)| label.into()).collect())

@@ -17,7 +17,7 @@ use crate::compress::text::{bytes, edited::EditedText, marker::Marker};
 pub struct Layout {
     /// The offset after each line, its line end included.
     ends: Vec<usize>,
-    /// What each line is by itself. That stays true if the line moves.
+    /// The match of each line by itself. That stays true if the line moves.
     found: Vec<LineMatch>,
     classes: Vec<Class>,
     /// There may be hunks of a diff.
@@ -126,9 +126,9 @@ pub struct Text<'a> {
 pub enum Scope {
     #[default]
     All,
-    /// What the tool with this number printed.
+    /// Output of the tool with this number.
     Tool(u16),
-    /// What any tool printed that is known by its signature.
+    /// Output of any tool that is known by its signature.
     AnyTool,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Text<'a> {
         Text { bytes, layout, goes_on: false, scope: Scope::All }
     }
 
-    /// Whether a filter for a tool is for this line.
+    /// Returns whether a filter for a tool is for this line.
     pub fn is_in_scope(self, line: usize) -> bool {
         match self.scope {
             Scope::All => true,
@@ -178,7 +178,7 @@ impl<'a> Text<'a> {
         failures.without_prefix(self.line(line))
     }
 
-    /// Whether one of the first lines has something that a machine put before it.
+    /// Returns whether one of the first lines has something that a machine put before it.
     pub fn is_stamped(self, failures: &Failures) -> bool {
         const FIRST: usize = 64;
         (0..self.len().min(FIRST)).any(|line| self.unstamped(line, failures).len() < self.line(line).len())
@@ -196,7 +196,7 @@ impl<'a> Text<'a> {
         self.layout.classes[line]
     }
 
-    /// Whether the line is text of a hunk whose header is further up.
+    /// Returns whether the line is text of a hunk whose header is further up.
     pub fn is_inside_hunk(self, line: usize) -> bool {
         self.class(line).has(Class::HUNK) && !self.line(line).starts_with(b"@@")
     }
@@ -207,7 +207,7 @@ impl<'a> Text<'a> {
         hunks::rest_of_hunk((header..line).map(|line| &self.bytes[self.span(line)]))
     }
 
-    /// If an error region goes on in this line, returns the line before that makes it go on: the first line of its open
+    /// If an error region continues in this line, returns the line before that makes it continue: the first line of its open
     /// section, or its last failure.
     pub fn opening(self, line: usize, failures: &Failures) -> Option<usize> {
         if !self.class(line).has(Class::REGION) {
@@ -246,7 +246,7 @@ impl<'a> Text<'a> {
         parts(line, |line| line + step(line)) - line
     }
 
-    /// Whether the line is the marker for the middle of a line.
+    /// Returns whether the line is the marker for the middle of a line.
     fn is_middle(self, line: usize) -> bool {
         Marker::parse(self.line(line)).is_some_and(Marker::is_inside_line)
     }
@@ -285,7 +285,7 @@ impl<'a> Said<'a> {
     }
 }
 
-/// What a tool may have printed: a line, and what is left of it behind what others put before it.
+/// The possible output of a tool: a line, and the rest of it after prefixes that others put before it.
 pub struct Views<'a> {
     lines: [&'a [u8]; 3],
     count: usize,

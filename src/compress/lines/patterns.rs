@@ -55,7 +55,7 @@ impl Patterns {
         }
     }
 
-    /// Whether any pattern is somewhere in the line.
+    /// Returns whether any pattern is somewhere in the line.
     pub fn is_match(&self, line: &[u8]) -> bool {
         match &self.0 {
             Source::File(regex) => regex.is_match(line),
@@ -114,7 +114,7 @@ impl Starts {
         Starts(LazyAutomaton::new(patterns))
     }
 
-    /// Whether the line begins with any of them.
+    /// Returns whether the line begins with any of them.
     pub fn is_match(&self, line: &[u8]) -> bool {
         self.0.automaton().end(&Starts::input(line).earliest(true)).is_some()
     }

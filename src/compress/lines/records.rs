@@ -15,7 +15,7 @@ const FAILED: [&str; 8] = ["fail", "failed", "failure", "error", "fatal", "criti
 /// Fields that say what a record is about.
 const ABOUT: [&str; 4] = ["package", "test", "name", "id"];
 
-/// Whether the first lines of a text are records.
+/// Returns whether the first lines of a text are records.
 pub fn has_records(text: Text<'_>) -> bool {
     let mut first = (0..text.len()).filter(|&line| !text.is_blank(line)).take(2).peekable();
     first.peek().is_some() && first.all(|line| record(text.line(line)).is_some())
@@ -23,7 +23,7 @@ pub fn has_records(text: Text<'_>) -> bool {
 
 /// Adds to what each line of a stream of records is.
 pub fn mark(text: Text<'_>, classes: &mut [Class]) {
-    // What has been said of each thing since the last time that it ended.
+    // The records of each thing since the last time that it ended.
     let mut said: HashMap<u64, Vec<usize>> = HashMap::new();
     for line in 0..text.len() {
         let Some(record) = record(text.line(line)) else { continue };
@@ -77,7 +77,7 @@ fn record(line: &[u8]) -> Option<Map<String, Value>> {
     (line.first() == Some(&b'{') && line.last() == Some(&b'}')).then(|| serde_json::from_slice(line).ok()).flatten()
 }
 
-/// Whether the record says how something ended: a value that does is not a message.
+/// Returns whether the record says how something ended: a value that does is not a message.
 fn ends(record: &Map<String, Value>) -> bool {
     let is_skip = |value: &str| ["skip", "skipped"].contains(&value);
     is_failure(record)
@@ -86,13 +86,13 @@ fn ends(record: &Map<String, Value>) -> bool {
         || record.contains_key("success")
 }
 
-/// Whether the record says that something passed.
+/// Returns whether the record says that something passed.
 fn has_passed(record: &Map<String, Value>) -> bool {
     const PASSED: [&str; 4] = ["pass", "passed", "ok", "success"];
     !is_failure(record) && values(record).any(|value| PASSED.contains(&value.as_str()))
 }
 
-/// Whether the record says that something failed.
+/// Returns whether the record says that something failed.
 fn is_failure(record: &Map<String, Value>) -> bool {
     let of = |record: &Map<String, Value>| values(record).any(|value| FAILED.contains(&value.as_str()));
     // `{"reason": "compiler-message", "message": {"level": "error"}}`

@@ -1,5 +1,5 @@
-//! Error regions: a failure line, the lines that lead to it, and the lines that go on after it. A message without what
-//! stands around it is of little use, so filters keep or drop a region's lines with this in mind.
+//! Error regions: a failure line, the lines that lead to it, and the lines that continue it. A message without its context is
+//! of little use, so filters keep or drop a region's lines with this in mind.
 
 use super::{
     class::Class,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::compress::text::bytes::is_blank;
 
-/// The most lines that a region goes on for after its last failure line.
+/// The largest number of lines for which a region continues after its last failure line.
 const LONGEST_TAIL: usize = 200;
 /// The most lines before a failure line that belong to it.
 const MOST_LEADS: usize = 6;
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         found.message.then(|| (line + 1..=last).find(ends)).flatten().unwrap_or(line)
     }
 
-    /// Whether a region goes on over this line, or over this blank line to the next one.
+    /// Returns whether a region continues over this line, or over this blank line to the next one.
     fn continues(&self, line: usize) -> bool {
         let next = || Some(line + 1).filter(|&next| next < self.ends.len()).map(|next| self.line(next));
         let text = self.line(line);
@@ -169,23 +169,23 @@ fn is_indented(line: &[u8]) -> bool {
     matches!(line.first(), Some(b' ' | b'\t'))
 }
 
-/// Whether the line ends as a call does: `main.run({0x1, 0x2})`.
+/// Returns whether the line ends as a call does: `main.run({0x1, 0x2})`.
 fn is_call(line: &[u8]) -> bool {
     line.trim_ascii_end().ends_with(b")") && memchr::memchr(b'(', line).is_some_and(|open| open > 0)
 }
 
-/// Whether the line begins with a place in a file: `path:12`.
+/// Returns whether the line begins with a place in a file: `path:12`.
 fn is_place(line: &[u8]) -> bool {
     let word = line.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
     memchr::memchr_iter(b':', word).any(|colon| word.get(colon + 1).is_some_and(u8::is_ascii_digit))
 }
 
-/// Whether the line is the first of numbered frames, so that the line above says what they are of.
+/// Returns whether the line is the first of numbered frames, so that the line above says what they are of.
 fn is_first_frame(line: &[u8]) -> bool {
     line.trim_ascii_start().starts_with(b"#0 ")
 }
 
-/// Whether the line may be a heading of what is indented under it: `Differing items:`.
+/// Returns whether the line may be a heading of what is indented under it: `Differing items:`.
 fn is_short_heading(line: &[u8]) -> bool {
     const LONGEST: usize = 40;
     line.len() <= LONGEST && line.trim_ascii_end().ends_with(b":")
@@ -210,12 +210,12 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// Whether the line has the label, and what it says is indented.
+    /// Returns whether the line has the label, and what it says is indented.
     fn is_indented(&self, line: &[u8]) -> bool {
         !self.label.is_empty() && rest(line, self.label).is_some_and(is_indented)
     }
 
-    /// Whether the line is such help.
+    /// Returns whether the line is such help.
     fn takes(&mut self, reader: &Reader<'a>, line: usize) -> bool {
         let text = reader.line(line);
         if rest(text, self.label).is_none() {
@@ -254,7 +254,7 @@ fn rest<'a>(line: &'a [u8], label: &[u8]) -> Option<&'a [u8]> {
     }
 }
 
-/// Whether the text begins with an option: `-x`, `--long`, `[--long]`.
+/// Returns whether the text begins with an option: `-x`, `--long`, `[--long]`.
 fn is_option(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let text = text.strip_prefix(b"[").unwrap_or(text);

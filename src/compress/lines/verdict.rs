@@ -34,7 +34,7 @@ impl Verdicts {
         self.failed |= other.failed;
     }
 
-    /// Whether the command failed and the text says only that it passed.
+    /// Returns whether the command failed and the text says only that it passed.
     pub fn is_unexplained(self, input: &Input) -> bool {
         input.exit_code().is_some_and(|code| code != 0) && self.passed && !self.failed
     }

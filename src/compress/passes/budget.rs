@@ -159,13 +159,13 @@ struct Selection<'a> {
     classes: &'a [Class],
     limit: usize,
     kept: Vec<bool>,
-    /// The heading of each problem that stands under one.
+    /// The heading of each problem that is under one.
     headings: Vec<Option<u32>>,
     /// The lines in the order in which they were kept, so that steps can be taken back.
     order: Vec<usize>,
-    /// What the kept lines and the markers between them cost.
+    /// The cost of the kept lines and the markers between them.
     spent: usize,
-    /// What a marker line costs.
+    /// The cost of a marker line.
     marker: usize,
 }
 
@@ -200,7 +200,7 @@ impl<'a> Selection<'a> {
         if self.is_cut(line) { self.longest_line() + self.marker } else { self.text.span(line).len() }
     }
 
-    /// Whether the line would be too long if it were kept whole. What `long_lines` left of a line is shorter, so if a
+    /// Returns whether the line would be too long if it were kept whole. What `long_lines` left of a line is shorter, so if a
     /// longer line is next to a marker of that kind, a tool printed the marker.
     fn is_cut(&self, line: usize) -> bool {
         self.text.span(line).len() > self.longest_line()
@@ -482,7 +482,7 @@ impl<'a> Selection<'a> {
         let first = self.price(region.start);
         let rest = cap.saturating_sub(first.max(cap / 2));
         let tail = sizes(region.start + head, region.end, rest, self, true);
-        // What the tail leaves is for the head.
+        // The rest of the budget after the tail is for the head.
         let used = self.cost(region.end - tail..region.end);
         let head = head.max(sizes(region.start, region.end - tail, cap.saturating_sub(used), self, false));
         let (order, spent) = (self.order.len(), self.spent);
@@ -506,7 +506,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// If a verdict of failure is not kept, keeps no verdict of success.
+    /// Drops all verdicts of success if a verdict of failure is not kept.
     fn no_false_green(&mut self) {
         let classes = self.classes;
         let has = |line: usize, class: Class| classes[line].has(class);

@@ -294,7 +294,7 @@ fn wrong_pattern(text: &str, rules: &[Spanned<Rule>], error: PatternError) -> Fi
     FileError::at(text, None, format!("the patterns together: {}", error.message))
 }
 
-/// Whether a pattern names a subcommand. `test:*` names all that begin with `test:`.
+/// Returns whether a pattern names a subcommand. `test:*` names all that begin with `test:`.
 fn is_named(given: &str, name: &str) -> bool {
     name.strip_suffix('*').map_or(given == name, |start| given.starts_with(start))
 }
@@ -313,7 +313,7 @@ impl Rule {
         self.drop.as_ref().or(self.keep.as_ref()).map_or(&[], |patterns| patterns.get_ref())
     }
 
-    /// Whether the rule needs to see the lines around, so that it is wrong on a part of an output.
+    /// Returns whether the rule needs to see the lines around, so that it is wrong on a part of an output.
     fn needs_whole(&self) -> bool {
         self.from.is_some() || self.first + self.last + self.least > 0
     }
@@ -427,7 +427,7 @@ pub enum KeepReason {
 }
 
 impl FileFilter {
-    /// Tells for each line which rule drops it, or why it stays. The first rule that matches a line and holds there
+    /// Reports for each line which rule drops it, or why it stays. The first rule that matches a line and holds there
     /// decides. Error regions stay whatever it says.
     fn judge(&self, text: Text<'_>, input: &Input, mut tell: impl FnMut(Result<usize, KeepReason>)) {
         let piped = is_piped(input);
@@ -533,7 +533,7 @@ fn keep_ends(rules: &[&Rule], by: &mut [usize], mut stay: impl FnMut(Range<usize
     }
 }
 
-/// Returns one edit for each stretch of lines that go. `none` stands for a line that stays.
+/// Returns one edit for each stretch of lines that go. `none` means a line that stays.
 fn left_out(text: Text<'_>, none: usize, by: &[usize]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut line = 0;

@@ -126,7 +126,7 @@ pub fn shortened(text: Text<'_>, line: usize, most: usize) -> Vec<Edit> {
     inner(text.line(line), most).into_iter().map(edit).collect()
 }
 
-/// What a marker inside a line takes, with the line ends around it.
+/// The length of a marker inside a line, with the line ends around it.
 const MARKER: usize = 48;
 
 /// Returns what goes from a line that is longer than `most` bytes. Its two ends stay, and what is around the first and the

@@ -21,8 +21,8 @@ pub struct Lines<'a> {
     pub headings: &'a [Option<u32>],
 }
 
-/// The order in which regions are kept, as indices. A build says its cause first or last, not evenly; a failure of its
-/// own kind between many that are alike says more than another of those.
+/// The order in which regions are kept, as indices. A build says its cause first or last, not evenly; a different failure among
+/// many similar ones is more informative than another similar one.
 pub struct Order {
     /// The first and the last.
     pub ends: Vec<usize>,

@@ -64,7 +64,7 @@ pub struct Screen<'a> {
     column: usize,
     /// The first row that the cursor can reach.
     page: usize,
-    /// There was text above the first row. `above` rows stand for it once the cursor has gone up there.
+    /// There was text above the first row. `above` rows represent it once the cursor has gone up there.
     goes_on: bool,
     above: usize,
     saved: Option<(usize, usize)>,
@@ -105,7 +105,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Whether the line at `start` is the first in its row.
+    /// Returns whether the line at `start` is the first in its row.
     fn is_fresh(&self, start: usize) -> bool {
         let row = &self.rows[self.row];
         row.start == start && matches!(row.content, RowContent::Line)
@@ -163,7 +163,7 @@ impl<'a> Screen<'a> {
         self.join(start, next);
     }
 
-    /// Returns the cursor's row as cells. A row that is not a line of its own yet is empty.
+    /// Returns the cursor's row as cells. A row that is not yet a separate line is empty.
     fn cells(&mut self, line: usize) -> &mut Vec<Cell> {
         let row = self.row;
         let start = self.rows[row].start;
@@ -224,7 +224,7 @@ impl<'a> Screen<'a> {
     pub fn interpret(&mut self, start: usize, end: usize, next: usize) {
         let bytes = self.bytes;
         let mut at = start;
-        // A line with a row of its own writes it again; a line without one belongs to the row of the cursor.
+        // A line with a separate row writes it again; a line without one belongs to the row of the cursor.
         if self.rows[self.row].start == start {
             self.rows[self.row].content = RowContent::Cells(Vec::new());
         }

@@ -94,7 +94,7 @@ fn is_shorter(edits: &[Edit]) -> bool {
     edits.iter().map(shown).sum::<usize>() < edits.iter().map(|edit| edit.range.len()).sum()
 }
 
-/// If an edit would hide a failure, or something that belongs to one, makes it show all that was written.
+/// Makes an edit show all the written text if it would hide a failure, or something that belongs to one.
 fn bring_back(bytes: &[u8], edits: &mut [Edit]) {
     let failures = failures::built_in();
     let moves = |edit: &Edit| without_colours(&bytes[edit.range.clone()]).is_none();
@@ -123,7 +123,7 @@ fn bring_back(bytes: &[u8], edits: &mut [Edit]) {
     }
 }
 
-/// Whether a failure that was written, or something that belongs to one, is not shown.
+/// Returns whether a failure that was written, or something that belongs to one, is not shown.
 fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
     let lines = written.line_at(span.start)..written.line_at(span.end.max(1) - 1) + 1;
     if lines.clone().all(|line| written.class(line) == Class::default()) {

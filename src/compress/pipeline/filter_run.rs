@@ -122,7 +122,7 @@ impl<'a> FilterRun<'a> {
         self.scope = Scope::All;
     }
 
-    /// Whether some lines are of tools that are known by their signatures.
+    /// Returns whether some lines are of tools that are known by their signatures.
     pub fn has_sections(&self) -> bool {
         self.has_sections
     }

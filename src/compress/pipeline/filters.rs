@@ -83,7 +83,7 @@ impl Pipeline {
         wanted: fn(&str) -> bool,
     ) -> (EditedText, Vec<String>) {
         let mut run = FilterRun::new(invocation, raw, report);
-        // What is left for the text next to a banner without names.
+        // The budget left for the text next to a banner without names.
         let free = limit.map(|limit| {
             let head = banner(&[], raw.bytes.len(), raw.bytes.len(), self.switch_off_within(Some(limit)));
             limit.saturating_sub(head.len() + 1)

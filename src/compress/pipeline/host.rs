@@ -1,4 +1,4 @@
-//! What a host can add to a compressor: filters and caches of its own. Their code is trusted with nothing: a panic is
+//! The host's additions to a compressor: its own filters and caches. Their code is not trusted: a panic is
 //! an error, and a result counts only if it is shorter.
 
 use crate::compress::invocation::Invocation;

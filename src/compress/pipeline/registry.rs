@@ -1,4 +1,4 @@
-//! What a compressor is made of: its filters in the order of their turns, and its caches. An id names one of them only,
+//! The parts of a compressor: its filters in their order, and its caches. An id names only one of them,
 //! so that a host can replace or remove any filter.
 
 use std::{

@@ -67,7 +67,7 @@ impl Signatures {
                     tries[tool] += usize::from(!is_enough);
                     is_enough
                 };
-                // What the last tool prints opens no other one's section.
+                // Output of the last tool does not open another tool's section.
                 let is_of_last = open.last().is_some_and(|&last| self.passes[last].knows_any(&views));
                 if !is_of_last && let Some(tool) = tools.find(|tool| open.last() == Some(tool) || opens(tool)) {
                     sections.resize(text.len(), 0);

@@ -1,12 +1,12 @@
-//! What a terminal acts on in a text: control sequences, where they end, and texts without them. It knows no screen;
-//! what the sequences do to one is in `passes/screen.rs`.
+//! The control sequences in a text: where they end, and texts without them. It knows no screen; their effect on one is in
+//! `passes/screen.rs`.
 
 use memchr::{memchr3, memrchr};
 
 pub const ESC: u8 = 0x1b;
 pub const BS: u8 = 0x08;
 
-/// Whether there is anything that a terminal would act on.
+/// Returns whether there is anything that a terminal would act on.
 pub fn has_controls(bytes: &[u8]) -> bool {
     memchr3(ESC, b'\r', BS, bytes).is_some()
 }
@@ -15,7 +15,7 @@ pub fn has_controls(bytes: &[u8]) -> bool {
 pub type Cell = u32;
 pub const INVALID: Cell = 0x8000_0000;
 
-/// Returns the characters of a text. Each byte that is not UTF-8 is one of its own.
+/// Returns the characters of a text. Each byte that is not UTF-8 is a separate character.
 pub fn characters(bytes: &[u8]) -> impl Iterator<Item = Cell> {
     bytes.utf8_chunks().flat_map(|chunk| {
         let valid = chunk.valid().chars().map(Cell::from);

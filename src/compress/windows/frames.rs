@@ -11,7 +11,7 @@ use crate::compress::{
 /// Returns what is left of a line that has not ended: frames that say a failure, each as a line, and the last frame. Returns
 /// `None` if nothing was overwritten.
 pub fn shown(line: &[u8]) -> Option<Vec<u8>> {
-    // What comes next may be the line feed.
+    // The next byte may be the line feed.
     let body = &line[..line.len() - line.iter().rev().take_while(|&&byte| byte == b'\r').count()];
     let last = memchr::memrchr(b'\r', body)? + 1;
     let failures = failures::built_in();

@@ -12,7 +12,7 @@ use crate::compress::{
     },
 };
 
-/// What is kept of a line.
+/// The kept parts of a line.
 #[derive(Default)]
 pub struct LongLine {
     pub bytes: Vec<u8>,
@@ -27,7 +27,7 @@ impl LongLine {
         } else {
             self.bytes.extend_from_slice(part);
         }
-        // A run goes on where a part of it was left out, however few digits come now.
+        // A run continues where a part of it was left out, however few digits come now.
         let is_cut = |at: usize| self.cuts.iter().any(|cut| cut.at == at && cut.inner != Inner::Any);
         self.leave_out(blobs(self.text(), |at| if is_cut(at) { 1 } else { FEWEST_DIGITS }));
         if self.text().len() > most {

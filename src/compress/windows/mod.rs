@@ -39,7 +39,7 @@ pub fn least_memory(budget: Option<usize>) -> usize {
     budget.map_or(MIN_MEMORY, |budget| budget.saturating_mul(4))
 }
 
-/// What a text is run through, the invocation that it is the result of, and where what was done is written.
+/// The passes for a text, its invocation, and the place for its report.
 pub struct Run<'a> {
     pub pipeline: &'a Pipeline,
     pub invocation: &'a Invocation<'a>,
@@ -62,7 +62,7 @@ pub struct BoundedText {
     verdicts: Verdicts,
 }
 
-/// What happens to the text.
+/// The treatment of the text.
 enum Mode {
     /// The text fits so far.
     Whole,
@@ -159,7 +159,7 @@ impl BoundedText {
         }
     }
 
-    /// Decides what becomes of a text that has outgrown the memory.
+    /// Decides how to treat a text that has outgrown the memory.
     fn choose(&mut self, run: &mut Run<'_>) {
         if !matches!(self.mode, Mode::Whole) {
             return;

@@ -1,4 +1,4 @@
-//! What is kept of a text that outgrows its memory under a budget: its head, its tail and its error regions,
+//! The kept parts of a text that outgrows its memory under a budget: its head, its tail and its error regions,
 //! with exact markers between them. Lines pass only once, so every line must be kept or counted when it comes.
 
 use std::collections::HashSet;
@@ -53,7 +53,7 @@ pub struct Retention {
     passed: usize,
 }
 
-/// The lines after a kept one, while they are together no longer than a marker: no marker could stand for them.
+/// The lines after a kept one, while they are together no longer than a marker: no marker could replace them.
 #[derive(Default)]
 struct Gap {
     start: usize,
@@ -191,7 +191,7 @@ impl Retention {
         self.tail.latest(&kept);
     }
 
-    /// If the line is a problem under a heading, notes that, and returns the heading.
+    /// Returns the heading of a line that is a problem under one, and notes that.
     fn heading_of(&mut self, line: &mut Line, text: &[u8], is_weak: bool) -> Option<Line> {
         if is_blank(text) {
             self.heading = None;
@@ -301,7 +301,7 @@ impl Retention {
     }
 }
 
-/// What was not kept between two lines.
+/// The text that was not kept between two lines.
 struct Omission {
     lines: usize,
     bytes: usize,
@@ -320,7 +320,7 @@ impl Omission {
         Omission { lines: line.number - number, bytes: line.offset - offset, regions: regions as usize, offset }
     }
 
-    /// Whether it is shorter than its marker.
+    /// Returns whether it is shorter than its marker.
     fn is_short(&self) -> bool {
         let &Omission { lines, bytes, regions, .. } = self;
         bytes > 0 && Marker::LeftOut { lines, bytes, regions }.to_string().len() >= bytes

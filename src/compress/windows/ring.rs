@@ -15,7 +15,7 @@ pub struct Line {
     /// How many lines further up the heading is that the line stays with. 0: it has none.
     pub heading: u16,
     pub bytes: Box<[u8]>,
-    /// What was left out of a long line.
+    /// The parts left out of a long line.
     pub cuts: Box<[Cut]>,
 }
 
