@@ -18,7 +18,7 @@ const MOST_VALUES: usize = 64;
 /// time.
 const MOST_VAIN: u32 = 8;
 
-/// Where something stands in the known event, which has at most `MOST_BYTES`.
+/// A position in the known event, which has at most `MOST_BYTES`.
 #[derive(Clone, Copy)]
 struct Place {
     start: u16,
@@ -39,7 +39,7 @@ impl Place {
 
 /// A value of the event that may be another in the next one.
 struct Value {
-    /// Where it stands in the event.
+    /// The position in the event.
     place: Place,
     /// It is the text.
     is_text: bool,
@@ -47,7 +47,7 @@ struct Value {
     varies: bool,
 }
 
-/// What was read of the event.
+/// The parts of the event that were read.
 enum Known {
     Nothing,
     Choice(&'static Layout, Choice<Place>),
@@ -55,7 +55,7 @@ enum Known {
     Responses(responses::Fields<Place>),
 }
 
-/// What was read of an event, unless it is kept with the choices.
+/// The parts of an event that were read, unless they are kept with the choices.
 #[allow(clippy::large_enum_variant)] // It lives on the stack, for as long as its event is written.
 pub enum Read {
     Nothing,
@@ -234,7 +234,7 @@ impl Envelope {
     }
 }
 
-/// How deep an object stands whose members are looked at: the chunk, its choice and its delta.
+/// The depth of the objects whose members are read: the chunk, its choice and its delta.
 const DEPTH: u32 = 2;
 
 /// Finds the values of an object, and of those in it that are read, that may be others in the next event: the `text`, and values
@@ -268,8 +268,8 @@ fn find(
 mod tests {
     use super::{choices, format, messages, responses};
 
-    /// Every name in the code that reads members is one of those whose values must not vary. A name that is not would be read from
-    /// the first event alone.
+    /// Checks that every name in the code that reads members is one of those whose values must not vary. Any other name would
+    /// be read from the first event alone.
     #[test]
     fn what_is_read_is_known() {
         let chat = [include_str!("choices/chunk.rs"), include_str!("choices/layout.rs"), include_str!("format.rs")];

@@ -1,4 +1,4 @@
-//! What the bytes of a stream are, which its first ones decide, and where its events, lines and bodies end.
+//! The kind of a stream's bytes, which its first ones decide, and where its events, lines and bodies end.
 
 use std::mem;
 
@@ -39,7 +39,7 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Line ends pass at once, because a server may send them to keep the connection open. Other blanks may begin a line.
+    /// Passes line ends at once, because a server may send them to keep the connection open. Other blanks may begin a line.
     #[inline(never)]
     fn feed_unknown(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
         match rest[0] {
@@ -87,7 +87,7 @@ impl Rewriter {
         is_of_events && self.repairer.get().is_some()
     }
 
-    /// The bytes before the first colon or line end decide whether this is a text. If neither comes soon, it is one.
+    /// Decides by the bytes before the first colon or line end whether this is a text. If neither comes soon, it is one.
     #[inline(never)]
     fn feed_begun(&mut self, len: usize, byte: u8, out: &mut Vec<u8>) -> Result<usize, Error> {
         if len == FIRST || matches!(byte, b':' | b'\n' | b'\r') {

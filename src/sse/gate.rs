@@ -15,7 +15,7 @@ const PATHS: [(&[u8], Formats); 6] = [
     (b"/api/generate", Formats::OLLAMA),
 ];
 
-/// What each media type's body is.
+/// The kind of body of each media type.
 const TYPES: [(&[u8], Body); 4] = [
     (b"text/event-stream", Body::Events),
     (b"application/json", Body::Json),
@@ -23,7 +23,7 @@ const TYPES: [(&[u8], Body); 4] = [
     (b"application/jsonl", Body::Lines),
 ];
 
-/// What HTTP says of a request and its answer, as far as it is known. [`wants`] and [`request_hint`] read it.
+/// The HTTP facts about a request and its answer, as far as they are known. [`wants`] and [`request_hint`] read it.
 ///
 /// ```
 /// use aside::sse::{Exchange, wants};
@@ -108,7 +108,7 @@ pub fn wants(exchange: &Exchange<'_>) -> Option<Body> {
     TYPES.iter().find(|(name, _)| media_type.eq_ignore_ascii_case(name)).map(|&(_, body)| body)
 }
 
-/// What a host does with a request.
+/// How a host should treat a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[repr(u32)]
@@ -146,17 +146,17 @@ fn format(path: &[u8]) -> Option<Formats> {
     ends.max_by_key(|(end, _)| end.len()).map(|&(_, format)| format)
 }
 
-/// Returns what stands before the first such byte.
+/// Returns the text before the first such byte.
 fn before(text: &[u8], byte: u8) -> &[u8] {
     text.split(|&other| other == byte).next().unwrap_or_default()
 }
 
-/// What is known of the model that a request asks for.
+/// The model that a request asks for, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestModel<'a> {
     /// Its name.
     Found(&'a str),
-    /// It cannot be told before more of the body has come.
+    /// It cannot be decided before more of the body has come.
     More,
     /// The body has none, or none that can be used.
     None,

@@ -1,4 +1,4 @@
-//! The options of a rewriter. They stand apart from it, because the files that it is built on need them too.
+//! The options of a rewriter. They are separate from it, because the files that it is built on need them too.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Field {
     }
 }
 
-/// What comes in.
+/// The kind of body that is fed.
 ///
 /// ```
 /// use aside::{Dialect, sse::{Body, Options, Rewriter}};
@@ -56,7 +56,7 @@ pub enum Body {
     Events = 1,
     /// One JSON object (`application/json`).
     Json = 2,
-    /// JSON objects, each on a line of its own (`application/x-ndjson`), as Ollama streams.
+    /// JSON objects, each on a separate line (`application/x-ndjson`), as Ollama streams.
     Lines = 3,
 }
 
@@ -127,7 +127,7 @@ impl std::ops::BitOr for Formats {
     }
 }
 
-/// What the thinking becomes in the items of OpenAI Responses.
+/// The form of the thinking in the items of OpenAI Responses.
 ///
 /// ```
 /// use aside::sse::{Formats, Options, ResponsesAs};

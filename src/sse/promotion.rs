@@ -51,7 +51,7 @@ impl Promotes {
     }
 }
 
-/// What an answer has said so far.
+/// The content of an answer so far.
 pub enum Promotion {
     /// Nothing but thinking, all of which is kept: at most `most` bytes.
     Open {
@@ -119,7 +119,7 @@ impl Promotion {
         }
     }
 
-    /// Takes thinking that the server has told apart itself.
+    /// Takes thinking that the server has itself separated.
     pub fn take_of_server(&mut self, text: &[u8]) -> memory::Result<()> {
         if self.is_guess() {
             self.close();

@@ -103,7 +103,7 @@ impl Rewrite {
         messages.get().map_or(0, Protocol::held) + responses.get().map_or(0, Protocol::held) + choices.held()
     }
 
-    /// Writes what is held back as text. The streams go on.
+    /// Writes the bytes that are held back as text. The streams continue.
     pub fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.write_held(Input::Flush, out)
     }
@@ -284,7 +284,7 @@ impl Rewrite {
     /// Reads the data of the event, or what is selected of it. `None` says that it is not a JSON object.
     fn read(&mut self, raw: &[u8], read: &mut Read) -> Result<Option<Format>, Error> {
         let data = self.event.data(raw);
-        // Ollama sends no events: its lines could not stand between them.
+        // Ollama sends no events: its lines could not be between them.
         let format = self.format(data).map(|format| if is_ollama(Some(format)) { Format::Unknown } else { format });
         let Some(layout) = format.and_then(Layout::of) else {
             match format {

@@ -1,4 +1,4 @@
-//! What a host calls: the bytes of its streams in, those for its clients out.
+//! The interface for a host: the bytes of its streams in, those for its clients out.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::json::Braces;
 use crate::memory::{TryBox, append};
 use crate::{Dialect, Error, Start};
 
-/// What the bytes of the stream are now.
+/// The current kind of the stream's bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
     /// Nothing but blanks has come.
@@ -23,7 +23,7 @@ pub enum Mode {
     Events,
     /// An event that is too long, up to its end.
     LongEvent,
-    /// JSON objects, each on a line of its own.
+    /// JSON objects, each on a separate line.
     Lines,
     /// A line that is too long, up to its end.
     LongLine,

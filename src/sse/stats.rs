@@ -1,4 +1,4 @@
-//! What a host can count of its streams: how much was read, how much was changed, and what passed although it should not have.
+//! The counts of a host's streams: how much was read, how much was changed, and what passed although it should not have.
 //! It is the same for all formats.
 
 /// Counts of a rewriter's streams since it was made, or since the last [`reset`](super::Rewriter::reset). A finish keeps them.
@@ -23,7 +23,7 @@ pub struct Stats {
     pub changed: u64,
     /// Chunks and events that were written in addition to those that came.
     pub added: u64,
-    /// Events, and comments of their own, that were mended or left out.
+    /// Events, and separate comments, that were mended or left out.
     pub repaired: u64,
     /// Events and bodies that passed unread because they were too long.
     pub too_long: u64,

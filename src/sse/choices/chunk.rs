@@ -1,4 +1,4 @@
-//! The fields of a chat completion, or of a chunk of one, that are rewritten, and where they stand. All other fields must pass
+//! The fields of a chat completion, or of a chunk of one, that are rewritten, and their positions. All other fields must pass
 //! unread.
 
 use super::layout::Layout;
@@ -72,7 +72,7 @@ pub struct Choice<At = Span> {
     pub calls: Option<At>,
     /// The `role`, if it is a string and the only one.
     pub role: Option<Member<At>>,
-    /// A field other than the text that clients show as a part of its own.
+    /// A field other than the text that clients show as a separate part.
     pub part: Option<Part>,
 }
 

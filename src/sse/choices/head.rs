@@ -11,7 +11,7 @@ use crate::sse::event::EventPart;
 /// not kept.
 const HEAD: usize = 2048;
 
-/// What an extra chunk for the text that a choice holds begins with.
+/// The beginning of an extra chunk for the text that a choice holds.
 pub struct Head {
     pub layout: &'static Layout,
     pub line_end: &'static [u8],

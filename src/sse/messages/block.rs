@@ -56,7 +56,7 @@ impl TextBlock {
             return Ok(false);
         }
         event.write(&mut Edits::default(), &mut self.start)?;
-        // An event of several has no blank line of its own, and one that ends in `\r\n` comes without the last byte.
+        // An event of several has no separate blank line, and one that ends in `\r\n` comes without the last byte.
         let blank = match event.part.end == event.raw.len() {
             true if event.raw.ends_with(b"\r\n\r") => b"\n",
             true => &b""[..],
@@ -130,7 +130,7 @@ impl TextBlock {
         if open.target == Target::Reasoning { outgoing.signature(open.index, out) } else { Ok(()) }
     }
 
-    /// Writes stretches of its text as events of their own. `alone` counts how many more may be apart.
+    /// Writes stretches of its text as separate events. `alone` counts how many more may be apart.
     pub fn write(
         &mut self,
         parts: &Parts,

@@ -1,4 +1,4 @@
-//! The fields of an event of a Messages stream that are rewritten, and where they stand. All other fields must pass unread.
+//! The fields of an event of a Messages stream that are rewritten, and their positions. All other fields must pass unread.
 
 use crate::json::{Reader, Span, name};
 
@@ -35,7 +35,7 @@ impl Kind {
 #[derive(Clone, Debug, Default)]
 pub struct Fields<At = Span> {
     pub kind: Kind,
-    /// The `index`, if it is a number that can be one, and where it stands.
+    /// The `index`, if it is a number that can be one, and its position.
     pub index: Option<(u64, At)>,
     /// The `content_block` or `delta`, if it is an object.
     pub part: Part<At>,
@@ -43,7 +43,7 @@ pub struct Fields<At = Span> {
     pub id: Option<At>,
 }
 
-/// What a block is or gets.
+/// The members of a block or delta.
 #[derive(Clone, Debug, Default)]
 pub struct Part<At = Span> {
     /// The value of `type`.
@@ -56,8 +56,8 @@ pub struct Part<At = Span> {
     pub is_signed: bool,
     /// The value of `stop_reason`.
     pub stop_reason: Option<At>,
-    /// Whether it has a member that text of another channel would have, or one of its own twice, so that no key of it can be
-    /// renamed.
+    /// Whether it has a member that text of another channel would have, or one of its members twice, so that no key of it can
+    /// be renamed.
     pub is_crowded: bool,
 }
 

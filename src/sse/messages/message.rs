@@ -1,4 +1,4 @@
-//! What is known of a message: its open text blocks, the indexes of its other blocks, and its calls.
+//! The state of a message: its open text blocks, the indexes of its other blocks, and its calls.
 
 use std::mem;
 
@@ -15,7 +15,7 @@ use crate::sse::text::{Calls, Setup, TextStream};
 /// The indexes of this many blocks other than open texts are known.
 const OTHERS: usize = 128;
 
-/// What is known of a message.
+/// The state of a message.
 pub struct Message {
     pub texts: Vec<TextBlock>,
     others: Vec<OtherBlock>,
@@ -78,7 +78,7 @@ impl Message {
         Ok(())
     }
 
-    /// Begins the next text. Its calls go on with those of the text before, so that no id comes twice.
+    /// Begins the next text. Its calls continue those of the text before, so that no id comes twice.
     pub fn begin_text(&mut self, setup: &mut Setup) -> Result<TextStream, Error> {
         let is_first = !mem::replace(&mut self.has_text, true) && !self.server.thinking;
         let mut text = TextStream::new(if is_first { setup.scanner()? } else { setup.split_scanner()? }, true);

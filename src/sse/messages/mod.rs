@@ -144,7 +144,7 @@ impl Messages {
         Ok(true)
     }
 
-    /// Reads the start of a text block. Returns whether it goes out now: only if it is the last event, or has text of its own.
+    /// Reads the start of a text block. Returns whether it is sent now: only if it is the last event, or itself has text.
     fn text_start(
         &mut self,
         context: &mut Context<'_>,
@@ -378,7 +378,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Writes an event with its changes. With `is_last`, no text goes on after it. Returns whether there are changes.
+    /// Writes an event with its changes. With `is_last`, no text continues after it. Returns whether there are changes.
     pub fn event(
         &mut self,
         context: &mut Context<'_>,
@@ -448,7 +448,7 @@ impl Protocol for Messages {
 
     /// Writes what is held back of all text blocks, and the starts of those that have no text yet.
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error> {
-        // What comes now is not read, and may be content.
+        // The next event is not read, and may be content.
         self.message.promotion.close();
         self.release_some(context, input, None)
     }

@@ -11,7 +11,7 @@ pub struct Outgoing {
     next: u64,
     /// The index after the server's last one.
     server_next: u64,
-    /// The server says the type of an event in a line of its own, too.
+    /// The server says the type of an event in a separate line, too.
     pub is_named: bool,
     pub line_end: &'static [u8],
     /// How many events were written that had not come.
@@ -109,14 +109,14 @@ impl Outgoing {
         self.event("content_block_stop", index, out, |out| append(out, b"}"))
     }
 
-    /// Writes what stands before the end of a thinking block: a signature, of which a model of this server has none.
+    /// Writes the signature before the end of a thinking block, which is empty: a model of this server has none.
     pub fn signature(&mut self, index: u64, out: &mut Vec<u8>) -> memory::Result<()> {
         let label = self.label;
         self.delta(index, Delta::Signature, out, |out| signature(label, out))
     }
 }
 
-/// What an event adds to a block.
+/// The addition of an event to a block.
 #[derive(Clone, Copy)]
 pub enum Delta {
     Thinking,

@@ -1,7 +1,8 @@
-//! Mends events that make clients fail, before they are rewritten: data that is empty or no JSON of its own, chunks without
-//! choices or with another id, carriage returns, data after `[DONE]`. `chunk` mends what a chunk says, `members` puts what a
-//! server splits into one shape, and `blocks` mends the blocks of a message. Everything else must stay as it came, and mending twice must change
-//! nothing more. If only the shape is asked for, `shape` leaves events as they are around it.
+//! Mends events that make clients fail, before they are rewritten: data that is empty or not JSON, chunks without
+//! choices or with another id, carriage returns, data after `[DONE]`. `chunk` mends the members of a chunk, `members` puts
+//! thinking that a server splits into one shape, and `blocks` mends the blocks of a message. Everything else must stay
+//! unchanged, and mending twice must change nothing more. If only the shape is asked for, `shape` leaves events as they are
+//! around it.
 
 mod blocks;
 mod chunk;
@@ -89,8 +90,8 @@ impl Repairer {
         *self = Repairer::of(self.chunk.wanted());
     }
 
-    /// Passes on what becomes of bytes that the framer has cut off: a comment, a blank line or a whole event. Returns whether that
-    /// differs from them.
+    /// Passes on the mended form of bytes that the framer has cut off: a comment, a blank line or a whole event. Returns
+    /// whether that differs from them.
     pub fn event(&mut self, raw: &[u8], mut pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
         if !self.over && !self.comments && self.clean.fits(raw) {
             self.cr = false;

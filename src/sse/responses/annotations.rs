@@ -8,7 +8,7 @@ pub fn chars(text: &[u8]) -> u64 {
     text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64
 }
 
-/// What is known of the text that annotations belong to.
+/// The state of the text that annotations belong to.
 #[derive(Clone, Copy)]
 pub enum Annotations<'a> {
     /// This number of characters was taken out before it.

@@ -1,4 +1,4 @@
-//! Ids of calls, of which no two of a response may be the same: a client puts each into an item of its own.
+//! Ids of calls, of which no two of a response may be the same: a client puts each into a separate item.
 
 use super::outgoing::{Outgoing, write_index};
 use crate::Error;
@@ -10,7 +10,7 @@ pub fn prefix(id: &[u8], number: u64) -> Result<String, Error> {
     Ok(ids::prefix(ids::CALL, id, Some(number))?)
 }
 
-/// Returns the number that tells the id of a call from those before it in the response: 1, or one that is written after it.
+/// Returns the number that makes the id of a call unique in the response: 1, or one that is written after it.
 pub fn unique(id: &[u8], outgoing: &mut Outgoing) -> Result<u64, Error> {
     let mut number = 1;
     let mut candidate = memory::copy(id)?;

@@ -56,7 +56,7 @@ impl Responses {
                     if self.messages[message].hold_part(part, event, &mut self.outgoing)? {
                         return Ok(Outcome::Held(message));
                     }
-                    // It cannot be held, so it goes on.
+                    // It cannot be held, so it continues.
                     self.messages[message].open_message(
                         Some(part),
                         content.unwrap_or(0),

@@ -1,4 +1,4 @@
-//! The fields of an event of Responses, and of the items and parts in it, and where they stand. All other fields must pass
+//! The fields of an event of Responses, and of the items and parts in it, and their positions. All other fields must pass
 //! unread.
 
 use crate::json::{Span, members, objects};
@@ -17,7 +17,7 @@ impl Member {
     }
 }
 
-/// What an event says.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     Created,
@@ -178,7 +178,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Reads the object that stands there.
+    /// Reads the object at a place.
     pub fn read(data: &[u8], at: Span) -> Object {
         let mut object = Object { whole: at.clone(), ..Object::default() };
         members(data, at, |name, _, value| {

@@ -1,6 +1,6 @@
-//! Answers of OpenAI Responses. Their output is a list of items, each of which begins, grows and ends in events of its own, and
-//! comes once more as a whole. Thinking in the text of a message must become an item before it, so all later items move: what is
-//! sent must be such that a client which counts items and puts them together finds the same in both.
+//! Answers of OpenAI Responses. Their output is a list of items, each of which begins, grows and ends in separate events, and
+//! comes once more as a whole. Thinking in the text of a message must become an item before it, so all later items move: a
+//! client that counts items and puts them together must get the same from the events and from the whole.
 //!
 //! A message of the server, and the item that it has open:
 //!
@@ -52,7 +52,7 @@ const MESSAGES: usize = 128;
 /// The most parts of a message whose text is split.
 const PARTS: usize = 128;
 
-/// What was done with an event.
+/// The outcome of an event.
 #[derive(Clone, Copy, PartialEq)]
 enum Outcome {
     Written,
@@ -86,7 +86,7 @@ pub struct Responses {
     /// Events of a response have come.
     is_active: bool,
     server: ServerDoes,
-    /// What was done with the last event, if it ends with `\r`.
+    /// The outcome of the last event, if it ends with `\r`.
     last_outcome: Outcome,
 }
 
@@ -383,7 +383,7 @@ impl Responses {
             self.last_outcome = outcome;
         }
         if is_last {
-            // What this event has begun must not stay away.
+            // Events that this one has begun must be sent.
             self.release_but(context, Input::Finish, None)?;
         }
         self.count(context.setup);
@@ -416,7 +416,7 @@ impl Protocol for Responses {
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error> {
         self.release_but(context, input, None)?;
         self.count(context.setup);
-        // What comes now is not read, and may be content.
+        // The next event is not read, and may be content.
         self.promotion.close();
         Ok(())
     }

@@ -64,7 +64,7 @@ impl Items<'_> {
                 let (out, pair) = (piece.out, piece.pair);
                 push(&mut stretches, Stretch { kind: piece.kind, entry: place, out, pair, range })?;
             }
-            // What the stream did not have.
+            // The items that the stream did not have.
             let rest = [
                 (ItemKind::Reasoning, thinking..split.thinking.len()),
                 (ItemKind::Message, content..split.content.len()),

@@ -1,4 +1,4 @@
-//! What goes out: how events are numbered, and the events that none of the server's has a place for.
+//! The output: the numbers of events, and the events that the server itself does not send.
 
 use super::changes::put_number;
 use super::fields::Fields;
@@ -86,7 +86,7 @@ impl Outgoing {
         Outgoing::of(self.is_summary, self.prefix, self.max_kept)
     }
 
-    /// Begins with the items of another response. The count of events goes on.
+    /// Begins with the items of another response. The count of events continues.
     pub fn end_response(&mut self) {
         (self.places, self.ids, self.texts, self.kept) = (Places::default(), Taken::default(), 0, 0);
     }

@@ -151,7 +151,7 @@ pub fn content_of(setup: &mut Setup, id: &[u8], part: &TextPart, said: &[u8]) ->
     Ok((split.content, comparison))
 }
 
-/// Returns where the content of a text stands in it.
+/// Returns the ranges of the content of a text.
 pub fn content_stretches(
     setup: &Setup,
     config: TextConfig,
@@ -185,7 +185,7 @@ pub fn content_stretches(
     Ok(Vec::new())
 }
 
-/// Returns how many bytes a character goes on after this length of a text.
+/// Returns how many bytes of a character follow this length of a text.
 pub fn cut_off(text: &[u8], len: usize) -> usize {
     let after = text.get(len..).unwrap_or_default();
     after.iter().take_while(|&&byte| is_continuation(byte)).count()

@@ -55,7 +55,7 @@ pub fn place_of_all(entries: &[Entry], record: &Message) -> Option<u64> {
     (is_one && entries.iter().all(Entry::is_content)).then_some(first.out)
 }
 
-/// What goes to an item: a range of an entry's thinking or content, as `kind` says, or one of its calls.
+/// The addition to an item: a range of an entry's thinking or content, as `kind` says, or one of its calls.
 pub struct Stretch {
     pub kind: ItemKind,
     pub entry: usize,

@@ -17,7 +17,7 @@ use crate::sse::protocol::ServerDoes;
 use crate::sse::text::Setup;
 use crate::{EndReason, Error};
 
-/// What a list of items is written for.
+/// The purpose for which a list of items is written.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Scope {
     /// A response that comes without a stream.
@@ -34,7 +34,7 @@ pub struct Items<'a> {
     pub outgoing: &'a mut Outgoing,
     pub(super) scope: Scope,
     server: ServerDoes,
-    /// The places of the items, and where in `json` they stand.
+    /// The indexes of the items, and their ranges in `json`.
     pub list: Vec<(u64, Span)>,
     pub json: Vec<u8>,
     pub is_changed: bool,
@@ -78,7 +78,7 @@ impl<'a> Items<'a> {
         push(&mut self.list, (out, start..self.json.len()))
     }
 
-    /// Adds the item that stands at this place in the server's list.
+    /// Adds the item at this place in the server's list.
     pub fn add(&mut self, data: &[u8], object: &Object, index: u64, record: Option<&Message>) -> Result<(), Error> {
         if object.has_reasoning(data) && !mem::replace(&mut self.server.thinking, true) && self.scope == Scope::Body {
             self.setup.stats.split_by_server += 1;

@@ -24,7 +24,7 @@ const KEPT: usize = 4096;
 /// times as many bytes of chunks, and there would be no end to the ids.
 const MOST_CALLS: u64 = 1024;
 
-/// What the host says of calls.
+/// The host's options for calls.
 pub struct Settings {
     /// How calls are written, with the tools of the stream's request.
     pub writing: call_writer::Options,
@@ -91,7 +91,7 @@ struct Region {
     call: OpenCall,
 }
 
-/// What is known of the call that is being read.
+/// The state of the call that is being read.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum OpenCall {
     #[default]
@@ -180,7 +180,7 @@ impl Calls {
         if event.channel != Channel::Tool {
             return Ok(out.take(event)?);
         }
-        // What waits in a body is no more than the body.
+        // The waiting text of a body is not more than the body.
         let is_body = matches!(self.form, Form::Whole | Form::Objects { is_body: true });
         let room = if is_body { usize::MAX } else { room.min(self.max_held) };
         let region = &mut self.region;
@@ -259,14 +259,14 @@ impl Calls {
             self.region.is_full = true;
             match start {
                 0 => self.release(out)?,
-                // What stands before it goes first.
+                // Text before it is sent first.
                 start => self.region.release_to(start, out)?,
             }
         }
         self.feed(&event, room, out)
     }
 
-    /// Has the writer write, and sends its deltas.
+    /// Makes the writer write, and sends its deltas.
     fn write(
         &mut self,
         out: &mut Sink<'_>,

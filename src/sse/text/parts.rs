@@ -1,5 +1,5 @@
-//! What the text of one event comes to: stretches for different fields, in their order, and how they are written as the values
-//! of those fields. A call's arguments are JSON already, and clients want them as a string.
+//! The result for the text of one event: stretches for different fields, in their order, and the way they are written as the
+//! values of those fields. A call's arguments are JSON already, and clients want them as a string.
 
 use std::mem;
 
@@ -66,7 +66,7 @@ impl Run {
     }
 }
 
-/// What a stretch has of a call.
+/// The part of a call in a stretch.
 pub enum CallPart<'a> {
     Begin { id: &'a [u8], name: &'a [u8] },
     Arguments(&'a [u8]),

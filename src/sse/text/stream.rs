@@ -7,7 +7,7 @@ use super::parts::Parts;
 use crate::memory::TryBox;
 use crate::{Cause, Channel, EndReason, Error, Event, Kind, Scanner};
 
-/// What a text gets next.
+/// The next input of a text.
 #[derive(Clone, Copy)]
 pub enum Input<'a> {
     /// More of it.
@@ -27,7 +27,7 @@ pub struct TextStream {
     /// The server splits it itself: this scanner reads its content, only for calls unless thinking in it is moved.
     pub split: TryBox<Scanner>,
     pub(super) moves_thinking: bool,
-    /// The server has made a call of its own.
+    /// The server has itself made a call.
     pub has_own_calls: bool,
     /// It started in the thinking, and all of that was the answer, if this has ended by itself.
     pub was_answer: bool,
@@ -79,7 +79,7 @@ impl TextStream {
         self.calls.get().is_some_and(Calls::may_emit)
     }
 
-    /// Leaves calls to the server, which has made one of its own.
+    /// Leaves calls to the server, which has itself made one.
     pub(super) fn give_up_calls(&mut self, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
         let nothing = &mut Around::new(self.begins_blocks);
         let out = &mut Sink { parts, around: self.around.get_mut().unwrap_or(nothing) };

@@ -228,7 +228,7 @@ impl Message {
         })?)
     }
 
-    /// Opens the item of a call. `number` tells its id from another's.
+    /// Opens the item of a call. `number` distinguishes its id from another's.
     pub fn open_call(
         &mut self,
         part: usize,

@@ -30,7 +30,7 @@ pub enum ItemKind {
     Message,
     /// Something other than text, which has gone out as it came.
     Verbatim,
-    /// A call, whose id got this number to tell it from another's.
+    /// A call, whose id got this number to be unique.
     Call(u64),
 }
 
@@ -79,7 +79,7 @@ enum Stage {
     Over,
 }
 
-/// What a pair of items has so far: at most one for thinking, and then a message.
+/// The contents of a pair of items so far: at most one for thinking, and then a message.
 #[derive(PartialEq)]
 enum Pair {
     Nothing,
@@ -87,7 +87,7 @@ enum Pair {
     Message,
 }
 
-/// What must be said again when an item is closed, as much of it as is kept.
+/// The text that is repeated when an item is closed, as much of it as is kept.
 #[derive(Default)]
 struct Kept {
     text: Vec<u8>,
@@ -105,7 +105,7 @@ impl Kept {
 pub struct Message {
     /// Its place, as the server says.
     pub index: u64,
-    /// Its id, as it stands in the JSON.
+    /// Its id, as it is in the JSON.
     pub id: Vec<u8>,
     /// The event that began it.
     added: Vec<u8>,
@@ -125,7 +125,7 @@ pub struct Message {
     /// The parts of the open message that are over, as JSON.
     done: Kept,
     pub parts: Vec<TextPart>,
-    /// What has gone out. `None`: more than is remembered.
+    /// The pieces that were sent. `None`: more than are remembered.
     pub pieces: Option<Vec<Piece>>,
 }
 
@@ -300,7 +300,7 @@ impl Message {
         matches!(self.open, OpenItem::Message)
     }
 
-    /// Returns whether the start of this part stands in the message that is open.
+    /// Returns whether the start of this part is in the message that is open.
     pub fn is_part_open(&self, part: usize) -> bool {
         self.has_message_open() && self.parts[part].is_open
     }
@@ -327,7 +327,7 @@ impl Message {
         Ok(())
     }
 
-    /// Notes the changes of the item that says the open message again, if it is not remembered what has become of its text.
+    /// Notes the changes of the item that repeats the open message, if the result for its text is not remembered.
     pub fn put_done(&self, data: &[u8], item: &Object, edits: &mut Edits) -> memory::Result<()> {
         if let Some(id) = &item.id {
             put_string(edits, data, id, |out| self.target().write_id("", out))?;

@@ -45,7 +45,7 @@ pub struct TextPart {
     /// The event that began it, and the empty deltas after that.
     pub added: Vec<u8>,
     pub empty: Vec<Vec<u8>>,
-    /// What reads it. `None`: it is over, or passes.
+    /// The stream that reads it. `None`: it is over, or passes.
     pub text: Option<TextStream>,
     /// All that has come of it.
     pub digest: Digest,
