@@ -103,7 +103,7 @@ where
     }
 }
 
-/// One frame, as vLLM writes it: 180 bytes around four letters.
+/// Returns one frame, as vLLM writes it: 180 bytes around four letters.
 fn frame(text: &str) -> String {
     format!(
         "data: {{\"id\":\"chatcmpl-8f2a1c9e\",\"object\":\"chat.completion.chunk\",\"created\":1761506036,\"model\":\"qwen3\",\

@@ -134,7 +134,8 @@ impl Signals {
     }
 }
 
-/// Each stream takes two descriptors; the usual limit is 1,024, and the system allows more to who asks.
+/// Raises the limit of open files: each stream takes two descriptors, the usual limit is 1,024, and the system allows more on
+/// request.
 fn raise_limit_of_files() {
     #[cfg(unix)]
     {
