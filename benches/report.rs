@@ -340,8 +340,8 @@ fn targets(figures: &Figures) -> String {
         + &limits(figures, event)
 }
 
-/// The reason that some figures are not reached: the cost of the least work with the same effect, measured in the same run.
-/// Returns the goals for the costs of servers and gateways besides the scanner.
+/// Returns the goals for the costs of servers and gateways besides the scanner, with the cost of the least work of the same
+/// effect, measured in the same run, which explains why some figures are not reached.
 fn of_fleets(figures: &Figures) -> Vec<Target> {
     let stream = |limit, name: &str, what: &str| {
         let what = format!("{what}: instructions a frame");

@@ -11,7 +11,7 @@ use support::ROOT;
 /// A file of the crate, as a module.
 #[derive(Debug, Default)]
 struct Module {
-    /// The names of its modules with files of their own.
+    /// The names of its modules that have separate files.
     children: BTreeSet<String>,
     /// Names that it imports, and the paths that they refer to.
     imports: Vec<(String, Vec<String>)>,
@@ -97,7 +97,7 @@ fn mentioned(line: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Reads a file that is the module `here`. Returns the modules, with files of their own, that are of its tests.
+/// Reads a file that is the module `here`. Returns the modules in separate files that belong to its tests.
 fn read(source: &str, here: &[String], module: &mut Module) -> BTreeSet<String> {
     let mut test_modules = BTreeSet::new();
     // The inner modules around a line, each with the line that ends it.

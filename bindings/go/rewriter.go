@@ -99,7 +99,7 @@ type Stats struct {
 
 // Rewriter reads the bytes of an answer, an event stream, lines of JSON or a JSON body, and returns the same bytes with the
 // thinking moved out of the content to where the format has it, and with RewriterOptions.Calls the tool calls too. Anything
-// that it cannot read passes unchanged. [Wants] tells which answers are for it.
+// that it cannot read passes unchanged. [Wants] returns which answers are for it.
 //
 // One call at a time may use a rewriter. A second one returns [ErrBusy] and changes nothing.
 type Rewriter struct {

@@ -33,7 +33,7 @@ impl Decision {
     }
 }
 
-/// The text from where the body stands.
+/// The text from the body's position on.
 pub struct View<'a> {
     pub text: &'a [u8],
     /// Nothing comes after it.

@@ -67,7 +67,7 @@ pub struct aside_join_options {
     /// `ASIDE_START_DEFAULT`, `ASIDE_START_CONTENT`, `ASIDE_START_HEADER`, or `ASIDE_START_THINKING`, for which no opener
     /// is written.
     pub start: aside_start,
-    /// What to do with a part that contains a marker: `ASIDE_MARKERS_REFUSE` or
+    /// The treatment of a part that contains a marker: `ASIDE_MARKERS_REFUSE` or
     /// `ASIDE_MARKERS_ESCAPE`. Escaping changes a part only where it must, as `aside_escape()` does; where that is not enough,
     /// U+200B is put before and after the part, and thinking in a code fence gets its lines of fences broken and a line end.
     /// The text then splits back into the escaped parts.

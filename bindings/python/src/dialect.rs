@@ -207,8 +207,8 @@ impl Dialect {
         self.inner.max_hold()
     }
 
-    /// Return what the model writes around a tool call, for a server that makes it write calls by a grammar: a list with a
-    /// ToolTrigger for each table of calls in the dialect's file. The first is how the model usually writes.
+    /// Return the texts that the model writes around a tool call, for a server that makes it write calls by a grammar: a list
+    /// with a ToolTrigger for each table of calls in the dialect's file. The first is the model's usual form.
     ///
     ///     >>> from libaside import Dialect
     ///     >>> first = Dialect.find("qwen3").tool_triggers()[0]

@@ -145,7 +145,7 @@ impl Rewriter {
         Form::Bytes.text(py, &out)
     }
 
-    /// End the answer and return what was held back. The next feed begins a new one.
+    /// End the answer and return the bytes that were held back. The next feed begins a new one.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut state = self.state.enter()?;
         let mut out = Vec::new();
@@ -181,7 +181,7 @@ impl Rewriter {
         self.state.enter()?.use_tools(tools).map_err(errors::scanner)
     }
 
-    /// Start the next answer's texts where a rendered prompt ends, and return what is open there.
+    /// Start the next answer's texts where a rendered prompt ends, and return the span that is open there.
     fn start_from_prompt(&self, tail: Text<'_>) -> PyResult<&'static str> {
         let tail = tail.bytes()?;
         Ok(self.state.enter()?.start_from_prompt(tail).map_err(errors::scanner)?.as_str())

@@ -322,7 +322,7 @@ impl Scanner {
     }
 
     /// Feed the model's own tokens: a text, the length of each token in bytes of UTF-8, and which are special. A special
-    /// token alone may be a marker, and what is not a special token is text whatever it looks like. The events say which tokens
+    /// token alone may be a marker, and any other token is text, whatever it looks like. The events say which tokens
     /// they have: `first_token` and `tokens`.
     fn feed_tokens<'py>(
         &self,
@@ -392,7 +392,7 @@ impl Scanner {
         Ok(start.as_str())
     }
 
-    /// Where the current stream starts, or the next one: as a prompt or `start` says, or else the dialect.
+    /// The start of the current stream, or of the next one: from a prompt or `start`, or else the dialect's.
     #[getter]
     fn start(&self) -> PyResult<&'static str> {
         Ok(self.state.enter()?.scanner.start().as_str())
@@ -406,7 +406,7 @@ impl Scanner {
 
     /// Say why the stream ends, before `finish`, which forgets it: `ended` if the model has ended its answer
     /// (`"finish_reason": "stop"`), `cut_off` if a limit or an error has, or `unknown`. If an answer ended in the thinking in
-    /// which it was guessed to start, and nothing has shown that it is one, `finish` has an event `reclassify` with the channel
+    /// which it was guessed to start, and nothing has confirmed the guess, `finish` has an event `reclassify` with the channel
     /// `content`.
     fn end_reason(&self, reason: &str) -> PyResult<()> {
         let reason = words::find("reason", reason, words::END_REASON)?;

@@ -171,7 +171,7 @@ impl TokenState {
         Ok(TokenState { state: Exclusive::new(guarded(made)?) })
     }
 
-    /// Read the next ids, and return the channel and role of each token about which all is decided now, in the order of the stream.
+    /// Read the next ids, and return the channel and role of each token that is now decided, in the order of the stream.
     fn push<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Bound<'py, PyList>> {
         let mut state = self.state.enter()?;
         pairs(py, |on_token| state.push(&ids.0, on_token))
@@ -183,8 +183,8 @@ impl TokenState {
         pairs(py, |on_token| state.finish(on_token))
     }
 
-    /// Return whether the thinking has ended, in the prompt or in what was pushed, by its closer or by what ends it without
-    /// one, however long ago; and no other one is open.
+    /// Return whether the thinking has ended, in the prompt or in the pushed tokens, by its closer or by anything that ends it
+    /// without one, however long ago; and no other one is open.
     fn has_ended_thinking(&self) -> PyResult<bool> {
         Ok(self.state.enter()?.has_ended_thinking())
     }

@@ -9,7 +9,8 @@ use crate::scanner::{Split, Texts};
 use crate::text::Text;
 use crate::words;
 
-/// Return the answer of a whole text: its content and narration, without markers. It is `str` if the text is, and else `bytes`.
+/// Return the answer of a whole text: its content and narration, without markers. It is `str` if the text is, otherwise
+/// `bytes`.
 ///
 ///     >>> from libaside import strip
 ///     >>> strip("<think>hm</think>Yes.", "qwen3")

@@ -207,7 +207,7 @@ impl<'a> Text<'a> {
         hunks::rest_of_hunk((header..line).map(|line| &self.bytes[self.span(line)]))
     }
 
-    /// If an error region continues in this line, returns the line before that makes it continue: the first line of its open
+    /// Returns the line before that makes an error region continue in this line, if it does: the first line of its open
     /// section, or its last failure.
     pub fn opening(self, line: usize, failures: &Failures) -> Option<usize> {
         if !self.class(line).has(Class::REGION) {

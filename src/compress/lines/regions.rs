@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         next
     }
 
-    /// If a line's failure has a message of several lines, returns where it ends.
+    /// Returns where the message of a line's failure ends, if it has several lines.
     fn message_end(&self, line: usize, found: LineMatch) -> usize {
         let last = (line + 1 + LONGEST_MESSAGE).min(self.ends.len().saturating_sub(1));
         let ends = |&next: &usize| self.failures.ends_message(self.line(next));

@@ -11,7 +11,7 @@ use crate::ffi::constants::enumeration;
 use crate::ffi::memory::{Versioned, layout};
 
 enumeration! {
-    /// What happened to a stretch.
+    /// The change of a stretch.
     aside_change: Change {
         /// It is in the result, byte for byte.
         ASIDE_CHANGE_KEPT = 0 => Change::Kept,
@@ -85,7 +85,7 @@ pub struct aside_stretch {
     pub len: u64,
     /// XXH3 (64 bits, seed 0) of its bytes.
     pub hash: u64,
-    /// What happened to it: an `ASIDE_CHANGE_` value.
+    /// Its change: an `ASIDE_CHANGE_` value.
     pub change: aside_change,
     /// The filter that changed it: an index into `filters` of the report. `ASIDE_NO_FILTER` if it was kept.
     pub filter: i32,
