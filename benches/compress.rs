@@ -85,7 +85,7 @@ fn lines(texts: &[Vec<u8>]) -> usize {
 }
 
 fn compress(compressor: &Compressor, texts: &[Vec<u8>]) -> usize {
-    // `grep` is what `paths` is for.
+    // `paths` is for `grep`.
     let input = Input::of_command("grep -rn x .");
     let call = Invocation::new("bash", &input);
     texts.iter().map(|text| black_box(compressor.compress(&call, &[Part::Text(text)])).report.after).sum()

@@ -52,7 +52,7 @@ pub fn openers(dialect: &Dialect) -> Vec<Opener> {
     found.into_iter().map(|((_, _, channel), text)| Opener { channel, text }).collect()
 }
 
-/// Returns what the text opens at its first byte and leaves open.
+/// Returns the span that the text opens at its first byte and leaves open.
 fn opens(dialect: &Dialect, text: &str) -> Option<Key> {
     let mut open = None;
     events(dialect, &[text, "a "].concat(), &mut |event| match event.kind {
@@ -78,7 +78,7 @@ fn in_examples(dialect: &Dialect, file: &File) -> Vec<String> {
     openers
 }
 
-/// Returns whether only the end of the stream closes what the text opens.
+/// Returns whether only the end of the stream closes the span that the text opens.
 pub fn stays_open(dialect: &Dialect, text: &str) -> bool {
     let (mut opened, mut closed) = (0, 0);
     events(dialect, text, &mut |event| match event.kind {

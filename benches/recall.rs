@@ -1,4 +1,4 @@
-//! How much of what made a run fail is left in its log at a fixed budget, compared with plain ways to cut a log.
+//! How much of a failure's reason is left in its log at a fixed budget, compared with plain ways to cut a log.
 //!
 //!     cargo bench -p aside-benches --bench recall               the logs of this project
 //!     cargo bench -p aside-benches --bench recall -- FOLDER     marked logs of a folder

@@ -95,7 +95,7 @@ Instructions are counted on 128 KiB of the same.
 
 // ---- lines ----
 
-/// Lines of fields; the first say what the others are.
+/// Lines of fields; the first ones name the others.
 struct Figures(Vec<Vec<String>>);
 
 impl Figures {

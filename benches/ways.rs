@@ -89,7 +89,7 @@ unsafe extern "C" fn look(user: *mut c_void, event: *const CEvent, _: *const c_c
 fn callback(dialect: &str, workload: &Workload) -> usize {
     let mut bytes = 0u64;
     let user = (&raw mut bytes).cast();
-    // SAFETY: as the header asks: what is borrowed outlives each call, and each scanner is freed once.
+    // SAFETY: as the header asks: borrowed memory outlives each call, and each scanner is freed once.
     unsafe {
         let dialect = aside_dialect_find(dialect.as_ptr().cast(), dialect.len());
         for message in &workload.messages {

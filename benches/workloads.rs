@@ -319,7 +319,7 @@ const OTHER: [&str; 8] = [
     "A family 👨‍👩‍👧‍👦 is one cluster of 25 bytes. ",
 ];
 
-/// The words of a language, with a space between them; what a text has between words, between clauses and after a sentence.
+/// The words of a language, with a space between them; the separators between words, between clauses and after a sentence.
 type Language = (&'static str, &'static str, &'static str, &'static str);
 
 const CJK: [Language; 3] = [(CHINESE, "", "，", "。"), (JAPANESE, "", "、", "。"), (KOREAN, " ", ", ", ". ")];

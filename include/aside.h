@@ -141,8 +141,8 @@ enum {
      */
     ASIDE_STOPPED = 1,
     /**
-     * A pause: the event array is full, or `attributes` has grown to its limit. What is in `*out` is valid. Call again
-     * with what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it. From
+     * A pause: the event array is full, or `attributes` has grown to its limit. The contents of `*out` are valid. Call
+     * again with the rest of the buffer, `out.consumed` bytes further on, even if it is empty. From
      * `aside_request_model()`: more of the body is needed.
      */
     ASIDE_MORE = 2,
@@ -189,7 +189,7 @@ enum {
     ASIDE_ERROR_PANIC = -1011,
     /**
      * A text cannot be joined or escaped. The message says which part and which byte of it would be read as something
-     * else, or what the dialect lacks.
+     * else, or the form that the dialect lacks.
      */
     ASIDE_ERROR_JOIN = -1012,
     /** The text of a filter file has an error, or does not pass its own tests. The message names line and key. */
@@ -232,8 +232,8 @@ const char *aside_status_text(aside_status status);
  * ========================================================================== */
 
 /**
- * A dialect: which bytes are markers, and of what. It never changes. From `aside_dialect_find()` (built in: never
- * freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
+ * A dialect, which defines the byte sequences that are markers, and their effect. It never changes. From
+ * `aside_dialect_find()` (built in: never freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
  */
 typedef struct aside_dialect aside_dialect;
 
@@ -253,8 +253,8 @@ typedef struct aside_rewriter aside_rewriter;
  * ========================================================================== */
 
 /**
- * A range of bytes. In what the library fills, `at` is never NULL and has no NUL after the last byte; in what a caller
- * passes, `at` may be NULL if `len` is 0. This struct never changes.
+ * A range of bytes. In a text that the library fills in, `at` is never NULL and has no NUL after the last byte; in one that a
+ * caller passes, `at` may be NULL if `len` is 0. This struct never changes.
  */
 typedef struct aside_bytes {
     /** The first byte. */
@@ -308,7 +308,7 @@ const struct aside_dialect *aside_dialect_find(const char *name, size_t len);
 const struct aside_dialect *aside_dialect_find_for_model(const char *model, size_t len);
 
 /**
- * Returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends. `text`
+ * Returns the content of a whole text, which is meant for the reader, with ASCII white space trimmed at both ends. `text`
  * has `len` bytes.
  *
  * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
@@ -385,7 +385,7 @@ typedef struct aside_join_options {
      */
     aside_start start;
     /**
-     * What to do with a part that contains a marker: `ASIDE_MARKERS_REFUSE` or
+     * The treatment of a part that contains a marker: `ASIDE_MARKERS_REFUSE` or
      * `ASIDE_MARKERS_ESCAPE`. Escaping changes a part only where it must, as `aside_escape()` does; where that is not enough,
      * U+200B is put before and after the part, and thinking in a code fence gets its lines of fences broken and a line end.
      * The text then splits back into the escaped parts.
@@ -400,11 +400,11 @@ typedef struct aside_join_options {
  * value holds the text that ends it, no text means the call.
  *
  * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
- * `aside_last_status()` is then `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or the call and what
- * of it cannot be written, or says what the dialect does not write (no text is joined from `ASIDE_START_NARRATION` and
- * `ASIDE_START_TOOL`); `ASIDE_ERROR_OPTION`, also for a start that the dialect does not have and a text of a call that
- * is not UTF-8; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
- * `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
+ * `aside_last_status()` is then `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or the call and its part
+ * that cannot be written, or the form that the dialect does not write (no text is joined from `ASIDE_START_NARRATION` and
+ * `ASIDE_START_TOOL`); `ASIDE_ERROR_OPTION`, also for a start that the dialect does not have and a text of a call that is not
+ * UTF-8; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. `*out_len`
+ * is written on success only.
  */
 char *aside_join(const struct aside_dialect *dialect, const struct aside_join_options *options, size_t *out_len);
 
@@ -531,9 +531,9 @@ aside_start aside_dialect_start(const struct aside_dialect *dialect);
 size_t aside_dialect_max_hold(const struct aside_dialect *dialect);
 
 /**
- * Returns the family of a rule of the dialect, as `ASIDE_KIND_OPEN` events number the rules: what the span or header names
- * in the file as its family, or else the dialect's name. UTF-8, with a NUL at its end. `*len` becomes its length
- * without the NUL; `len` may be NULL.
+ * Returns the family of a rule of the dialect, as `ASIDE_KIND_OPEN` events number the rules: the family that the span or
+ * header has in the file, or else the dialect's name. UTF-8, with a NUL at its end. `*len` becomes its length without the NUL;
+ * `len` may be NULL.
  *
  * The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
  * rule (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
@@ -640,8 +640,7 @@ typedef struct aside_scanner_options {
     aside_stray_close stray_close;
     /**
      * Non-zero: collect whole thoughts for `aside_scanner_take_thought()`, and hold at most this many bytes of them at
-     * a time: text, types, and attributes, of which each counts as at least 48. What does not fit is cut off, the text
-     * last.
+     * a time: text, types, and attributes, of which each counts as at least 48. The excess is cut off, the text last.
      */
     uint64_t collect;
     /** How much thinking there may be before an `ASIDE_KIND_BUDGET` event. 0 if `has_budget` is not 1. */
@@ -694,15 +693,15 @@ void aside_scanner_free(struct aside_scanner *scanner);
  * scanner restores its own start; so does a `len` of 0. `tail` is not used after the call; it must not be memory of
  * the scanner.
  *
- * `*start` becomes an `ASIDE_START_` value, what is open at byte 0; `start` may be NULL. It is written on success
- * only. What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a tool call that
- * counts only if a call comes after it. `*start` is then what is open around it, and if the stream decides that the
+ * `*start` becomes an `ASIDE_START_` value, the span that is open at byte 0; `start` may be NULL. It is written on success
+ * only. Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call that
+ * counts only if a call comes after it. `*start` is then the span around it, and if the stream decides that the
  * opener counts, the first event opens its span.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
  * has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
  *
- * Memory: the first such call allocates what it must remember.
+ * Memory: the first such call allocates the memory that it needs.
  */
 aside_status aside_scanner_start_from_prompt(struct aside_scanner *scanner,
                                              const char *tail,
@@ -711,8 +710,8 @@ aside_status aside_scanner_start_from_prompt(struct aside_scanner *scanner,
 
 /**
  * Returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. `*start`
- * becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only what the dialect guesses of its models, that they
- * start in the thinking: neither a prompt nor the options have said so. It becomes 0 otherwise. Either may be NULL. They are
+ * becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only the dialect's guess that its models start in the
+ * thinking, and neither a prompt nor the options have confirmed it. It becomes 0 otherwise. Either may be NULL. They are
  * written on success only.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -761,7 +760,7 @@ enum {
     /** A span ends. The bytes are its closing marker; there are none if it ends without one. */
     ASIDE_KIND_CLOSE = 5,
     /**
-     * All content so far was thinking, or all thinking so far was content: the channel says what it was. It was thinking
+     * All content so far was thinking, or all thinking so far was content: the channel is the right one. It was thinking
      * where a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
      * "reclassify"`. It was content where the stream has ended in a thinking that was only guessed
      * (`aside_scanner_end_reason()`), and where the closer of a wrapper of the answer ends the thinking. The event has no
@@ -775,7 +774,7 @@ enum {
     ASIDE_KIND_BUDGET = 7,
     /**
      * A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls
-     * are written. The bytes are what begins the call, if the opener of its span was not that.
+     * are written. The bytes are the beginning of the call, if the opener of its span was not that.
      */
     ASIDE_KIND_CALL = 8,
     /** The name of the call, whole. If it has no bytes, the name is the value of a header's field. */
@@ -896,11 +895,11 @@ typedef struct aside_event {
 } aside_event;
 
 /**
- * Called for each event. `user` is what the feeding function was given. `bytes` has `event->len` bytes, except for
+ * Called for each event. `user` is the argument of the feeding function. `bytes` has `event->len` bytes, except for
  * `ASIDE_KIND_ATTRIBUTE`: there it has the name and, directly after it, the decoded value, `event->name_len` and
  * `event->value_len` bytes; and for an `ASIDE_KIND_CALL_NAME` with `event->value_len`: there it has the name. It
- * is never NULL and has no NUL at its end. `event` and `bytes` are valid until the callback returns; copy what is needed
- * longer.
+ * is never NULL and has no NUL at its end. `event` and `bytes` are valid until the callback returns; copy anything that is
+ * needed longer.
  *
  * Return 0 to continue; non-zero pauses: the feeding function returns `ASIDE_STOPPED`.
  *
@@ -919,10 +918,10 @@ typedef int32_t (*aside_event_fn)(void *user, const struct aside_event *event, c
  * `buf` may be NULL if `len` is 0; such a call delivers only events that are pending after a pause. `buf` must not
  * change during the call and is not used after it; it must not be memory of the scanner.
  *
- * Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_STOPPED`: the callback paused; feed what is left, from `buf +
- * aside_scanner_consumed(scanner)` on, and pending events come first. Below 0: `ASIDE_ERROR_NULL`,
- * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` (nothing has changed after these);
- * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the scanner stays in error).
+ * Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_STOPPED`: the callback paused; feed the rest, from `buf +
+ * aside_scanner_consumed(scanner)` on, and pending events come first. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
+ * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the
+ * scanner stays in error).
  *
  * Memory: none is allocated, except for collecting, headers, and tags with attributes.
  */
@@ -933,7 +932,7 @@ aside_status aside_scanner_feed(struct aside_scanner *scanner,
                                 void *user);
 
 /**
- * Ends the stream: decides what is held back, and closes what is open. After `ASIDE_OK` the scanner is reset, and the
+ * Ends the stream: decides the held bytes, and closes open spans. After `ASIDE_OK` the scanner is reset, and the
  * next feed begins a new stream at offset 0.
  *
  * Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again until it returns `ASIDE_OK`: a feed in
@@ -950,7 +949,7 @@ aside_status aside_scanner_finish(struct aside_scanner *scanner, aside_event_fn 
 aside_status aside_scanner_flush(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /**
- * Closes the thinking that is open: releases what is held back as text, and ends the span with `ASIDE_CAUSE_FORCED`.
+ * Closes the thinking that is open: releases the held bytes as text, and ends the span with `ASIDE_CAUSE_FORCED`.
  * A tool span whose calls the dialect describes is closed too, and so is the call in it. Nothing happens if the innermost
  * span is neither of these, or before the first byte if a prompt has opened one. A closer that comes next, with only blanks
  * before it, is removed (that of a fence is not: it is text). For a host that ends thinking which has become too long.
@@ -975,10 +974,10 @@ typedef struct aside_token {
  * `aside_scanner_counts()` counts the tokens of each channel. Feeds with and without tokens may be mixed.
  *
  * Returns as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed then.
- * After `ASIDE_STOPPED` call it again with what is left of the buffer and the tokens that are not wholly done, the
+ * After `ASIDE_STOPPED` call it again with the rest of the buffer and the tokens that are not wholly done, the
  * first of them with the length that is left of it.
  *
- * Memory: the first such call allocates what it must remember.
+ * Memory: the first such call allocates the memory that it needs.
  */
 aside_status aside_scanner_feed_tokens(struct aside_scanner *scanner,
                                        const char *buf,
@@ -993,7 +992,7 @@ aside_status aside_scanner_feed_tokens(struct aside_scanner *scanner,
  * ========================================================================== */
 
 /**
- * Resets the scanner: drops what is held back, thoughts not taken, and every error except `ASIDE_ERROR_PANIC`. Memory
+ * Resets the scanner: drops the held bytes, thoughts not taken, and every error except `ASIDE_ERROR_PANIC`. Memory
  * that C has borrowed from it is no longer valid.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -1056,7 +1055,7 @@ typedef struct aside_counts {
 
 /**
  * Fills `*counts` with how much of a channel's text was reported since the stream began; after the end of a stream
- * these are its counts, until another begins. What is held back counts when it is reported. `channel` is an
+ * these are its counts, until another begins. Held bytes count when they are reported. `channel` is an
  * `aside_channel` value. Set `counts->size` to `sizeof(aside_counts)` before.
  *
  * After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes,
@@ -1263,8 +1262,8 @@ typedef struct aside_call_delta {
      */
     aside_cause cause;
     /**
-     * In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it. Otherwise 0:
-     * what was sent stays sent, and may be no JSON.
+     * In the last delta, 1 if the arguments are complete: the call ended by its marker or by the text after it. Otherwise 0:
+     * the arguments that were sent may not be JSON.
      */
     uint32_t is_whole;
     /**
@@ -1300,7 +1299,7 @@ struct aside_call_writer *aside_call_writer_new(const struct aside_dialect *dial
 void aside_call_writer_free(struct aside_call_writer *writer);
 
 /**
- * Feeds the next event of the scanner. `event` and `bytes` are what an `aside_event_fn` is called with, and are not used
+ * Feeds the next event of the scanner. `event` and `bytes` are the arguments of an `aside_event_fn`, and are not used
  * after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 68, so that it has `call`. Feed all
  * events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that belong to no call
  * change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
@@ -1315,7 +1314,7 @@ void aside_call_writer_free(struct aside_call_writer *writer);
  *
  * May be called from an `aside_event_fn`: a writer is another object than the scanner that is feeding.
  *
- * Memory: it grows with what is held, at most `options.max_held`, and with the delta: JSON writes a byte as up to six.
+ * Memory: it grows with the held bytes, at most `options.max_held`, and with the delta: JSON writes a byte as up to six.
  */
 aside_status aside_call_writer_feed(struct aside_call_writer *writer,
                                     const struct aside_event *event,
@@ -1390,7 +1389,7 @@ typedef uint32_t aside_formats;
 
 /** A set of the shapes in which servers send an answer, of which a rewriter makes one: the bits of `aside_shapes`. */
 enum {
-    /** None: what a server sends in another shape stays as it is. */
+    /** None: other shapes that a server sends stay unchanged. */
     ASIDE_SHAPE_NONE = 0,
     /**
      * The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of
@@ -1481,8 +1480,8 @@ typedef struct aside_rewriter_options {
     /** The form of the thinking in the items of OpenAI Responses. */
     aside_responses_as responses_as;
     /**
-     * 1: mend in a stream of events what makes clients fail or lose text: empty `data:` lines, comments inside an event,
-     * an object over several lines, chunks without `choices`, and more. 0: all of that passes as it came.
+     * 1: mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments inside an event,
+     * an object over several lines, chunks without `choices`, and more. 0: all of them pass unchanged.
      */
     uint32_t repair;
     /**
@@ -1570,9 +1569,9 @@ void aside_rewriter_free(struct aside_rewriter *rewriter);
 
 /**
  * Sets by which dialect the next stream is read, and where it starts, before its first byte. `dialect` may be NULL: the
- * rewriter's own. `start` is an `ASIDE_START_` value, what is open at the first byte of each choice's text;
+ * rewriter's own. `start` is an `ASIDE_START_` value, the span that is open at the first byte of each choice's text;
  * `ASIDE_START_DEFAULT` is the dialect's own start, whatever `options.start` is. For hosts that learn the model, or
- * whether it thinks, from the request, and for what `aside_dialect_find_for_template()` finds. Finishing or resetting the
+ * whether it thinks, from the request, and for results of `aside_dialect_find_for_template()`. Finishing or resetting the
  * rewriter restores its own dialect and start. The dialect may be freed after the call.
  *
  * A dialect that could not be found is NULL too: check for that before this call.
@@ -1606,8 +1605,8 @@ aside_status aside_rewriter_use_tools(struct aside_rewriter *rewriter, const cha
  * rewriter restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must
  * not be memory of the rewriter.
  *
- * `*start` becomes an `ASIDE_START_` value, what is open at the first byte of each choice's text; `start` may be NULL.
- * It is written on success only.
+ * `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte of each choice's text; `start` may be
+ * NULL. It is written on success only.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
  * has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in
@@ -1629,25 +1628,24 @@ aside_status aside_rewriter_start_from_prompt(struct aside_rewriter *rewriter,
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read pass unchanged;
  * that is not an error.
  *
- * Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for
- * chunks that one event becomes; by what is held back of each of at most 128 choices, up to twice
- * `aside_dialect_max_hold()`. The output may be 150 times as long as the input, if each event has many choices and a long
- * `id`.
+ * Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for chunks that
+ * one event becomes; by the bytes that are held back of each of at most 128 choices, up to twice `aside_dialect_max_hold()`.
+ * The output may be 150 times as long as the input, if each event has many choices and a long `id`.
  */
 aside_status aside_rewriter_feed(struct aside_rewriter *rewriter, const char *buf, size_t len, struct aside_bytes *out);
 
 /**
- * Ends the stream. `*out` becomes what was held back: an event without the blank line after it, text that might have
- * become a marker. The rewriter is then reset, except for what `aside_rewriter_get_stats()` reports, and the next feed begins
- * a new stream.
+ * Ends the stream. `*out` becomes the bytes that were held back: an event without the blank line after it, text that might
+ * have become a marker. The rewriter is then reset, except for the counts of `aside_rewriter_get_stats()`, and the next feed
+ * begins a new stream.
  *
  * Returns as `aside_rewriter_feed()`.
  */
 aside_status aside_rewriter_finish(struct aside_rewriter *rewriter, struct aside_bytes *out);
 
 /**
- * Resets the rewriter: drops what is held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that C
- * has borrowed from it is no longer valid.
+ * Resets the rewriter: drops the bytes that are held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that
+ * C has borrowed from it is no longer valid.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
@@ -1676,7 +1674,7 @@ typedef struct aside_rewriter_stats {
     uint64_t unpromoted;
     /** Events that repeat a whole text and lack some of it, because that text was longer than `options.max_event`. */
     uint64_t truncated;
-    /** Bytes of text that were sent as thinking. What a server splits itself is not counted. */
+    /** Bytes of text that were sent as thinking. Text that a server splits itself is not counted. */
     uint64_t thinking_bytes;
     /** Bytes of text that were sent as content. */
     uint64_t content_bytes;
@@ -1695,8 +1693,8 @@ typedef struct aside_rewriter_stats {
 } aside_rewriter_stats;
 
 /**
- * Fills `*stats` with what the rewriter has counted since it was made or last reset, and with how much it holds now. Set
- * `stats->size` to `sizeof(aside_rewriter_stats)` before. It works after `ASIDE_ERROR_MEMORY` too.
+ * Fills `*stats` with the rewriter's counts since it was made or last reset, and with the number of bytes that it holds now.
+ * Set `stats->size` to `sizeof(aside_rewriter_stats)` before. It works after `ASIDE_ERROR_MEMORY` too.
  *
  * Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  *
@@ -1732,7 +1730,8 @@ typedef struct aside_exchange {
 } aside_exchange;
 
 /**
- * Finds whether an answer is for a rewriter, and what its body is, before the body comes. `exchange->method` is not read.
+ * Finds whether an answer is for a rewriter, and the kind of its body, before the body arrives. `exchange->method` is not
+ * read.
  *
  * An answer is for a rewriter if its status is 200; its encoding is absent, blank or `identity`; its media type is
  * `text/event-stream`, `application/json`, `application/x-ndjson` or `application/jsonl`, with any parameters; and its
@@ -1758,7 +1757,7 @@ enum {
 typedef uint32_t aside_hint;
 
 /**
- * Finds what a host does with a request whose answer may be for a rewriter. Of `*exchange`, only `method`, `path` and
+ * Finds how a host should treat a request whose answer may be for a rewriter. Of `*exchange`, only `method`, `path` and
  * `formats` are read: the answer has not come yet.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
@@ -1772,7 +1771,7 @@ aside_status aside_request_hint(const struct aside_exchange *exchange, aside_hin
 /**
  * Finds the model that a request asks for, to choose a dialect by: the first member `model` of the JSON object that
  * `body` is. `body` has all `len` bytes that have come so far: a host calls this after each piece, with all of them
- * again, until it knows, and keeps 64 KiB at most. What comes after the model is not read.
+ * again, until it knows, and keeps 64 KiB at most. Text after the model is not read.
  *
  * Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while the model is
  * not known yet; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than
@@ -1791,7 +1790,7 @@ aside_status aside_request_model(const char *body, size_t len, char *model, size
  * ========================================================================== */
 
 /**
- * The array that a call fills with events, and what it reports next to them. Set all of it to zero, then `size`, `events`,
+ * The array that a call fills with events, and its other results. Set all of it to zero, then `size`, `events`,
  * `event_size` and `capacity`, once for all calls; later versions may add fields at the end. The fields after `capacity`
  * are filled by the library, on success and on `ASIDE_MORE` only.
  *
@@ -1831,15 +1830,14 @@ typedef struct aside_event_array {
 } aside_event_array;
 
 /**
- * Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `array->events`, and
- * next to them what the host needs to find their bytes. Events have no pointers.
+ * Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `array->events`, and next
+ * to them the data that the host needs to find their bytes. Events have no pointers.
  *
  * Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `array->attributes` has reached 64 KiB
- * (it is longer if the last attribute is); take the events, then call again with what is left of `buf`,
- * `array->consumed` bytes further on (if nothing is left, with `len` 0). Below 0 as `aside_scanner_feed()`, and
- * `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` for an array with a field that this version does not know; no field of
- * `array` is written then, the contents of `array->events` mean nothing, and `aside_scanner_consumed()` returns how many
- * bytes are done.
+ * (it is longer if the last attribute is); take the events, then call again with the rest of `buf`, `array->consumed` bytes
+ * further on (if it is empty, with `len` 0). Below 0 as `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`
+ * for an array with a field that this version does not know; no field of `array` is written then, the contents of
+ * `array->events` mean nothing, and `aside_scanner_consumed()` returns how many bytes are done.
  *
  * Memory: none is allocated, except for collecting, headers, and tags with attributes.
  */
@@ -1861,11 +1859,10 @@ aside_status aside_scanner_finish_into(struct aside_scanner *scanner, struct asi
 aside_status aside_scanner_flush_into(struct aside_scanner *scanner, struct aside_event_array *array);
 
 /**
- * Feeds as `aside_scanner_feed_tokens()`, into an array as `aside_scanner_feed_into()`. After `ASIDE_MORE` call it
- * again with what is left of the buffer and the tokens that are not wholly done, the first of them with the length
- * that is left.
+ * Feeds as `aside_scanner_feed_tokens()`, into an array as `aside_scanner_feed_into()`. After `ASIDE_MORE` call it again with
+ * the rest of the buffer and the tokens that are not wholly done, the first of them with its remaining length.
  *
- * Memory: the first such call allocates what it must remember.
+ * Memory: the first such call allocates the memory that it needs.
  */
 aside_status aside_scanner_feed_tokens_into(struct aside_scanner *scanner,
                                             const char *buf,

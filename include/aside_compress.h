@@ -135,8 +135,8 @@ typedef int32_t (*aside_apply_fn)(void *user,
                                   struct aside_reply *reply);
 
 /**
- * Called once, when nothing needs `user` any more: in the thread that frees the last object that did. It must not use
- * what is being freed.
+ * Called once, when nothing needs `user` any more: in the thread that frees the last object that did. It must not use the
+ * object that is being freed.
  */
 typedef void (*aside_release_fn)(void *user);
 
@@ -176,7 +176,7 @@ typedef struct aside_filter {
 aside_status aside_registry_add_filter(struct aside_registry *registry, const struct aside_filter *filter);
 
 /**
- * Appends to what a callback replies: the shorter text, the recorded text, or the reason of a failure.
+ * Appends to a callback's reply: the shorter text, the recorded text, or the reason of a failure.
  *
  * Returns `ASIDE_OK`, `ASIDE_ERROR_NULL` or `ASIDE_ERROR_LENGTH`.
  *
@@ -292,19 +292,22 @@ typedef struct aside_report {
      * otherwise 0.
      */
     uint32_t cut_protected;
-    /** 1 if the command failed, by the `exit_code` of its input, and what is left says only that it passed; otherwise 0. */
+    /**
+     * 1 if the command failed, by the `exit_code` of its input, and the remaining text says only that it passed; otherwise
+     * 0.
+     */
     uint32_t unexplained;
 } aside_report;
 
 /**
- * Fills `*report` with what was done. Set `report->size` before.
+ * Fills `*report`. Set `report->size` before.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
  */
 aside_status aside_compressed_report(const struct aside_compressed *compressed, struct aside_report *report);
 
 /**
- * Frees what came out of a call, and all memory that C has borrowed from it. Does nothing for NULL.
+ * Frees the result of a call, and all memory that C has borrowed from it. Does nothing for NULL.
  *
  * Threads: no other thread may be using it.
  */
@@ -345,7 +348,7 @@ struct aside_tool_stream *aside_tool_stream_new(const struct aside_compressor *c
 void aside_tool_stream_free(struct aside_tool_stream *stream);
 
 /**
- * Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes what is decided, often nothing: memory of the
+ * Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes the decided text, often empty: memory of the
  * stream, valid until its next call. It is written on success only. `buf` is not used after the call; it must not be
  * memory of the stream.
  *
@@ -364,7 +367,7 @@ aside_status aside_tool_stream_set_exit_code(struct aside_tool_stream *stream, i
 
 /**
  * Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. The stream takes no more text
- * after that; `aside_tool_stream_report()` returns what was done.
+ * after that; `aside_tool_stream_report()` returns the report.
  *
  * Returns as `aside_tool_stream_feed()`.
  */
@@ -373,7 +376,7 @@ aside_status aside_tool_stream_finish(struct aside_tool_stream *stream, struct a
 /**
  * Takes the report of a stream that is finished. Call it at most once.
  *
- * Returns what was done, without parts, which the caller owns: `aside_compressed_report()`, `aside_compressed_free()`. It
+ * Returns the report, without parts, which the caller owns: `aside_compressed_report()`, `aside_compressed_free()`. It
  * may be freed after the stream. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_ORDER` before the end of
  * the output and after a report that was taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or
  * `ASIDE_ERROR_PANIC`.

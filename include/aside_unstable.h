@@ -23,7 +23,7 @@ extern "C" {
  * ========================================================================== */
 
 /**
- * Returns the version of what `aside_unstable.h` declares. It grows with each change there that a program could notice.
+ * Returns the version of `aside_unstable.h`. It grows with each change there that a program could notice.
  * The version that this header describes is 1.
  */
 uint32_t aside_unstable_version(void);
@@ -91,9 +91,10 @@ typedef struct aside_tool_trigger {
 } aside_tool_trigger;
 
 /**
- * Fills `*trigger` with what the model writes around a tool call by the table of calls with this number in the dialect's file,
- * from 0; the first is how it usually writes. A server that makes a model write its calls by a grammar builds the grammar of this,
- * and of the tools' schemas. Tables of calls that nothing opens do not count. Where a form needs an id, it is 0.
+ * Fills `*trigger` with the texts that the model writes around a tool call, by the table of calls with this number in the
+ * dialect's file, from 0; the first is its usual form. A server that makes a model write its calls by a grammar builds the
+ * grammar of this, and of the tools' schemas. Tables of calls that nothing opens do not count. Where a form needs an id, it is
+ * 0.
  *
  * Returns `ASIDE_OK`; `ASIDE_NONE` past the last one, and `*trigger` is not written; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
@@ -214,7 +215,7 @@ typedef uint32_t aside_history_turns;
 
 /** How an assistant message without thinking is changed: the values of `aside_history_missing`. */
 enum {
-    /** Nothing: what is there stays. */
+    /** Nothing: existing thinking stays. */
     ASIDE_HISTORY_MISSING_LEAVE = 0,
     /** An empty string under the name, if its value is a string; in Messages, an empty thinking block. */
     ASIDE_HISTORY_MISSING_EMPTY = 1,
@@ -312,7 +313,7 @@ typedef struct aside_history_report {
 aside_status aside_history_format(const char *path, size_t len, aside_formats *format);
 
 /**
- * Fills `*options` with what a built-in server reads in requests of a format. `name` has `len` bytes and needs no NUL. Set
+ * Fills `*options` for a built-in server and requests of a format. `name` has `len` bytes and needs no NUL. Set
  * `options->size` before the call.
  *
  * Returns `ASIDE_OK`; `ASIDE_NONE` if requests of that format need no change, and `*options` is as it was;
@@ -327,7 +328,7 @@ aside_status aside_history_server_find(const char *name,
                                        struct aside_history_options *options);
 
 /**
- * Fills `*options` with what the text of a server file says of requests of a format. `toml` has `len` bytes and needs no NUL.
+ * Fills `*options` from the text of a server file, for requests of a format. `toml` has `len` bytes and needs no NUL.
  * Set `options->size` before the call.
  *
  * Returns as `aside_history_server_find()`, but `ASIDE_ERROR_DIALECT` with a message that names line and key if the file has an
@@ -398,7 +399,7 @@ typedef int32_t (*aside_record_fn)(void *user,
 
 /**
  * A cache of the host: it remembers results. It is trusted only if the fresh text is the recorded one. Set all of it
- * to zero, then `size`; later versions may add fields at the end. What `aside_filter` says of callbacks holds for these
+ * to zero, then `size`; later versions may add fields at the end. The rules of `aside_filter` for callbacks hold for these
  * too.
  */
 typedef struct aside_cache {
@@ -423,7 +424,7 @@ typedef struct aside_cache {
 } aside_cache;
 
 /**
- * Adds a cache of the host. It replaces one of the same id. What is used after the call, and what is returned: as for
+ * Adds a cache of the host. It replaces one of the same id. Lifetimes and results are those of
  * `aside_registry_add_filter()`.
  */
 aside_status aside_registry_add_cache(struct aside_registry *registry, const struct aside_cache *cache);
@@ -514,7 +515,7 @@ aside_status aside_compressed_part_report(const struct aside_compressed *compres
 /** No filter: the stretch was kept. */
 enum { ASIDE_NO_FILTER = -1 };
 
-/** What happened to a stretch: the values of `aside_change`. */
+/** The change of a stretch: the values of `aside_change`. */
 enum {
     /** It is in the result, byte for byte. */
     ASIDE_CHANGE_KEPT = 0,
@@ -540,7 +541,7 @@ typedef struct aside_stretch {
     uint64_t len;
     /** XXH3 (64 bits, seed 0) of its bytes. */
     uint64_t hash;
-    /** What happened to it: an `ASIDE_CHANGE_` value. */
+    /** Its change: an `ASIDE_CHANGE_` value. */
     aside_change change;
     /** The filter that changed it: an index into `filters` of the report. `ASIDE_NO_FILTER` if it was kept. */
     int32_t filter;
@@ -558,7 +559,7 @@ aside_status aside_compressed_stretch(const struct aside_compressed *compressed,
                                       struct aside_stretch *stretch);
 
 /**
- * Finds `len` bytes at `start` of a part's original, to show what was left out. `original` is the text of the part number
+ * Finds `len` bytes at `start` of a part's original, to show omitted text. `original` is the text of the part number
  * `part` as it came in (`part` of its `aside_part_report`): `original_len` bytes. `*out` becomes a range of it.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if this is another text, or no filter changed that part;

@@ -47,7 +47,7 @@ impl FileError {
         &self.key
     }
 
-    /// Returns what is wrong, without the place.
+    /// Returns the message, without the place.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message

@@ -35,7 +35,7 @@ static inline void aside_go_free(aside_go *go)
     free(go);
 }
 
-/* Updates what may pass without a feed. */
+/* Updates the bytes that may pass without a feed. */
 static inline void aside_go_look(aside_go *go)
 {
     int32_t channel = aside_scanner_quiet(go->scanner, go->quiet);

@@ -1,4 +1,5 @@
-// The compressor, which shortens what tools print before a model reads it, and its one-shot call. tool_stream.go has streams.
+// The compressor, which shortens the output of tools before a model reads it, and its one-shot call. tool_stream.go has
+// streams.
 
 package aside
 
@@ -91,7 +92,7 @@ func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 	return compressor, nil
 }
 
-// register adds to a registry what the options name.
+// register adds the filters and caches of the options to a registry.
 func (o *CompressorOptions) register(registry *C.aside_registry) error {
 	if o.Budget < 0 || o.LastRun < 0 {
 		return &failure{ErrOption, "a size is negative"}

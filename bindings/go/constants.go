@@ -35,7 +35,7 @@ const (
 	KindFraming Kind = 4
 	// KindClose: A span ends. The bytes are its closing marker; there are none if it ends without one.
 	KindClose Kind = 5
-	// KindReclassify: All content so far was thinking, or all thinking so far was content: the channel says what it was.
+	// KindReclassify: All content so far was thinking, or all thinking so far was content: the channel is the right one.
 	// It was thinking where a closer of the thinking has come without an opener before it, in a dialect with stray_close
 	// = "reclassify". It was content where the stream has ended in a thinking that was only guessed (EndReason), and
 	// where the closer of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and comes at
@@ -45,7 +45,7 @@ const (
 	// is reported once for each span or stream, as options.BudgetScope says.
 	KindBudget Kind = 7
 	// KindCall: A tool call begins. This and the kinds after it come only with options.Calls, from dialects that say how
-	// calls are written. The bytes are what begins the call, if the opener of its span was not that.
+	// calls are written. The bytes are the beginning of the call, if the opener of its span was not that.
 	KindCall Kind = 8
 	// KindCallName: The name of the call, whole. If it has no bytes, the name is the value of a header's field.
 	KindCallName Kind = 9
@@ -382,7 +382,7 @@ const (
 type Shapes uint32
 
 const (
-	// ShapeNone: None: what a server sends in another shape stays as it is.
+	// ShapeNone: None: other shapes that a server sends stay unchanged.
 	ShapeNone Shapes = 0
 	// ShapeField: The thinking that a server sends as reasoning_content, reasoning, thinking, or as the text of
 	// reasoning_details, is sent in the field options.Field.
@@ -496,7 +496,7 @@ func (h HistoryTurns) String() string {
 type HistoryMissing uint32
 
 const (
-	// HistoryMissingLeave: Nothing: what is there stays.
+	// HistoryMissingLeave: Nothing: existing thinking stays.
 	HistoryMissingLeave HistoryMissing = 0
 	// HistoryMissingEmpty: An empty string under the name, if its value is a string; in Messages, an empty thinking
 	// block.
@@ -550,7 +550,7 @@ func (h HistoryOutcome) String() string {
 	return name(uint32(h), "read", "too_long", "not_utf8", "not_request", "repeated", "stored")
 }
 
-// Change is what happened to a stretch.
+// Change is the change of a stretch.
 type Change uint32
 
 const (

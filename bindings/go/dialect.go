@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Dialect says which bytes of a stream are markers, and what they mark. It never changes, so any number of goroutines may use
+// Dialect defines which bytes of a stream are markers, and their effect. It never changes, so any number of goroutines may use
 // one at once.
 type Dialect struct {
 	use shared
@@ -167,8 +167,8 @@ type ToolTrigger struct {
 	Preserved []string
 }
 
-// ToolTriggers returns what the model writes around a tool call, once for each table of calls in the dialect's file; the first
-// is how it usually writes. It returns none if the dialect has no such tables. It is unstable: it may change in any version.
+// ToolTriggers returns the texts that the model writes around a tool call, once for each table of calls in the dialect's file;
+// the first is its usual form. It returns none if the dialect has no such tables. It is unstable: it may change in any version.
 func (d *Dialect) ToolTriggers() ([]ToolTrigger, error) {
 	if err := d.enter(); err != nil {
 		return nil, err

@@ -10,8 +10,8 @@
 // UTF-8; other bytes pass through.
 //
 // [Splitter] writes each channel to a separate writer, [CallWriter] makes JSON of tool calls, and [Rewriter] edits the answer
-// of an OpenAI-style server. [Strip], [Join] and [Escape] work on whole texts. A [Compressor] shortens what a tool printed,
-// before a model reads it.
+// of an OpenAI-style server. [Strip], [Join] and [Escape] work on whole texts. A [Compressor] shortens a tool's output before a
+// model reads it.
 //
 // # Errors
 //
@@ -23,9 +23,9 @@
 //
 // # Memory
 //
-// Scanners, rewriters, compressors and the like own memory of C. Close frees it; the garbage collector frees what was
-// forgotten, but it does not see how large that memory is. Do not copy these types, only pointers to them: go vet reports
-// copies. A [Report] may be copied. Closing a dialect or a compressor leaves alone what was made from it.
+// Scanners, rewriters, compressors and the like own memory of C. Close frees it; the garbage collector frees forgotten objects,
+// but it does not see how large that memory is. Do not copy these types, only pointers to them: go vet reports copies. A
+// [Report] may be copied. Closing a dialect or a compressor does not affect objects that were made from it.
 //
 // An [Event] borrows its bytes: they are valid until the yield function returns. Everything else that the package returns
 // belongs to the caller.

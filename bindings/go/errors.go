@@ -33,7 +33,7 @@ const (
 	// ErrRange means that there is no such channel, or no such range in an original.
 	ErrRange Status = errorRange
 	// ErrJoin means that a text cannot be joined or escaped. The message says which byte of which part would be read as a
-	// marker, or what the dialect lacks.
+	// marker, or the form that the dialect lacks.
 	ErrJoin Status = errorJoin
 	// ErrFilter means that a text is not a filter file, or the filter fails its own tests. The message names line and key.
 	ErrFilter Status = errorFilter

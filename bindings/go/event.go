@@ -10,7 +10,7 @@ func name(number uint32, names ...string) string {
 	return fmt.Sprint(number)
 }
 
-// Event is a piece of the stream and what it is. Every byte of the stream is in exactly one event: the bytes of all events,
+// Event is a piece of the stream with its kind. Every byte of the stream is in exactly one event: the bytes of all events,
 // joined in order, are the stream.
 //
 // Text and Attribute are borrowed. They are valid until the yield function returns and must not be changed; copy them to keep

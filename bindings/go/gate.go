@@ -2,7 +2,7 @@
 
 package aside
 
-// Exchange is what HTTP says of a request and its answer. Header values are as they came, and empty where there is none.
+// Exchange has the HTTP facts about a request and its answer. Header values are as they came, and empty where there is none.
 type Exchange struct {
 	Method          string // of the request; only [RequestHint] reads it
 	Path            string // of the request, with or without a query; if it is empty, any path fits
@@ -13,7 +13,7 @@ type Exchange struct {
 	Formats Formats
 }
 
-// Wants returns what the body of an answer is, for RewriterOptions.Body, and whether the answer is for a rewriter of these
+// Wants returns the kind of an answer's body, for RewriterOptions.Body, and whether the answer is for a rewriter of these
 // formats at all: its status is 200, it is not compressed, its media type is one that a rewriter reads, and its path is that of
 // one of the formats.
 //
@@ -23,8 +23,8 @@ func Wants(exchange Exchange) (Body, bool) {
 	return wants(&exchange)
 }
 
-// RequestHint returns what a host does with a request, and whether there is something to do: the request is a POST to a path of
-// one of the formats. It may be called at any time.
+// RequestHint returns how a host should treat a request, and whether there is something to do: the request is a POST to a path
+// of one of the formats. It may be called at any time.
 func RequestHint(exchange Exchange) (Hint, bool) {
 	return requestHint(&exchange)
 }

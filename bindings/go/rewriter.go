@@ -33,10 +33,10 @@ type RewriterOptions struct {
 
 	// Formats are the formats of answers that are read; those of others pass unchanged. 0: [FormatAll].
 	Formats Formats
-	// ResponsesAs says what the thinking becomes in the items of OpenAI Responses.
+	// ResponsesAs is the form of the thinking in the items of OpenAI Responses.
 	ResponsesAs ResponsesAs
-	// Repair mends in a stream of events what makes clients fail or lose text: empty data lines, comments inside an event, an
-	// object over several lines, chunks without choices, and more.
+	// Repair mends faults in a stream of events that make clients fail or lose text: empty data lines, comments inside an event,
+	// an object over several lines, chunks without choices, and more.
 	Repair bool
 	// PromoteEmpty sends the thinking once more as content if an answer ends by itself and has neither content nor a call.
 	PromoteEmpty bool
@@ -57,7 +57,7 @@ type RewriterOptions struct {
 	// content, and a body as content alone.
 	KeepGuessed bool
 
-	// MaxTools is how many bytes of Tools are read, and of what UseTools is given; a longer list is an error. 0: 4 MiB.
+	// MaxTools is how many bytes of Tools, and of UseTools' argument, are read; a longer list is an error. 0: 4 MiB.
 	MaxTools uint64
 
 	// NotWhole says, with Calls, which part of a call is sent before the call is whole. A body, and Ollama's format, have whole
@@ -78,7 +78,7 @@ type RewriterOptions struct {
 	StartCall string
 }
 
-// Stats is what a rewriter has counted since it was made, or since the last Reset.
+// Stats has the counts of a rewriter since it was made, or since the last Reset.
 type Stats struct {
 	Events        uint64 // events that have data, lines of JSON, and bodies that were read whole
 	Changed       uint64 // of them, those that went out changed, or with chunks before them
@@ -143,8 +143,8 @@ func (w *Rewriter) Close() error {
 	return nil
 }
 
-// UseDialect sets the dialect of the next stream and what is open at the first byte of each choice's text, before the first
-// byte. With nil the dialect stays the rewriter's own, so that one rewriter serves a model with thinking on and off; with
+// UseDialect sets the dialect of the next stream and the span that is open at the first byte of each choice's text, before the
+// first byte. With nil the dialect stays the rewriter's own, so that one rewriter serves a model with thinking on and off; with
 // [StartDefault] the dialect decides where the stream starts. The results of [FindForTemplate] can be passed to it. Finish and
 // Reset go back to the rewriter's own dialect and start.
 //
@@ -172,7 +172,7 @@ func (w *Rewriter) UseTools(tools []byte) error {
 // that ends in tail, which is read as by [Scanner.StartFromPrompt]. Finish and Reset go back to the rewriter's own start; an
 // empty tail cancels an earlier one.
 //
-// It returns what is open at the first byte. If the stream has begun, the error is [ErrOrder].
+// It returns the span that is open at the first byte. If the stream has begun, the error is [ErrOrder].
 func (w *Rewriter) StartFromPrompt(tail string) (Start, error) {
 	var start Start
 	err := w.do(func() (err error) {
@@ -182,7 +182,7 @@ func (w *Rewriter) StartFromPrompt(tail string) (Start, error) {
 	return start, err
 }
 
-// Feed reads the next bytes, cut anywhere, and appends to dst what they decide: each event as soon as it is complete. p is not
+// Feed reads the next bytes, cut anywhere, and appends the decided bytes to dst: each event as soon as it is complete. p is not
 // kept. On an error it returns dst unchanged.
 func (w *Rewriter) Feed(dst, p []byte) ([]byte, error) {
 	err := w.do(func() (err error) {
@@ -192,7 +192,7 @@ func (w *Rewriter) Feed(dst, p []byte) ([]byte, error) {
 	return dst, err
 }
 
-// Finish ends the stream and appends to dst what was held back. The next Feed begins a new stream. On an error it returns dst
+// Finish ends the stream and appends the held bytes to dst. The next Feed begins a new stream. On an error it returns dst
 // unchanged.
 func (w *Rewriter) Finish(dst []byte) ([]byte, error) {
 	err := w.do(func() (err error) {
@@ -219,8 +219,8 @@ func (w *Rewriter) do(call func() error) error {
 	return call()
 }
 
-// Stats returns what was counted since the start or the last Reset, and what is held now. The error is [ErrBusy] while a call
-// is in progress and [ErrClosed] after Close.
+// Stats returns the counts since the start or the last Reset, and the number of bytes held now. The error is [ErrBusy] while a
+// call is in progress and [ErrClosed] after Close.
 func (w *Rewriter) Stats() (Stats, error) {
 	var stats Stats
 	err := w.do(func() (err error) {

@@ -316,7 +316,7 @@ func TestRewriterSaysWhatIsEncoded(t *testing.T) {
 	}
 }
 
-// counted returns what a rewriter has counted.
+// counted returns a rewriter's counts.
 func counted(t *testing.T, rewriter *aside.Rewriter) aside.Stats {
 	t.Helper()
 	stats, err := rewriter.Stats()

@@ -11,10 +11,10 @@ import (
 
 // ScannerOptions are the options of a scanner.
 type ScannerOptions struct {
-	// Start says what is open at the first byte.
+	// Start is the span that is open at the first byte.
 	Start Start
 	// Collect is how many bytes of whole thoughts to hold for TakeThought: text, types and attributes, of which each counts
-	// as at least 48. What does not fit is cut off, the text last. 0: thoughts are not collected.
+	// as at least 48. The excess is cut off, the text last. 0: thoughts are not collected.
 	Collect uint64
 	// Budget limits the thinking: a KindBudget event marks where the thinking exceeds it. nil: no limit.
 	Budget *Budget
@@ -125,13 +125,13 @@ type Token struct {
 }
 
 // StartFromPrompt sets where the next stream starts, before its first byte: after a rendered prompt that ends in tail. It reads
-// what follows the dialect's last turn marker in tail as if the model had written it, so the stream may start inside a span or
-// a header. The events of open spans come with the first byte, at offset 0 and without bytes. Finish, Reset and an
-// empty tail go back to the scanner's own start.
+// the text after the dialect's last turn marker in tail as if the model had written it, so the stream may start inside a span
+// or a header. The events of open spans come with the first byte, at offset 0 and without bytes. Finish, Reset and an empty
+// tail go back to the scanner's own start.
 //
-// It returns what is open at byte 0. What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a
-// tool call that counts only if a call comes after it. If the stream decides that the opener counts, the first event opens its
-// span. If the stream has begun, the error is [ErrOrder].
+// It returns the span that is open at byte 0. Undecided markers at the prompt's end are not open: a marker that is cut off, and
+// an opener of a tool call that counts only if a call comes after it. If the stream decides that the opener counts, the first
+// event opens its span. If the stream has begun, the error is [ErrOrder].
 func (s *Scanner) StartFromPrompt(tail string) (Start, error) {
 	if err := s.enter(); err != nil {
 		return StartDefault, err
@@ -144,8 +144,8 @@ func (s *Scanner) StartFromPrompt(tail string) (Start, error) {
 }
 
 // Start returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. guessed
-// reports whether that is only what the dialect guesses of its models, that they start in the thinking: neither a prompt nor
-// the options have said so.
+// reports whether that is only the dialect's guess that its models start in the thinking, which neither a prompt nor the
+// options have confirmed.
 func (s *Scanner) Start() (start Start, guessed bool, err error) {
 	if err := s.enter(); err != nil {
 		return StartDefault, false, err
@@ -294,7 +294,7 @@ func (s *Scanner) all(r io.Reader, yield func(Event) bool) error {
 	return err
 }
 
-// feedRest feeds what All has read. If yield panics, the bytes consumed so far count as done.
+// feedRest feeds the bytes that All has read. If yield panics, the bytes consumed so far count as done.
 func (s *Scanner) feedRest(yield func(Event) bool) (paused bool, err error) {
 	defer func() { s.rest = s.rest[s.Consumed():] }()
 	return s.run(feed, s.rest, yield)

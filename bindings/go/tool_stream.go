@@ -64,7 +64,7 @@ func (c *Compressor) NewStream(invocation Invocation, memory int, to io.Writer) 
 	return s, nil
 }
 
-// Write feeds the next bytes of the output and writes what they decide. p may be cut anywhere and is not kept.
+// Write feeds the next bytes of the output and writes the decided text. p may be cut anywhere and is not kept.
 //
 // It returns the writer's error as it is, now and from every later call; the bytes of p count as taken. A writer that panics
 // counts as failed in later calls. After Finish the error is [ErrOrder].
@@ -139,8 +139,8 @@ func (s *ToolStream) run(call func(out *C.aside_bytes) C.aside_status) (done boo
 	return true, s.err
 }
 
-// Close frees the stream and drops what Finish has not written. It returns [ErrBusy] while a call is in progress. Closing it
-// again does nothing.
+// Close frees the stream and drops text that Finish has not written. It returns [ErrBusy] while a call is in progress. Closing
+// it again does nothing.
 func (s *ToolStream) Close() error {
 	if !s.use.enter() {
 		return ErrBusy

@@ -48,7 +48,7 @@ pub struct CallDelta<'a> {
 pub struct End<'a> {
     /// Why it ended: as the scanner says, or [`Cause::Malformed`] if its arguments are no JSON object.
     pub cause: Cause,
-    /// Whether the arguments are complete: the call ended by its marker or by what follows it.
+    /// Whether the arguments are complete: the call ended by its marker or by the text after it.
     pub is_whole: bool,
     /// Whether the call broke a rule of its grammar and was repaired: the model may have meant other arguments.
     pub is_repaired: bool,

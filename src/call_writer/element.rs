@@ -82,7 +82,7 @@ impl Element {
         held.add(text, self.size())
     }
 
-    /// Adds the name of an element. What follows it is its opener's, up to the call of `inside`.
+    /// Adds the name of an element. The text after it belongs to its opener, up to the call of `inside`.
     pub fn open(&mut self, name: &str, held: &mut HeldText) -> Result<bool, Error> {
         let start = held.as_str().len() as u32;
         let end = start + name.len() as u32;

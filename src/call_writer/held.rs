@@ -17,7 +17,7 @@ impl HeldText {
         HeldText { text: String::new(), most }
     }
 
-    /// Sets the most bytes. What is held already stays.
+    /// Sets the most bytes. Bytes that are already held stay.
     pub fn limit(&mut self, most: usize) {
         self.most = most;
     }

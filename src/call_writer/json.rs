@@ -65,7 +65,7 @@ impl JsonArguments {
         self.check.is_mended || self.doubly.as_ref().is_some_and(|doubly| doubly.is_mended)
     }
 
-    /// Returns whether what has come is an object, or says nothing.
+    /// Returns whether the arguments so far are an object, or empty.
     pub fn is_whole(&self) -> bool {
         match self.null {
             NullState::Held(len) => len == 0 || len == NULL.len(),
@@ -73,7 +73,7 @@ impl JsonArguments {
         }
     }
 
-    /// Writes what is held at the end of the call. If `is_whole`, arguments that say nothing become an empty object.
+    /// Writes the held bytes at the end of the call. If `is_whole`, arguments that say nothing become an empty object.
     pub fn end(&mut self, is_whole: bool, out: &mut impl Put) -> Result<(), Error> {
         let mut checked = Checked { check: &mut self.check, out };
         if let Some(doubly) = &mut self.doubly {
@@ -123,7 +123,7 @@ impl<P: Put> Put for NullFilter<'_, P> {
     }
 }
 
-/// Mends what it hands on, if that is wanted.
+/// Mends the arguments that it hands on, if requested.
 struct Mending<'a, P: Put> {
     doubly: Option<&'a mut DoublyEncoded>,
     schema: Option<Schema<'a>>,
@@ -140,7 +140,7 @@ impl<P: Put> Put for Mending<'_, P> {
     }
 }
 
-/// Whether what was written is the beginning of an object, and all of one.
+/// Whether the written text is the beginning of an object, and all of one.
 #[derive(Debug)]
 struct ObjectCheck {
     syntax: Syntax,
@@ -241,7 +241,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Checks what it hands on.
+/// Checks the arguments that it hands on.
 struct Checked<'a, P: Put> {
     check: &'a mut ObjectCheck,
     out: &'a mut P,

@@ -36,7 +36,7 @@ enum ValueState {
     Whole,
     /// Nothing, and nothing of it has come.
     Nothing,
-    /// Nothing: what has come is held.
+    /// Nothing: its bytes so far are held.
     Held,
     /// All that has come, as a string whose end is missing.
     Open,
@@ -325,7 +325,7 @@ impl KeyedArguments {
         if is_held { Ok(()) } else { self.overflow(text, held, out) }
     }
 
-    /// Writes what is held, and then `text`, as a string whose end is missing.
+    /// Writes the held bytes, and then `text`, as a string whose end is missing.
     fn overflow(&mut self, text: &str, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
         if self.state == ValueState::Held {
             self.state = ValueState::Open;

@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         quote(text, out).map(|()| true)
     }
 
-    /// Writes an object, or a list of what Python has as a set.
+    /// Writes an object, or a list for a Python set.
     fn braces(&mut self, schema: Option<Schema<'_>>, depth: u32, out: &mut impl Put) -> Result<bool, Error> {
         let open = self.at;
         self.at += 1;
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// Writes a key as a string, and returns what is needed to look it up. `None`: there is none.
+    /// Writes a key as a string, and returns the data that is needed to look it up. `None`: there is none.
     fn key(&mut self, out: &mut impl Put) -> Result<Option<String>, Error> {
         let rest = self.rest();
         let mut key = KeyWriter { start: String::new(), out: JsonEscaper(out) };
@@ -285,7 +285,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Escapes what is written to it for a JSON string.
+/// Escapes the text that is written to it for a JSON string.
 struct JsonEscaper<'a, P: Put>(&'a mut P);
 
 impl<P: Put> Put for JsonEscaper<'_, P> {

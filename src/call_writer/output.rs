@@ -1,4 +1,4 @@
-//! The way out: what a call's deltas say first and last, and the small pieces of its arguments, joined.
+//! The output: the first and last members of a call's deltas, and the small pieces of its arguments, joined.
 
 use super::delta::{CallDelta, End, Sink};
 use crate::{Error, json::decimal, memory::append_text};
@@ -90,12 +90,12 @@ pub struct Output<'a, 's> {
 }
 
 impl Output<'_, '_> {
-    /// Hands over what has been joined.
+    /// Hands over the joined pieces.
     pub fn flush(&mut self) -> Result<(), Error> {
         if self.header.buffer.is_empty() || self.header.holding.is_some() { Ok(()) } else { self.hand_over("", None) }
     }
 
-    /// Hands over what is held until the call is whole, and from now on all that comes.
+    /// Hands over the bytes that were held until the call is whole, and all later ones at once.
     pub fn stop_holding(&mut self) -> Result<(), Error> {
         self.header.holding = None;
         self.flush()
@@ -106,7 +106,7 @@ impl Output<'_, '_> {
         if self.header.is_too_long { Ok(()) } else { self.hand_over("", Some((cause, is_whole))) }
     }
 
-    /// Hands over a delta: of `text`, or of what has been joined.
+    /// Hands over a delta: of `text`, or of the joined pieces.
     fn hand_over(&mut self, text: &str, end: Option<(crate::Cause, bool)>) -> Result<(), Error> {
         let CallHeader { call, index, id, late_id, name, is_emitted, is_repaired, buffer, .. } = &mut *self.header;
         if !*is_emitted && id.is_empty() {

@@ -169,7 +169,7 @@ impl<'a> Schema<'a> {
         if is_nullable && !types.is_unknown() { types.and(Types::NULL) } else { types }
     }
 
-    /// Returns what `own` finds at a place, or in the schemas that it is put together of.
+    /// Returns the result of `own` at a place, or in the schemas that are combined there.
     fn find(
         self,
         at: ValueId,

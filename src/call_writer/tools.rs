@@ -1,4 +1,4 @@
-//! The tools of a request: which calls are emitted, and what types their parameters have.
+//! The tools of a request: which calls are emitted, and the types of their parameters.
 
 use std::{collections::HashMap, fmt};
 
@@ -47,7 +47,7 @@ impl Tools {
     ///
     /// # Errors
     ///
-    /// The text is not JSON, not a list of tools, or longer. The error says where. What comes after a fault is not read.
+    /// The text is not JSON, not a list of tools, or longer. The error says where. Text after a fault is not read.
     pub fn read(text: &str) -> Result<Tools, ToolsError> {
         Tools::read_up_to(text, None)
     }

@@ -1,4 +1,4 @@
-//! The writer of one stream's calls: which are emitted, and what of a call is known before its arguments.
+//! The writer of one stream's calls: which are emitted, and the members of a call that are known before its arguments.
 
 use super::{
     delta::{Piece, Sink},
@@ -35,8 +35,8 @@ pub enum CallState {
 
 /// Writes the calls of a stream as deltas for a client.
 ///
-/// It is fed with the parts of each call in their order. What it writes does not depend on how values are cut. It completes
-/// nothing: what has left stays, and the arguments of a call that is cut may be no JSON. After a failure it must be reset.
+/// It is fed with the parts of each call in their order. Its output does not depend on how values are cut. It does not complete
+/// anything: sent deltas are final, and the arguments of a call that is cut may not be JSON. After a failure it must be reset.
 #[derive(Debug)]
 pub struct CallWriter {
     /// The dialect of the scanner.
@@ -79,7 +79,7 @@ impl CallWriter {
     pub fn new(dialect: &Dialect, options: Options) -> CallWriter {
         CallWriter {
             dialect: dialect.clone(),
-            // Places in what is held are of 32 bits.
+            // Offsets in the held bytes have 32 bits.
             held: HeldText::new(options.max_held.min(u32::MAX as usize)),
             holding: (options.not_whole != NotWhole::Tell).then_some(Holding {
                 most: options.max_held,
@@ -164,7 +164,7 @@ impl CallWriter {
         self.held.as_str().len()
     }
 
-    /// Lowers what may be held to `most` bytes until it is called again, for a host with many streams.
+    /// Lowers the limit of held bytes to `most` until it is called again, for a host with many streams.
     pub(crate) fn limit(&mut self, most: usize) {
         self.held.limit(most.min(self.options.max_held).min(u32::MAX as usize));
     }
@@ -190,7 +190,7 @@ impl CallWriter {
         self.keyed.begin(table)
     }
 
-    /// Takes the next part of the call that has begun last, and hands what can leave to `sink`.
+    /// Takes the next part of the call that has begun last, and hands the deltas that can be sent to `sink`.
     pub(crate) fn feed(&mut self, piece: Piece<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
         if !self.is_open {
             return Ok(());

@@ -19,13 +19,13 @@ impl Head {
     /// The piece for an id that comes first, and the text that ends it.
     const FIRST_ID: usize = 0;
     const FIRST_ID_END: usize = 1;
-    /// The name's prefix, the name, and what of its word is not the name; the blanks and the literal after it.
+    /// The name's prefix, the name, and the part of its word that is not the name; the blanks and the literal after it.
     const PREFIX: usize = 2;
     pub const NAME: usize = 3;
     const SUFFIX: usize = 4;
     const BLANKS: usize = 5;
     const NAME_END: usize = 6;
-    /// An id after the name, what ends it, and the rest of the head.
+    /// An id after the name, its end, and the rest of the head.
     const ID: usize = 7;
     const ID_END: usize = 8;
     const REST: usize = 9;
@@ -105,7 +105,7 @@ enum NameEnd {
     Id,
 }
 
-/// Returns the number of blanks after a name, and what ends it.
+/// Returns the number of blanks after a name, and the name's end.
 fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, NameEnd), Decision> {
     let rule = &table.head;
     let open = match &table.body {

@@ -107,7 +107,7 @@ impl CallTables {
         }
     }
 
-    /// Returns how many bytes may be held until it is decided what they are: an opener of this length with the head of a call
+    /// Returns how many bytes may be held until their role is decided: an opener of this length with the head of a call
     /// after it, or a word with the literal that ends it.
     pub fn max_hold(&self, opener: usize) -> usize {
         let of_table = |table: &CallTable| {
@@ -182,7 +182,7 @@ pub struct CallTable {
     /// Ends a call; empty where calls have no end marker.
     pub end: Literal,
     pub head: HeadRule,
-    /// A host's tool may be named by what follows the first dot of the name.
+    /// A host's tool may be named by the part after the first dot of the name.
     pub namespace: bool,
 }
 

@@ -45,7 +45,7 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// Returns the first `len` bytes, of which it is not known what comes after them.
+    /// Returns the first `len` bytes, when the bytes after them are not known.
     pub fn first(&self, len: usize) -> View<'_> {
         View { text: &self.text[..len], is_end: self.is_end && len == self.text.len(), ..*self }
     }

@@ -1,5 +1,5 @@
-//! From `[[span.call]]` and `[[header.call]]` to the tables that the body of a call is read by, and what such a table may not
-//! say. A key that does not belong to the table's `body` is refused: it would say something that nobody reads.
+//! From `[[span.call]]` and `[[header.call]]` to the tables that the body of a call is read by, and the checks of such a table.
+//! A key that does not belong to the table's `body` is refused: it would say something that nobody reads.
 
 use toml::Spanned;
 

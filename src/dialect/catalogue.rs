@@ -179,7 +179,7 @@ impl UnknownModel {
     }
 
     /// Returns the known models whose names come nearest, the nearest first: at most two, each of another dialect. They are of
-    /// the same family, or may have been meant. This model need not write what they write.
+    /// the same family, or may have been meant. This model may write something else.
     ///
     /// ```
     /// let error = aside::Dialect::find_for_model("qwen3.9-max").unwrap_err();
@@ -387,7 +387,7 @@ impl fmt::Display for RequestedName {
     }
 }
 
-/// Returns what counts of a name that an error cannot hold.
+/// Returns the part that counts of a name that is too long for an error.
 fn last_part(name: &[u8]) -> &[u8] {
     let trimmed = name.trim_ascii_end();
     let slash = trimmed.iter().rposition(|byte| matches!(byte, b'/' | b'\\'));

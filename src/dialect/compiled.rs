@@ -1,5 +1,5 @@
-//! Holds a dialect as it is used: what the matcher reads by, and what the scanner, the joiner and the host's questions
-//! need beyond that. Nothing here reads a file.
+//! Holds a compiled dialect: the matcher's tables, and the data for the scanner, the joiner and the host's questions. Nothing
+//! here reads a file.
 
 use super::{Channel, Start};
 use crate::{

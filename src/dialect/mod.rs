@@ -88,7 +88,7 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// [`UnknownModel`], which names what comes near.
+    /// [`UnknownModel`], which has the nearest names.
     #[doc(alias = "aside_dialect_find_for_model")]
     pub fn find_for_model(model: &str) -> Result<Dialect, UnknownModel> {
         find_for_model(model.as_bytes()).map(|(place, start)| Dialect::built_in(place, start))
@@ -157,15 +157,15 @@ impl Dialect {
         &self.compiled.aliases
     }
 
-    /// Returns what is open at byte 0 unless the scanner's options say otherwise. For a dialect from `find_for_model`, it is
-    /// what the file says for that model; otherwise, what the file says for all.
+    /// Returns the span that is open at byte 0 unless the scanner's options name another one. For a dialect from
+    /// `find_for_model`, it is the file's start for that model; otherwise, the file's general start.
     #[doc(alias = "aside_dialect_start")]
     #[must_use]
     pub fn start(&self) -> Start {
         self.start
     }
 
-    /// Returns the family of an `Open` event's rule: what its span or header has as `family`, or else the dialect's name. None
+    /// Returns the family of an `Open` event's rule: the `family` of its span or header, or else the dialect's name. None
     /// if there is no such rule.
     #[doc(alias = "aside_dialect_family")]
     #[must_use]
@@ -209,7 +209,7 @@ impl Dialect {
         !self.compiled.calls.is_empty()
     }
 
-    /// Returns the most bytes that a scanner holds back for what may come.
+    /// Returns the largest number of bytes that a scanner holds back.
     #[doc(alias = "aside_dialect_max_hold")]
     #[must_use]
     pub fn max_hold(&self) -> usize {

@@ -20,8 +20,8 @@ pub struct Pattern {
     pub start: Option<Start>,
 }
 
-/// The rank of a pattern that fits: what begins further left names the family rather than what it was trained on; then
-/// the more it says the better.
+/// The rank of a pattern that fits: a pattern that begins further left names the family rather than its training data; then the
+/// more specific one is better.
 pub type Rank = (Reverse<usize>, usize);
 
 /// Longer names are none.
@@ -54,7 +54,7 @@ impl<'a> Model<'a> {
         (before > 0).then(|| Part(&self.name[last_part(&self.name[..before - 1])..]))
     }
 
-    /// Returns what a pattern is held against.
+    /// Returns the text that a pattern is compared with.
     fn part(&self, pattern: &[u8]) -> Part<'a> {
         if pattern.contains(&b'/') { self.last_two().unwrap_or(self.last) } else { self.last }
     }
@@ -151,7 +151,7 @@ pub fn said(pattern: &[u8]) -> usize {
     pattern.iter().filter(|byte| **byte != b'*').count()
 }
 
-/// Returns whether a pattern fits that counts only where a name, or what follows a provider's `:` or `.`, begins.
+/// Returns whether a pattern fits that counts only at the beginning of a name, or after a provider's `:` or `.`.
 pub fn begins(pattern: &str, model: &Model) -> bool {
     let part = model.part(pattern.as_bytes());
     match fit(pattern, model) {

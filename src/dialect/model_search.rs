@@ -1,5 +1,5 @@
-//! Finds the dialects whose patterns fit a model's name best. The table of all patterns reads the name; what it cannot say is
-//! asked of `model_names`, pattern by pattern: what comes after a `*`, and whether a pattern of an earlier release fits
+//! Finds the dialects whose patterns fit a model's name best. The table of all patterns reads the name; `model_names` answers
+//! the remaining questions, pattern by pattern: the text after a `*`, and whether a pattern of an earlier release fits
 //! elsewhere.
 
 use std::cmp::Reverse;
@@ -105,7 +105,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         }
     }
 
-    /// Reads patterns at each word, from left to right. What fits further right fits less well.
+    /// Reads patterns at each word, from left to right. A pattern that fits further right fits less well.
     #[inline(always)]
     fn read_all(&mut self, roots: &[State; CLASSED], part: Part<'_>) {
         let mut place = 0;

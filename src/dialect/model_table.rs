@@ -54,7 +54,7 @@ pub struct Stop {
     pub leaves: (u16, u16),
     /// How many bytes must follow at least for one of them to fit, and a letter that must be among these. 0: no letter must.
     pub needs: (u8, u8),
-    /// Patterns of which a number ends here, and that say nothing of what follows: a range of `numbers`, perhaps none.
+    /// Patterns with a number that ends here, and without conditions on the text after it: a range of `numbers`, perhaps none.
     pub numbers: (u16, u16),
     pub has_point: bool,
     /// The state without them, for a number that continues in a name.
@@ -191,7 +191,7 @@ impl<'a> Builder<'a> {
         row
     }
 
-    /// Returns what has to be done where patterns were read as far as this.
+    /// Returns the action after patterns were read as far as this.
     fn stop(&mut self, items: &[Item]) -> u16 {
         // A number without a point continues wherever one with a point would, so it takes precedence.
         let first = items.iter().filter_map(|item| self.number_end(item)).min();
@@ -217,7 +217,7 @@ impl<'a> Builder<'a> {
         (self.stops.len() - 1) as u16
     }
 
-    /// Returns what was read when one more byte of a name has come.
+    /// Returns the items after one more byte of a name.
     fn after(&self, items: &[Item], byte: u8) -> Vec<Item> {
         items.iter().filter_map(|item| self.next(*item, byte)).collect()
     }

@@ -76,7 +76,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Returns what is open at byte 0.
+    /// Returns the span that is open at byte 0.
     pub fn start(&self) -> Start {
         self.start.as_ref().map_or(Start::Channel(Channel::Content), |start| *start.get_ref())
     }
@@ -226,7 +226,7 @@ impl<'de> Deserialize<'de> for ModelPattern {
     }
 }
 
-/// Returns what the file says in these places.
+/// Returns the file's texts in these places.
 pub fn strings(literals: &[Literal]) -> Vec<String> {
     literals.iter().map(|literal| literal.get_ref().clone()).collect()
 }

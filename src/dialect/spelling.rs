@@ -1,5 +1,5 @@
-//! How the names of models spell what a pattern of `models` says. A pattern and a name may differ in separators alone, and
-//! which ones follows from what is around them in the pattern. `build.rs` reads this file too, to make the table of all
+//! The spellings of a pattern of `models` in the names of models. A pattern and a name may differ in separators alone, and the
+//! bytes around a separator in the pattern decide which ones. `build.rs` reads this file too, to make the table of all
 //! patterns.
 
 /// The bytes of patterns other than `*`, and `_`, which only names have.
@@ -27,7 +27,7 @@ pub static CLASSES: [u8; 256] = {
     classes
 };
 
-/// A byte of a pattern, with what the bytes around it say.
+/// A byte of a pattern, with the effect of the bytes around it.
 #[derive(Clone, Copy)]
 pub struct Symbol {
     byte: u8,
@@ -92,7 +92,7 @@ impl Symbol {
     }
 }
 
-/// Returns whether nothing is said of what follows a number.
+/// Returns whether there is no condition on the text after a number.
 fn ends_here(rest: &[u8]) -> bool {
     matches!(rest, [] | [b'*', ..] | [b'-' | b'.' | b':', b'*', ..])
 }

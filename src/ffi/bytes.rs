@@ -11,8 +11,8 @@ use super::constants::*;
 use super::memory::{as_c_ptr, bytes, layout};
 use super::status::{fail, fail_null, fail_with, guard};
 
-/// A range of bytes. In what the library fills, `at` is never NULL and has no NUL after the last byte; in what a caller
-/// passes, `at` may be NULL if `len` is 0. This struct never changes.
+/// A range of bytes. In a text that the library fills in, `at` is never NULL and has no NUL after the last byte; in one that a
+/// caller passes, `at` may be NULL if `len` is 0. This struct never changes.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -1,5 +1,5 @@
-//! Call writers for C: events of a scanner go in, and what a client is sent of the calls comes out. An event becomes one delta
-//! at most, so that a host of any language asks for it with one plain call and needs no callback.
+//! Call writers for C: the input are a scanner's events, the output are the deltas of calls for a client. An event becomes one
+//! delta at most, so that a host of any language asks for it with one plain call and needs no callback.
 
 use std::ptr;
 
@@ -96,8 +96,8 @@ pub struct aside_call_delta {
     /// In the last delta, why the call ended: as the scanner says, or `ASIDE_CAUSE_MALFORMED` if its arguments are no JSON
     /// object. Otherwise 0.
     pub cause: aside_cause,
-    /// In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it. Otherwise 0:
-    /// what was sent stays sent, and may be no JSON.
+    /// In the last delta, 1 if the arguments are complete: the call ended by its marker or by the text after it. Otherwise 0:
+    /// the arguments that were sent may not be JSON.
     pub is_whole: u32,
     /// In the last delta, 1 if the call broke a rule of its grammar and was repaired: the model may have meant other arguments.
     /// Otherwise 0.
@@ -283,7 +283,7 @@ pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) 
     unsafe { free(writer, |writer| writer.guard.close()) }
 }
 
-/// Feeds the next event of the scanner. `event` and `bytes` are what an `aside_event_fn` is called with, and are not used
+/// Feeds the next event of the scanner. `event` and `bytes` are the arguments of an `aside_event_fn`, and are not used
 /// after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 68, so that it has `call`. Feed all
 /// events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that belong to no call
 /// change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
@@ -298,7 +298,7 @@ pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) 
 ///
 /// May be called from an `aside_event_fn`: a writer is another object than the scanner that is feeding.
 ///
-/// Memory: it grows with what is held, at most `options.max_held`, and with the delta: JSON writes a byte as up to six.
+/// Memory: it grows with the held bytes, at most `options.max_held`, and with the delta: JSON writes a byte as up to six.
 #[ffi_export]
 pub unsafe extern "C" fn aside_call_writer_feed(
     writer: *mut aside_call_writer,

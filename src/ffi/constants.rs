@@ -35,7 +35,7 @@ pub(in crate::ffi) trait FromNumber: Sized {
 /// - `bits of` a type with constants and `bits()`: the bits are the same in both languages;
 /// - `i32`, for statuses: they have no value in Rust.
 ///
-/// In the doc comment of the type, the first paragraph says what it is, in one sentence without a verb; the second one, if
+/// In the doc comment of the type, the first paragraph describes it, in one sentence without a verb; the second one, if
 /// there is one, describes its values.
 macro_rules! enumeration {
     ($(#[$about:meta])* $name:ident: i32 { $($(#[$doc:meta])* $number:ident = $value:literal,)+ }) => {
@@ -112,8 +112,8 @@ enumeration! {
         /// A pause: the callback returned non-zero. The event that it was called with counts as delivered.
         /// `aside_scanner_consumed()` bytes of the buffer are done; the next call continues after them.
         ASIDE_STOPPED = 1,
-        /// A pause: the event array is full, or `attributes` has grown to its limit. What is in `*out` is valid. Call again
-        /// with what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it. From
+        /// A pause: the event array is full, or `attributes` has grown to its limit. The contents of `*out` are valid. Call
+        /// again with the rest of the buffer, `out.consumed` bytes further on, even if it is empty. From
         /// `aside_request_model()`: more of the body is needed.
         ASIDE_MORE = 2,
         /// Not a failure: there is nothing to take, or nothing to do.
@@ -148,7 +148,7 @@ enumeration! {
         /// library that was built with `panic = "abort"` ends the process instead.)
         ASIDE_ERROR_PANIC = -1011,
         /// A text cannot be joined or escaped. The message says which part and which byte of it would be read as something
-        /// else, or what the dialect lacks.
+        /// else, or the form that the dialect lacks.
         ASIDE_ERROR_JOIN = -1012,
         /// The text of a filter file has an error, or does not pass its own tests. The message names line and key.
         ASIDE_ERROR_FILTER = -1013,
@@ -172,7 +172,7 @@ enumeration! {
         ASIDE_KIND_FRAMING = 4 => Kind::Framing,
         /// A span ends. The bytes are its closing marker; there are none if it ends without one.
         ASIDE_KIND_CLOSE = 5 => Kind::Close(_),
-        /// All content so far was thinking, or all thinking so far was content: the channel says what it was. It was thinking
+        /// All content so far was thinking, or all thinking so far was content: the channel is the right one. It was thinking
         /// where a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
         /// "reclassify"`. It was content where the stream has ended in a thinking that was only guessed
         /// (`aside_scanner_end_reason()`), and where the closer of a wrapper of the answer ends the thinking. The event has no
@@ -182,7 +182,7 @@ enumeration! {
         /// once for each span or stream, as `options.budget_scope` says.
         ASIDE_KIND_BUDGET = 7 => Kind::Budget,
         /// A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls
-        /// are written. The bytes are what begins the call, if the opener of its span was not that.
+        /// are written. The bytes are the beginning of the call, if the opener of its span was not that.
         ASIDE_KIND_CALL = 8 => Kind::Call { .. },
         /// The name of the call, whole. If it has no bytes, the name is the value of a header's field.
         ASIDE_KIND_CALL_NAME = 9 => Kind::CallName(_),
@@ -433,7 +433,7 @@ enumeration! {
     ///
     /// They are changed in chat completions, but for `ASIDE_SHAPE_CONTENT`, which applies to every format.
     aside_shapes: bits of Shapes {
-        /// None: what a server sends in another shape stays as it is.
+        /// None: other shapes that a server sends stay unchanged.
         ASIDE_SHAPE_NONE = 0 => NONE,
         /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of
         /// `reasoning_details`, is sent in the field `options.field`.
@@ -525,7 +525,7 @@ enumeration! {
 enumeration! {
     /// How an assistant message without thinking is changed.
     aside_history_missing: Missing {
-        /// Nothing: what is there stays.
+        /// Nothing: existing thinking stays.
         ASIDE_HISTORY_MISSING_LEAVE = 0 => Missing::Leave,
         /// An empty string under the name, if its value is a string; in Messages, an empty thinking block.
         ASIDE_HISTORY_MISSING_EMPTY = 1 => Missing::Empty,

@@ -12,8 +12,8 @@ use super::status::{fail, fail_no_handle, fail_null, fail_unknown_model, fail_wi
 use crate::memory::{self, push};
 use crate::{Dialect, Start, ToolTrigger, dialect};
 
-/// A dialect: which bytes are markers, and of what. It never changes. From `aside_dialect_find()` (built in: never
-/// freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
+/// A dialect, which defines the byte sequences that are markers, and their effect. It never changes. From
+/// `aside_dialect_find()` (built in: never freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_dialect {
@@ -375,9 +375,9 @@ pub unsafe extern "C" fn aside_dialect_name(dialect: *const aside_dialect, len: 
     }
 }
 
-/// Returns the family of a rule of the dialect, as `ASIDE_KIND_OPEN` events number the rules: what the span or header names
-/// in the file as its family, or else the dialect's name. UTF-8, with a NUL at its end. `*len` becomes its length
-/// without the NUL; `len` may be NULL.
+/// Returns the family of a rule of the dialect, as `ASIDE_KIND_OPEN` events number the rules: the family that the span or
+/// header has in the file, or else the dialect's name. UTF-8, with a NUL at its end. `*len` becomes its length without the NUL;
+/// `len` may be NULL.
 ///
 /// The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
 /// rule (`aside_last_status()` is `ASIDE_ERROR_RANGE`).

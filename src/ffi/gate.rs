@@ -1,4 +1,4 @@
-//! Which answers are for a rewriter, for C: what HTTP says comes as bytes, and nothing is kept.
+//! Which answers are for a rewriter, for C: the HTTP facts are passed as bytes, and nothing is kept.
 
 use std::mem::offset_of;
 
@@ -69,7 +69,8 @@ unsafe fn exchange<'a>(exchange: *const aside_exchange) -> Result<Exchange<'a>, 
     }
 }
 
-/// Finds whether an answer is for a rewriter, and what its body is, before the body comes. `exchange->method` is not read.
+/// Finds whether an answer is for a rewriter, and the kind of its body, before the body arrives. `exchange->method` is not
+/// read.
 ///
 /// An answer is for a rewriter if its status is 200; its encoding is absent, blank or `identity`; its media type is
 /// `text/event-stream`, `application/json`, `application/x-ndjson` or `application/jsonl`, with any parameters; and its
@@ -97,7 +98,7 @@ pub unsafe extern "C" fn aside_rewriter_wants(exchange: *const aside_exchange, b
     })
 }
 
-/// Finds what a host does with a request whose answer may be for a rewriter. Of `*exchange`, only `method`, `path` and
+/// Finds how a host should treat a request whose answer may be for a rewriter. Of `*exchange`, only `method`, `path` and
 /// `formats` are read: the answer has not come yet.
 ///
 /// Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
@@ -122,7 +123,7 @@ pub unsafe extern "C" fn aside_request_hint(exchange: *const aside_exchange, hin
 
 /// Finds the model that a request asks for, to choose a dialect by: the first member `model` of the JSON object that
 /// `body` is. `body` has all `len` bytes that have come so far: a host calls this after each piece, with all of them
-/// again, until it knows, and keeps 64 KiB at most. What comes after the model is not read.
+/// again, until it knows, and keeps 64 KiB at most. Text after the model is not read.
 ///
 /// Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while the model is
 /// not known yet; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than

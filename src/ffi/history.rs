@@ -230,7 +230,7 @@ unsafe fn fill(
     guard(|status| status, || fill().unwrap_or_else(|status| status))
 }
 
-/// Fills `*options` with what a built-in server reads in requests of a format. `name` has `len` bytes and needs no NUL. Set
+/// Fills `*options` for a built-in server and requests of a format. `name` has `len` bytes and needs no NUL. Set
 /// `options->size` before the call.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_NONE` if requests of that format need no change, and `*options` is as it was;
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn aside_history_server_find(
     }
 }
 
-/// Fills `*options` with what the text of a server file says of requests of a format. `toml` has `len` bytes and needs no NUL.
+/// Fills `*options` from the text of a server file, for requests of a format. `toml` has `len` bytes and needs no NUL.
 /// Set `options->size` before the call.
 ///
 /// Returns as `aside_history_server_find()`, but `ASIDE_ERROR_DIALECT` with a message that names line and key if the file has an

@@ -43,7 +43,7 @@ pub(super) fn limit(number: u64) -> Option<usize> {
     (number > 0).then(|| usize::try_from(number).unwrap_or(usize::MAX))
 }
 
-/// Writes what is open where a stream starts, for a caller that asked for it.
+/// Writes the span that is open where a stream starts, for a caller that asked for it.
 ///
 /// # Safety
 /// `out` is NULL or may be written; it need not be aligned.

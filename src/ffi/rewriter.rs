@@ -64,8 +64,8 @@ pub struct aside_rewriter_options {
     pub formats: aside_formats,
     /// The form of the thinking in the items of OpenAI Responses.
     pub responses_as: aside_responses_as,
-    /// 1: mend in a stream of events what makes clients fail or lose text: empty `data:` lines, comments inside an event,
-    /// an object over several lines, chunks without `choices`, and more. 0: all of that passes as it came.
+    /// 1: mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments inside an event,
+    /// an object over several lines, chunks without `choices`, and more. 0: all of them pass unchanged.
     pub repair: u32,
     /// 1: send the thinking once more as content if an answer ends by itself and has neither content nor a call. 0: do
     /// not.
@@ -133,7 +133,7 @@ pub struct aside_rewriter_stats {
     pub unpromoted: u64,
     /// Events that repeat a whole text and lack some of it, because that text was longer than `options.max_event`.
     pub truncated: u64,
-    /// Bytes of text that were sent as thinking. What a server splits itself is not counted.
+    /// Bytes of text that were sent as thinking. Text that a server splits itself is not counted.
     pub thinking_bytes: u64,
     /// Bytes of text that were sent as content.
     pub content_bytes: u64,
@@ -342,9 +342,9 @@ pub unsafe extern "C" fn aside_rewriter_free(rewriter: *mut aside_rewriter) {
 }
 
 /// Sets by which dialect the next stream is read, and where it starts, before its first byte. `dialect` may be NULL: the
-/// rewriter's own. `start` is an `ASIDE_START_` value, what is open at the first byte of each choice's text;
+/// rewriter's own. `start` is an `ASIDE_START_` value, the span that is open at the first byte of each choice's text;
 /// `ASIDE_START_DEFAULT` is the dialect's own start, whatever `options.start` is. For hosts that learn the model, or
-/// whether it thinks, from the request, and for what `aside_dialect_find_for_template()` finds. Finishing or resetting the
+/// whether it thinks, from the request, and for results of `aside_dialect_find_for_template()`. Finishing or resetting the
 /// rewriter restores its own dialect and start. The dialect may be freed after the call.
 ///
 /// A dialect that could not be found is NULL too: check for that before this call.
@@ -399,8 +399,8 @@ pub unsafe extern "C" fn aside_rewriter_use_tools(
 /// rewriter restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must
 /// not be memory of the rewriter.
 ///
-/// `*start` becomes an `ASIDE_START_` value, what is open at the first byte of each choice's text; `start` may be NULL.
-/// It is written on success only.
+/// `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte of each choice's text; `start` may be
+/// NULL. It is written on success only.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
 /// has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in
@@ -439,10 +439,9 @@ pub unsafe extern "C" fn aside_rewriter_start_from_prompt(
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read pass unchanged;
 /// that is not an error.
 ///
-/// Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for
-/// chunks that one event becomes; by what is held back of each of at most 128 choices, up to twice
-/// `aside_dialect_max_hold()`. The output may be 150 times as long as the input, if each event has many choices and a long
-/// `id`.
+/// Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for chunks that
+/// one event becomes; by the bytes that are held back of each of at most 128 choices, up to twice `aside_dialect_max_hold()`.
+/// The output may be 150 times as long as the input, if each event has many choices and a long `id`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_rewriter_feed(
     rewriter: *mut aside_rewriter,
@@ -459,9 +458,9 @@ pub unsafe extern "C" fn aside_rewriter_feed(
     }
 }
 
-/// Ends the stream. `*out` becomes what was held back: an event without the blank line after it, text that might have
-/// become a marker. The rewriter is then reset, except for what `aside_rewriter_get_stats()` reports, and the next feed begins
-/// a new stream.
+/// Ends the stream. `*out` becomes the bytes that were held back: an event without the blank line after it, text that might
+/// have become a marker. The rewriter is then reset, except for the counts of `aside_rewriter_get_stats()`, and the next feed
+/// begins a new stream.
 ///
 /// Returns as `aside_rewriter_feed()`.
 #[ffi_export]
@@ -470,8 +469,8 @@ pub unsafe extern "C" fn aside_rewriter_finish(rewriter: *mut aside_rewriter, ou
     unsafe { rewrite(rewriter, out, |rewriter, out| rewriter.finish(out)) }
 }
 
-/// Resets the rewriter: drops what is held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that C
-/// has borrowed from it is no longer valid.
+/// Resets the rewriter: drops the bytes that are held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that
+/// C has borrowed from it is no longer valid.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
@@ -486,8 +485,8 @@ pub unsafe extern "C" fn aside_rewriter_reset(rewriter: *mut aside_rewriter) -> 
     }
 }
 
-/// Fills `*stats` with what the rewriter has counted since it was made or last reset, and with how much it holds now. Set
-/// `stats->size` to `sizeof(aside_rewriter_stats)` before. It works after `ASIDE_ERROR_MEMORY` too.
+/// Fills `*stats` with the rewriter's counts since it was made or last reset, and with the number of bytes that it holds now.
+/// Set `stats->size` to `sizeof(aside_rewriter_stats)` before. It works after `ASIDE_ERROR_MEMORY` too.
 ///
 /// Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 ///

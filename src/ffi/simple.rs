@@ -1,4 +1,5 @@
-//! The calls for a whole text at once: what most hosts need, so none of them asks for a handle but the dialect.
+//! The functions for a whole text at once: most hosts need only these, so none of them requires a handle other than the
+//! dialect.
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
@@ -11,7 +12,7 @@ use super::numbers::value;
 use super::status::{fail, fail_no_handle, fail_null, fail_with};
 use crate::{Dialect, JoinCall, JoinError, JoinOptions};
 
-/// Returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends. `text`
+/// Returns the content of a whole text, which is meant for the reader, with ASCII white space trimmed at both ends. `text`
 /// has `len` bytes.
 ///
 /// The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
@@ -92,11 +93,11 @@ const _: () = {
 /// value holds the text that ends it, no text means the call.
 ///
 /// The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
-/// `aside_last_status()` is then `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or the call and what
-/// of it cannot be written, or says what the dialect does not write (no text is joined from `ASIDE_START_NARRATION` and
-/// `ASIDE_START_TOOL`); `ASIDE_ERROR_OPTION`, also for a start that the dialect does not have and a text of a call that
-/// is not UTF-8; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
-/// `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
+/// `aside_last_status()` is then `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or the call and its part
+/// that cannot be written, or the form that the dialect does not write (no text is joined from `ASIDE_START_NARRATION` and
+/// `ASIDE_START_TOOL`); `ASIDE_ERROR_OPTION`, also for a start that the dialect does not have and a text of a call that is not
+/// UTF-8; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. `*out_len`
+/// is written on success only.
 #[ffi_export]
 pub unsafe extern "C" fn aside_join(
     dialect: *const aside_dialect,

@@ -1,5 +1,5 @@
-//! How a failure is reported: its status is returned, and its message stays in this thread for `aside_last_error`. To report a
-//! failure must never allocate, because memory may be what ran out. Nor may it cost much where requests make it happen: the
+//! How a failure is reported: its status is returned, and its message stays in this thread for `aside_last_error`. Reporting a
+//! failure must never allocate, because memory may have run out. Nor may it cost much where requests make it happen: the
 //! message for a model that is not known is written when it is asked for.
 
 use std::any::Any;
@@ -45,7 +45,7 @@ thread_local! {
     static ROOM: RefCell<[u8; MOST]> = const { RefCell::new([0; MOST]) };
 }
 
-/// A message that is being written, with room for what says that it was cut, and for the NUL.
+/// A message that is being written, with room for the ellipsis and the NUL.
 struct Message<'a> {
     room: &'a mut [u8; MOST],
     len: usize,

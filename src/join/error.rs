@@ -73,7 +73,7 @@ pub enum CallFault {
         /// Where that text begins.
         offset: usize,
     },
-    /// It has what ends a value even without its closer: a key, the end of a call, or a misspelt closer.
+    /// It has text that ends a value even without its closer: a key, the end of a call, or a misspelt closer.
     Stop {
         /// Where the value would end.
         offset: usize,

@@ -55,10 +55,10 @@ impl<'a> JoinOptions<'a> {
     /// place for one; where a call must have one, its number is used instead. Calls that need no opener (`bare`) are not
     /// written, because they would be text after other text.
     ///
-    /// The scanner is asked about the calls too: names, ids, keys and values are read back as they are. What is
-    /// a string, and what a number, is not in the text of all dialects; a [`CallWriter`](crate::call_writer::CallWriter) that
-    /// has the tools' schemas makes the same arguments of it. Calls are never escaped, and a value is refused that holds the
-    /// text of its closer and then more of a call.
+    /// The scanner is asked about the calls too: names, ids, keys and values are read back as they are. Not all dialects' texts
+    /// distinguish strings from numbers; a [`CallWriter`](crate::call_writer::CallWriter) that has the tools' schemas makes the
+    /// same arguments of it. Calls are never escaped, and a value is refused that holds the text of its closer and then more of
+    /// a call.
     ///
     /// ```
     /// use aside::{CallFault, CallPart, Dialect, JoinCall, JoinError, JoinOptions};
@@ -95,7 +95,7 @@ impl<'a> JoinOptions<'a> {
         JoinOptions { calls, ..self }
     }
 
-    /// Sets what is open where the text begins, and will be where it is split. With `None`, the dialect's own start.
+    /// Sets the span that is open where the text begins, here and where it is split. With `None`, the dialect's own start.
     ///
     /// From `Thinking`, no opener is written. No text can be joined from `Narration` or `Tool`.
     pub fn start(self, start: impl Into<Option<Start>>) -> JoinOptions<'a> {
@@ -308,7 +308,7 @@ fn safe_if<'a>(
     safe(compiled, channel, text, padded).map(Cow::Owned)
 }
 
-/// Returns the part without markers. With `padded`, no marker can come from the part together with what is around it either.
+/// Returns the part without markers. With `padded`, no marker can be formed by the part and the text around it either.
 fn safe(compiled: &Compiled, channel: Channel, text: &[u8], padded: bool) -> Result<Vec<u8>, JoinError> {
     let mut out = Vec::new();
     if padded {
@@ -358,7 +358,7 @@ struct JoinedText {
     content: Range<usize>,
 }
 
-/// The first byte that is not read as what it was written for.
+/// The first byte that is not read in the role in which it was written.
 struct Fault {
     part: Channel,
     offset: usize,

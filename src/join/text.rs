@@ -1,4 +1,4 @@
-//! A joined text that knows what each stretch of it was written as, so that the scanner's events can be held against it.
+//! A joined text that knows the role of each stretch, so that it can be compared with the scanner's events.
 
 use std::ops::Range;
 
@@ -51,7 +51,7 @@ impl Text {
         self.parts_since(role, from)
     }
 
-    /// Makes what was written from an index on a part.
+    /// Makes the text from an index on a part.
     pub fn parts_since(&mut self, role: Role, from: usize) -> memory::Result<Range<usize>> {
         let range = from..self.bytes.len();
         push(&mut self.parts, Part { role, range: range.clone() })?;
@@ -75,7 +75,7 @@ impl Text {
         Ok(())
     }
 
-    /// Reads the text as a host would, and returns the first byte that is not read as what it was written as.
+    /// Reads the text as a host would, and returns the first byte that is not read in the role in which it was written.
     pub fn misread(&self, scanner: &mut Scanner) -> Result<Option<usize>, Error> {
         let mut verifier = Verifier { text: self, part: 0, ended: 0, named: 0, wrong: None };
         scanner.feed(&self.bytes, |event| verifier.see(&event))?;

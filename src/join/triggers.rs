@@ -62,9 +62,9 @@ pub struct ToolTrigger {
 }
 
 impl Dialect {
-    /// Returns what the model writes around a tool call, once for each table of calls in the dialect's file; the first is how it
-    /// usually writes. Empty for a dialect without tables. Tables of calls that nothing opens are left out, because nothing says
-    /// that such a call begins.
+    /// Returns the texts that the model writes around a tool call, once for each table of calls in the dialect's file; the
+    /// first is its usual form. Empty for a dialect without tables. Tables of calls that nothing opens are left out, because
+    /// nothing says that such a call begins.
     ///
     /// A text of these parts is read as one call by a scanner with [`calls`](crate::ScannerOptions::calls). Where a form needs an id,
     /// it is 0.

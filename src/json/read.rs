@@ -30,7 +30,7 @@ impl<'a> Reader<'a> {
         Reader { at, ..Reader::new(text) }
     }
 
-    /// Returns the first byte of what comes next.
+    /// Returns the first byte of the next token.
     pub fn peek(&mut self) -> Option<u8> {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.text.get(self.at) {
             self.at += 1;

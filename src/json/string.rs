@@ -1,5 +1,5 @@
-//! The text of JSON strings: escapes are written and undone here, and nowhere else. What comes in pieces and what comes whole
-//! are read by the same code. A surrogate without its other half is a text in JSON and none in UTF-8; it must survive.
+//! The text of JSON strings: escapes are written and undone here, and nowhere else. Strings in pieces and whole strings are
+//! read by the same code. A surrogate without its other half is a text in JSON and none in UTF-8; it must survive.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use memchr::{memchr, memchr2};
 
 use crate::memory::{self, append};
 
-/// A part of what a text becomes.
+/// A part of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part<'a> {
     /// A stretch of the text, which stays as it is.
@@ -18,7 +18,7 @@ pub enum Part<'a> {
     Other(&'a [u8]),
 }
 
-/// Writes text as the inside of a string. Only what must be escaped is.
+/// Writes text as the inside of a string. Only characters that must be escaped are.
 pub fn escape(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     escape_with(text, |part| match part {
         Part::Same(span) => append(out, &text[span]),
@@ -179,7 +179,7 @@ impl Escape {
 }
 
 impl Unescape {
-    /// Hands over what follows in parts. After the closing quote nothing counts.
+    /// Hands over the next text in parts. After the closing quote nothing counts.
     #[inline]
     pub fn feed<E>(&mut self, text: &[u8], mut put: impl FnMut(Part<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut at = 0;
@@ -206,7 +206,7 @@ impl Unescape {
         Ok(())
     }
 
-    /// Ends the string. What is held of an escape stays as it is.
+    /// Ends the string. The held part of an escape stays unchanged.
     pub fn end<E>(&mut self, mut put: impl FnMut(Part<'_>) -> Result<(), E>) -> Result<(), E> {
         self.end_pair(&mut put)?;
         let held = &self.held[..std::mem::take(&mut self.len)];

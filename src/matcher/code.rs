@@ -94,12 +94,12 @@ impl CodeTracker {
         self.at == LineState::Start && self.count == 0
     }
 
-    /// Returns whether nothing but a line's end or what may begin a marker can change anything here.
+    /// Returns whether only a line's end or the beginning of a marker can change anything here.
     pub fn is_settled(&self) -> bool {
         self.at == LineState::Prose && self.backticks == 0
     }
 
-    /// Returns whether a fence or a code span has begun in this line, or what may be one. A block around it does not count.
+    /// Returns whether a fence or a code span has begun in this line, or may have. A block around it does not count.
     pub fn is_near_fence(&self) -> bool {
         self.fence_len.max(self.backticks).max(self.code) > 0
     }

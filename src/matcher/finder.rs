@@ -46,7 +46,7 @@ impl ByteSetFinder {
     }
 
     /// Returns the first place of one of the bytes for which `skip` does not say how many bytes can be passed over, or the
-    /// text's length if there is none; before that: what comes after the last that was passed over. `skip` passes over one
+    /// text's length if there is none; before that: the index after the last one that was passed over. `skip` passes over one
     /// byte at least, and over none beyond the text.
     #[inline]
     pub fn find(&self, text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
@@ -148,7 +148,7 @@ mod tests {
         [finder.clone(), finder.without_vectors()]
     }
 
-    /// Returns what `find` must come to, one byte after the other.
+    /// Returns the expected result of `find`, computed byte by byte.
     fn slowly(list: &[u8], text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
         let (mut at, mut from) = (0, 0);
         while at < text.len() {

@@ -170,7 +170,7 @@ impl Region {
         groups.fold(0, |all, (_, bits)| all | bits)
     }
 
-    /// Returns whether text of the region has lines, on which it depends what a marker is.
+    /// Returns whether the markers of the region depend on the lines of its text.
     #[inline]
     pub fn has_lines(&self) -> bool {
         self.lines != LineRule::Ignore
@@ -236,7 +236,7 @@ pub struct Pattern {
     pub before: u16,
     /// The literal's length, framing included; 0 of tags.
     pub len: u16,
-    /// How many of its last bytes are not of the marker, but what has to come after it.
+    /// How many of its last bytes do not belong to the marker, but must follow it.
     pub ahead: u16,
     /// Framing that may follow; an index into `framings` plus one, or 0.
     pub after: u16,
@@ -291,7 +291,7 @@ pub enum Action {
     Drop,
     /// The same where nothing comes after it; elsewhere it is text.
     DropLast,
-    /// Removes a closer: what follows it follows a close.
+    /// Removes a closer: the text after it follows a close.
     DropClose,
     /// Removes a closer of span `rule`, which says that all content before it was thinking.
     Reclassify { rule: u8 },
@@ -341,7 +341,7 @@ pub struct HeaderRule {
     /// Bytes between the beginning and the end.
     pub max: u32,
     pub routes: Vec<Route>,
-    /// Root of the trie of what a `<` inside a header may begin: ends are bits from 0, keys from 32.
+    /// Root of the trie of texts that a `<` inside a header may begin: ends are bits from 0, keys from 32.
     pub inner: u32,
 }
 

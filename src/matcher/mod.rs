@@ -8,8 +8,8 @@
 //! - The **recogniser** reads one marker, byte by byte, from the place where it may begin. It knows the whole grammar, and
 //!   is exact, plain and slow. Where it fails, its first byte is text, and the next recogniser begins one byte later. Next to
 //!   it, the **code tracker** follows Markdown: inside a code block a marker may be text.
-//! - The **automaton** is the same as a table. Its builder asks the recogniser what each byte does in each state, so that
-//!   a stream pays one look per byte, however it was cut.
+//! - The **automaton** is the same as a table. Its builder asks the recogniser for the effect of each byte in each state, so
+//!   that a stream pays one look per byte, however it was cut.
 //!
 //! # Why an automaton of our own
 //!

@@ -34,7 +34,7 @@ pub fn is_word_tag(tag: impl IntoIterator<Item = u8>) -> bool {
         && rest.next().is_none()
 }
 
-/// Returns what comes before the end of this text, if `before` came before the text.
+/// Returns the context at the end of this text, if `before` was the context at its beginning.
 #[inline(always)]
 pub fn after(before: Before, text: &[u8]) -> Before {
     match text {

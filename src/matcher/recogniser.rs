@@ -1,8 +1,8 @@
-//! The recogniser reads one marker, byte by byte, from the place where it may begin. It has decided as soon as no
-//! continuation can make a marker of what it has read, or as soon as it is one.
+//! The recogniser reads one marker, byte by byte, from the place where it may begin. It has decided as soon as no continuation
+//! can turn the read bytes into a marker, or as soon as they are one.
 //!
-//! It knows the whole grammar: it is the oracle from which the automaton's builder derives its table, and it reads what
-//! has no end of forms and so no place in a table: attributes, the values of headers, long fences, suffixes.
+//! It knows the whole grammar: it is the oracle from which the automaton's builder derives its table, and it reads constructs
+//! with an unlimited number of forms, which a table cannot hold: attributes, the values of headers, long fences, suffixes.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::{
     grammar::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Grammar, LineRule, PatternSet, Region, TagRule},
 };
 
-/// What is known of a byte's token. Plain bytes, of which nothing is known, may begin a special marker.
+/// The known facts about a byte's token. Plain bytes, of which nothing is known, may begin a special marker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TokenMark(u8);
 
@@ -125,8 +125,8 @@ impl Recogniser {
         self.nests
     }
 
-    /// Returns whether it is in the middle of what a marker always has. What a text makes up, in names, values and white
-    /// space, takes too many forms to list. `read`: what it has read.
+    /// Returns whether it is in the middle of the fixed bytes of a marker. What a text makes up, in names, values and white
+    /// space, takes too many forms to list. `read`: the bytes that it has read.
     pub fn is_common(&self, read: &[u8]) -> bool {
         if let Some(token) = self.token(read) {
             return token.start <= COMMON_RUN as usize && token.len() <= COMMON_LANGUAGE as usize;
@@ -168,8 +168,8 @@ impl Recogniser {
         self.active &= !here;
     }
 
-    /// Reads on in `text`, up to its end or to the byte that decides. Returns what the bytes so far are. `mark` returns what is
-    /// known of a byte.
+    /// Reads on in `text`, up to its end or to the byte that decides. Returns the classification of the bytes so far. `mark`
+    /// returns the token mark of a byte.
     pub fn run(
         &mut self,
         grammar: &Grammar,
@@ -237,7 +237,7 @@ impl Recogniser {
         more.fold(0, |all, patterns| all | patterns) & self.active != 0
     }
 
-    /// Returns what the bytes so far are if nothing comes after them.
+    /// Returns the classification of the bytes so far if no byte follows.
     pub fn end(&self, grammar: &Grammar, region: &Region) -> Outcome {
         if let Literal::Trie(node) = self.literal {
             let accepted = grammar.nodes[node as usize].accept & self.active;
@@ -291,7 +291,7 @@ enum Literal {
         count: u16,
         node: u32,
     },
-    /// After a header's beginning: bytes of what a `<` began, and the node that it has come to.
+    /// After a header's beginning: bytes after a `<`, and the node that they lead to.
     Header {
         pattern: u8,
         pending: u16,
@@ -414,7 +414,7 @@ impl Literal {
     }
 }
 
-/// A tag: `<`, white space, perhaps `/` and white space, a name, and what the grammar allows after it.
+/// A tag: `<`, white space, perhaps `/` and white space, a name, and the text that the grammar allows after it.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 enum Tag {
     #[default]

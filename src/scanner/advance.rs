@@ -1,6 +1,6 @@
 //! The ladder: the ways to feed the front of a chunk without a `Pull`, the cheapest first. Nearly all chunks complete no
 //! marker, so nothing here may allocate, and all is measured in instructions. The order of the ways is written here alone; a
-//! host that can only take some of what they lead to says so (`Take`).
+//! host that can only take some of their results says so (`Take`).
 
 use super::{
     engine::{Engine, SHORT},
@@ -26,7 +26,7 @@ pub enum Take {
     WholeText,
     /// The whole chunk, if it is one event at most.
     Whole,
-    /// Text: the whole chunk, or the front of it that decides what is held. To here, nothing can panic.
+    /// Text: the whole chunk, or the front of it that decides the held bytes. To here, nothing can panic.
     Parts,
     /// The same, or the next piece of a body of calls, for a host that has tried the whole chunk.
     Pieces,
@@ -37,7 +37,7 @@ pub struct Part {
     /// The role of the event's bytes, in the innermost channel.
     pub piece: Piece,
     pub offset: u64,
-    /// Whether its bytes are the last ones reported of what is held. Otherwise they are the front of the chunk.
+    /// Whether its bytes are the last reported ones of those that are held. Otherwise they are the front of the chunk.
     pub is_held: bool,
     /// The number of its bytes. There is no event if it is text without bytes: all that was fed is held then.
     pub len: usize,
@@ -81,7 +81,7 @@ impl Scanner {
         if !engine.state.is_fallback() {
             let front = match chunk.len() <= SHORT || !engine.is_holding() {
                 true => chunk,
-                // The bytes that decide what is held are fed first, and the rest then by itself.
+                // The bytes that decide the held ones are fed first, and then the rest separately.
                 false if take >= Take::Parts => engine.first_part(compiled, chunk)?,
                 false => return None,
             };
@@ -101,9 +101,9 @@ impl Scanner {
 }
 
 impl Engine {
-    /// Feeds a short chunk that leads from state to state of the automaton. Its text has what was held before it; the rest of
-    /// the chunk is held. If a marker is complete, or if the automaton cannot decide, it returns none and feeds nothing. Cannot
-    /// panic.
+    /// Feeds a short chunk that leads from state to state of the automaton. Its text includes the bytes that were held before
+    /// it; the rest of the chunk is held. If a marker is complete, or if the automaton cannot decide, it returns none and feeds
+    /// nothing. Cannot panic.
     #[inline(always)]
     fn advance_short(&mut self, compiled: &Compiled, chunk: &[u8], take: Take) -> Option<Part> {
         let from = self.state;
@@ -114,7 +114,7 @@ impl Engine {
         if before == 0 {
             return self.take_chunk(chunk, to, is_ascii, take);
         }
-        // The whole chunk is appended to what is held, so that its text is one stretch.
+        // The whole chunk is appended to the held bytes, so that its text is one stretch.
         if take == Take::WholeText || self.hold.has_marks() || !self.hold.append_few(chunk) {
             return None;
         }
@@ -173,7 +173,7 @@ impl Engine {
         Some(Part { len, ..Part::whole(Piece::Text, offset, chunk) })
     }
 
-    /// Keeps the beginning of a character at the end of what is held. Returns how many bytes it has.
+    /// Keeps the beginning of a character at the end of the held bytes. Returns how many bytes it has.
     #[inline(never)]
     fn hold_character(&mut self, to: StateInfo) -> usize {
         self.text = if to.held() == 0 { incomplete_tail(self.hold.all()) } else { 0 };
@@ -200,7 +200,7 @@ impl Engine {
         run.exit.is_none().then_some((run.state, chunk.is_ascii()))
     }
 
-    /// Returns the few bytes of a long chunk that decide what is held, so that nothing is held after them.
+    /// Returns the few bytes of a long chunk that decide the held ones, so that nothing is held after them.
     #[inline(never)]
     fn first_part<'a>(&self, compiled: &Compiled, chunk: &'a [u8]) -> Option<&'a [u8]> {
         if self.text > 0 {

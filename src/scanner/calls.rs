@@ -174,7 +174,7 @@ impl Pull<'_> {
         })
     }
 
-    /// Holds what comes after the text until more of it has come.
+    /// Holds the bytes after the text until more of them have come.
     pub(super) fn wait(&mut self) -> ReadOutcome {
         let held = self.unreported() - self.engine.text;
         self.engine.pending = if held > 0 { Pending::Held(held) } else { Pending::Unread };
@@ -200,7 +200,7 @@ impl Pull<'_> {
                     self.pass_first_in_body(len);
                     self.engine.text += len;
                     self.engine.set_body(Some(next));
-                    // Text that begins in what is held is reported by itself, so that the chunk need not be held.
+                    // Text that begins in the held bytes is reported separately, so that the chunk need not be held.
                     if has_held && len > 0 {
                         return Ok(ReadOutcome::Part);
                     }
@@ -225,7 +225,8 @@ impl Pull<'_> {
         }
     }
 
-    /// Lets go of what a body holds: of a value, as the value; of a word of a call, as text of a call that broke its grammar.
+    /// Releases the held bytes of a body: of a value, as the value; of a word of a call, as text of a call that broke its
+    /// grammar.
     pub(super) fn flush_body(&mut self, held: usize) -> Result<Option<EventRef>, Error> {
         let Some(&body) = self.engine.body() else { return Ok(None) };
         if held == 0 {
@@ -236,7 +237,7 @@ impl Pull<'_> {
         let Some(tables) = self.compiled.calls(self.engine.spans.region()) else { return Ok(None) };
         let (piece, held, next) = body.flush(tables, self.engine.hold.unreported());
         if held == 0 {
-            // A closer is held, and what comes after it.
+            // A closer is held, and the bytes after it.
             self.engine.set_body(Some(next));
             return self.next_of_feed(false);
         }
@@ -313,15 +314,15 @@ pub(super) fn counts(
     Closers::of_span(compiled, tables, inside, tag).decide(lookahead, |view| begins_body(tables, tag, view))
 }
 
-/// The bytes after the text, and what is known of their tokens.
+/// The bytes after the text, and their token marks.
 #[derive(Clone, Copy)]
 pub(super) struct Lookahead<'a> {
     pub(super) text: &'a [u8],
     /// Nothing comes after it.
     pub(super) is_end: bool,
-    /// Returns what is known of a byte's token, by its index in what was looked at first; none where no tokens have come.
+    /// Returns the mark of a byte's token, by its index in the bytes examined first; none if no tokens have come.
     pub(super) marks: Option<&'a dyn Fn(usize) -> TokenMark>,
-    /// The index of the text in what was looked at first.
+    /// The index of the text in the bytes examined first.
     pub(super) from: usize,
 }
 
@@ -332,7 +333,7 @@ impl<'a> Lookahead<'a> {
         Lookahead { text: &self.text[len..], from: self.from + len, ..self }
     }
 
-    /// Returns the first `len` bytes, of which it is not known what comes after them.
+    /// Returns the first `len` bytes, when the bytes after them are not known.
     fn first(self, len: usize) -> Lookahead<'a> {
         Lookahead { text: &self.text[..len], is_end: self.is_end && len == self.text.len(), ..self }
     }

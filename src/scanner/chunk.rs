@@ -1,4 +1,4 @@
-//! The caller's bytes, and what the caller knows of the tokens that they came from. Nothing of a chunk may outlive its pull.
+//! The caller's bytes, and the caller's knowledge of their tokens. Nothing of a chunk may outlive its pull.
 
 use std::cell::Cell;
 

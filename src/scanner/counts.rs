@@ -163,7 +163,7 @@ fn other(to: Channel) -> Channel {
     if to == Channel::Thinking { Channel::Content } else { Channel::Thinking }
 }
 
-/// Keeps what is left of the budget.
+/// Keeps the rest of the budget.
 #[derive(Clone, Copy)]
 pub struct BudgetTracker {
     budget: Budget,

@@ -31,7 +31,7 @@ use crate::{
 /// The offset up to which a host may skip. No stream is as long, and offsets cannot overflow after it.
 #[cfg(feature = "c-api")]
 const MOST_SKIPPED: u64 = 1 << 63;
-/// Chunks up to this length are short: they are looked at byte by byte, and joined to what is held.
+/// Chunks up to this length are short: they are read byte by byte, and joined to the held bytes.
 pub const SHORT: usize = 16;
 
 /// The state of a stream.
@@ -61,7 +61,7 @@ pub struct Engine {
     pub framing: u16,
     /// Where a stream starts if no prompt says otherwise.
     pub start: Start,
-    /// The flag that says what the host has made of a stray closer.
+    /// The flag for the host's treatment of a stray closer.
     stray_close: u16,
     /// Nobody has said that streams start in the thinking: the dialect guesses so.
     pub guesses_start: bool,
@@ -171,7 +171,7 @@ impl Engine {
         }
     }
 
-    /// Notes that a marker comes next. Of a prompt, the last one decides what is leading.
+    /// Notes that a marker comes next. With a prompt, its last marker decides what is leading.
     pub fn pass_marker(&mut self, compiled: &Compiled) {
         let gained = if self.is_in_prompt { self.leading } else { 0 };
         self.spans.change(compiled, flag::LEADING | flag::CLOSED, gained);
@@ -320,7 +320,7 @@ impl Engine {
         }
     }
 
-    /// Keeps, from now on, what is known of the token of each held byte.
+    /// Keeps, from now on, the token mark of each held byte.
     pub fn begin_tokens(&mut self) -> Result<(), Error> {
         self.optional.made()?;
         self.hold.begin_marks()
@@ -355,7 +355,7 @@ impl Engine {
             && (self.is_guess || compiled.grammar.region(self.spans.region()).is_answered)
     }
 
-    /// Returns how many bytes at the front of what is held belong to a prompt.
+    /// Returns how many of the held bytes at the front belong to a prompt.
     pub fn early(&self) -> usize {
         self.optional.get().map_or(0, |optional| optional.prompt.early)
     }

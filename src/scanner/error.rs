@@ -17,7 +17,7 @@ use crate::memory::OutOfMemory;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// There was no memory for the scanner or for what it keeps. A scanner that returns this in the middle of a stream must be
+    /// There was no memory for the scanner or its data. A scanner that returns this in the middle of a stream must be
     /// reset before it is used again.
     OutOfMemory,
     /// The dialect has no span of the channel to start in, or no headers.

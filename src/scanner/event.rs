@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::channel::Channel;
 
-/// A stretch of the stream and what it is, or an attribute of the marker before.
+/// A stretch of the stream with its kind, or an attribute of the marker before.
 ///
 /// Every byte of the stream is in exactly one event: the bytes of all events, joined, are the stream.
 ///
@@ -101,7 +101,7 @@ pub enum Kind<'a> {
     Framing,
     /// The span ends. The bytes are those of its marker, if it has one.
     Close(Cause),
-    /// All content so far was thinking, or all thinking so far was content: the channel of the event says what it was. It was
+    /// All content so far was thinking, or all thinking so far was content: the channel of the event is the right one. It was
     /// thinking where a closer of a thinking came without an opener before it. It was content where the stream has ended in a
     /// thinking that was only guessed ([`Scanner::end_reason`](crate::Scanner::end_reason)), and where the closer of a wrapper
     /// of the answer ends the thinking. The event has no bytes, and comes at most once in a stream.
@@ -110,7 +110,7 @@ pub enum Kind<'a> {
     /// span or stream.
     Budget,
     /// A tool call begins. This and the kinds below come only with [`ScannerOptions::calls`](crate::ScannerOptions::calls). The
-    /// bytes are what begins the call, if the opener of its span was not that.
+    /// bytes are the beginning of the call, if the opener of its span was not that.
     Call {
         /// The rule of the span's `Open`.
         rule: u32,

@@ -205,7 +205,7 @@ impl Explorer {
     }
 }
 
-/// Looks at up to `most` states of each dialect, from each start, and says what it saw.
+/// Looks at up to `most` states of each dialect, from each start, and reports the results.
 fn explore(files: &[String], every: bool, most: usize, say: fn(&str)) {
     let dialects: Vec<_> = files
         .iter()

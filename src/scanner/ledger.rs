@@ -111,7 +111,7 @@ impl Ledger {
         self.counts = ChannelCounts::default();
     }
 
-    /// Returns what a channel has had; `innermost` is the channel of the innermost span.
+    /// Returns the counts of a channel; `innermost` is the channel of the innermost span.
     pub fn counts(&self, channel: Channel, innermost: Channel) -> Counts {
         let more = if channel == innermost { self.offset - self.counted } else { 0 };
         self.counts.counts(channel, more)

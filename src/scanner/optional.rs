@@ -28,7 +28,7 @@ pub struct Prompt {
     /// The number of the first span that the prompt has opened and that is not reported. None if there is no prompt, or if all
     /// are reported.
     pub open: Option<u8>,
-    /// The number of bytes at the front of what is held that belong to the prompt. They are in no event.
+    /// The number of held bytes at the front that belong to the prompt. They are in no event.
     pub early: usize,
     /// Some of the prompt's bytes are decided.
     pub is_settled: bool,

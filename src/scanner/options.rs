@@ -1,9 +1,9 @@
-//! The options of a scanner: the one place that says what a host may ask for beyond the dialect's own rules.
+//! The options of a scanner: the only place with a host's choices beyond the dialect's own rules.
 
 use super::counts::Budget;
 use crate::channel::Start;
 
-/// Options of a scanner. The default is what the dialect says.
+/// Options of a scanner. The default is the dialect's choice.
 ///
 /// ```
 /// use aside::{Channel, Dialect, Scanner, ScannerOptions, Start, StrayClose};
@@ -35,7 +35,7 @@ impl ScannerOptions {
         ScannerOptions::default()
     }
 
-    /// Sets what is open at byte 0. With `None`, the dialect's own start.
+    /// Sets the span that is open at byte 0. With `None`, the dialect's own start.
     pub fn start(self, start: impl Into<Option<Start>>) -> ScannerOptions {
         ScannerOptions { start: start.into(), ..self }
     }
@@ -43,7 +43,7 @@ impl ScannerOptions {
     /// Collects whole thoughts, for [`Scanner::take_thought`](crate::Scanner::take_thought).
     ///
     /// Thoughts that were not taken yet hold at most this many bytes together: their texts, types and attributes. Each
-    /// attribute counts as at least 48 bytes. What does not fit is cut off: first attributes, then the type, then the text.
+    /// attribute counts as at least 48 bytes. The excess is cut off: first attributes, then the type, then the text.
     pub fn collect(self, bytes: impl Into<Option<usize>>) -> ScannerOptions {
         ScannerOptions { collect: bytes.into(), ..self }
     }
@@ -148,7 +148,7 @@ pub enum CallsInThinking {
     Never,
 }
 
-/// Why a stream ends, as far as its host knows: what [`Scanner::end_reason`](crate::Scanner::end_reason) says.
+/// Why a stream ends, as far as its host knows: the argument of [`Scanner::end_reason`](crate::Scanner::end_reason).
 ///
 /// ```
 /// use aside::{Channel, Dialect, EndReason, Scanner};

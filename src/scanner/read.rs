@@ -21,13 +21,13 @@ pub enum ReadOutcome {
     Found,
     /// The text so far should be reported before more is read, or the budget may end there.
     Part,
-    /// Only more bytes can decide what comes next.
+    /// Only more bytes can decide the next event.
     End,
 }
 
 impl Pull<'_> {
-    /// Reads on to the next marker or framing. `left` is what is left of the budget, in bytes at least. Reading must not go far
-    /// beyond it, because text that exceeds the budget is divided.
+    /// Reads on to the next marker or framing. `left` is the rest of the budget, as a lower bound in bytes. Reading must not go
+    /// far beyond it, because text that exceeds the budget is divided.
     #[inline(never)] // See `report_text`.
     pub(super) fn read(&mut self, at_end: bool, left: Option<usize>) -> Result<ReadOutcome, Error> {
         self.give_back();

@@ -1,4 +1,4 @@
-//! The open spans of a stream, and what the matcher must know of earlier text: the flags, and which spans were closed. Region,
+//! The open spans of a stream, and the matcher's memory of earlier text: the flags, and which spans were closed. Region,
 //! channel and active patterns follow from these, so no other file may set them.
 
 use crate::{
@@ -179,7 +179,7 @@ impl Spans {
         self.active = grammar.region(self.region).active(self.flags, self.closed_once, self.tag());
     }
 
-    /// Updates what follows from the innermost span, because that has changed.
+    /// Updates the data derived from the innermost span, because that has changed.
     fn enter_innermost(&mut self, compiled: &Compiled) {
         let innermost = self.innermost().copied();
         self.region = innermost.map_or(Grammar::ROOT, |span| span.region);

@@ -27,7 +27,7 @@ impl Recorded {
     }
 }
 
-/// Feeds as a host does that passes over what is quiet; `plainly`: it tries plain text first. Returns how much passed.
+/// Feeds as a host does that skips quiet chunks; `plainly`: it tries plain text first. Returns how much passed.
 fn feed_quietly(scanner: &mut Scanner, recorded: &mut Recorded, chunks: &[&[u8]], plainly: bool) -> u64 {
     let (mut quiet, mut passed) = (None, 0);
     let mut skipped: Vec<u8> = Vec::new();

@@ -1,5 +1,5 @@
 //! The window of a pull: the held bytes and then the chunk, as one stretch of bytes that are in no event yet. Events are cut
-//! off its front. What is left of it when the pull ends is held, so no byte may leave it without an event.
+//! off its front. The rest of it is held when the pull ends, so no byte may leave it without an event.
 
 use super::{chunk::Chunk, engine::Engine, error::Error, event::Cause, hold::HoldBuffer, pending::Pending};
 use crate::{
@@ -103,7 +103,7 @@ impl<'a> Pull<'a> {
     pub fn new(compiled: &'a Compiled, engine: &'a mut Engine, chunk: Chunk<'a>) -> Pull<'a> {
         engine.hold.carry_over();
         engine.ledger.count_plain(engine.spans.channel());
-        // If this pull is stopped, the automaton alone must not report what comes.
+        // If this pull is stopped, the automaton alone must not report the next bytes.
         engine.ledger.set_table_until(0);
         let before = if cfg!(debug_assertions) { engine.fed() } else { 0 };
         Pull { compiled, engine, chunk, pos: 0, found: None, has_failed: false, before }
@@ -119,8 +119,8 @@ impl<'a> Pull<'a> {
         self.pos
     }
 
-    /// Checks what holds wherever a pull may end, after each event too. The rest of its chunk may never come, so nothing may
-    /// be remembered of it.
+    /// Checks the invariants wherever a pull may end, after each event too. The rest of its chunk may never come, so nothing
+    /// may be remembered of it.
     fn check_end(&self) {
         let (engine, is_sound) = (&*self.engine, !self.has_failed);
         if is_sound && engine.has_begun {
@@ -145,7 +145,8 @@ impl<'a> Pull<'a> {
         self.chunk.is_inside_token(self.pos)
     }
 
-    /// Holds what was read of the chunk, and what was decided but is not all reported: the caller will not feed it again.
+    /// Holds the bytes that were read of the chunk, and those that were decided but not all reported: the caller will not feed
+    /// it again.
     pub(super) fn hold_rest(&mut self) -> Result<(), Error> {
         if matches!(&self.engine.pending, Pending::Undecided(recogniser) if recogniser.len() == 0) {
             // It was begun for a byte that it has not read. The caller may feed another one.

@@ -28,7 +28,7 @@ enum Part {
     Content,
 }
 
-/// Splits one message, and passes what comes out to `sink`.
+/// Splits one message, and passes the output to `sink`.
 type Split = fn(&Message, &mut dyn FnMut(Part, &str));
 
 const MARKERS: Markers = Markers { dialect: "think", open: "<think>", close: "</think>", triggers: b"<" };
@@ -54,7 +54,7 @@ fn aside(message: &Message, sink: &mut dyn FnMut(Part, &str)) {
     let mut text = |event: aside::Event<'_>| {
         if event.kind == aside::Kind::Text {
             let part = if event.channel == aside::Channel::Thinking { Part::Thinking } else { Part::Content };
-            // SAFETY: what goes in is UTF-8, and an event holds whole characters.
+            // SAFETY: the input is UTF-8, and an event holds whole characters.
             sink(part, unsafe { std::str::from_utf8_unchecked(event.bytes) });
         }
     };

@@ -7,7 +7,7 @@
 // Scanner takes that stream in chunks, cut anywhere, and reports events: a span opens, text of a channel, a span closes.
 // A Dialect decides which bytes are markers. There is one for each family of models, built in or loaded from a file.
 //
-// A whole program. It prints what is meant for the reader, and leaves the thinking out:
+// A whole program. It prints the text for the reader, and leaves the thinking out:
 //
 //     #include <aside.hpp>
 //     #include <iostream>
@@ -29,14 +29,14 @@
 // finish_events() and the like return ranges. Both report the same events with the same bytes, except for where text
 // is cut: either may report in two events what the other reports in one.
 //
-// Ownership. Dialect, Scanner, CallWriter, Rewriter and Text own what they hold, can be moved and not copied, and free it
+// Ownership. Dialect, Scanner, CallWriter, Rewriter and Text own their contents, can be moved and not copied, and free it
 // when they are destroyed. Scanners, call writers and rewriters keep what they need of their dialect, which may be destroyed
 // before them. An object that was moved from, or that a failed try_ function returned, is empty: `if (scanner)` is then
 // false, and calling an empty one fails with Status::null.
 //
 // Lifetime. An event's views are valid until the callable returns, or until the loop's next step. A thought's views
 // are valid until the next take_thought() or reset() of that scanner, or until it is destroyed; the output of a
-// call writer or rewriter, until its next call. Copy what is needed longer.
+// call writer or rewriter, until its next call. Copy anything that is needed longer.
 //
 // Errors. Functions that fail throw Error, which has the status and the message. Each such function has a form that
 // begins with try_, throws nothing, and returns a Status or something empty; last_error() then has the message. aside.h
@@ -44,7 +44,7 @@
 // end, or request_model() needs more of the body. Status::none: there is nothing to take.
 // Built without exceptions (-fno-exceptions), there are only these forms; run-time type information is not needed
 // either way. A callable whose type is used both in sources with exceptions and in sources without may be compiled
-// as either, and what it throws then ends the process. If memory runs out in a function that finds, lists or loads
+// as either, and its exceptions then end the process. If memory runs out in a function that finds, lists or loads
 // dialects, takes a thought, or reads a request's tools, the process ends; elsewhere in this header that is a status.
 //
 // Exceptions of a callable do not pass through the library: they are caught, pause the scanner, and are thrown again
@@ -143,7 +143,7 @@ enum class Kind : std::uint32_t {
     framing = ASIDE_KIND_FRAMING,
     /// A span ends. The bytes are its closing marker; there are none if it ends without one.
     close = ASIDE_KIND_CLOSE,
-    /// All content so far was thinking, or all thinking so far was content: the channel says what it was. It was thinking
+    /// All content so far was thinking, or all thinking so far was content: the channel is the right one. It was thinking
     /// where a closer of the thinking has come without an opener before it, in a dialect with `stray_close = "reclassify"`.
     /// It was content where the stream has ended in a thinking that was only guessed (`end_reason()`), and where the closer
     /// of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and comes at most once in it.
@@ -152,7 +152,7 @@ enum class Kind : std::uint32_t {
     /// once for each span or stream, as `options.budget_scope` says.
     budget = ASIDE_KIND_BUDGET,
     /// A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls are
-    /// written. The bytes are what begins the call, if the opener of its span was not that.
+    /// written. The bytes are the beginning of the call, if the opener of its span was not that.
     call = ASIDE_KIND_CALL,
     /// The name of the call, whole. If it has no bytes, the name is the value of a header's field.
     call_name = ASIDE_KIND_CALL_NAME,
@@ -365,7 +365,7 @@ enum class Formats : std::uint32_t {
 
 /// A set of the shapes in which servers send an answer, of which a rewriter makes one.
 enum class Shapes : std::uint32_t {
-    /// None: what a server sends in another shape stays as it is.
+    /// None: other shapes that a server sends stay unchanged.
     none = ASIDE_SHAPE_NONE,
     /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of
     /// `reasoning_details`, is sent in the field `options.field`.
@@ -440,7 +440,7 @@ enum class HistoryTurns : std::uint32_t {
 
 /// How an assistant message without thinking is changed.
 enum class HistoryMissing : std::uint32_t {
-    /// Nothing: what is there stays.
+    /// Nothing: existing thinking stays.
     leave = ASIDE_HISTORY_MISSING_LEAVE,
     /// An empty string under the name, if its value is a string; in Messages, an empty thinking block.
     empty = ASIDE_HISTORY_MISSING_EMPTY,
@@ -685,7 +685,7 @@ inline constexpr bool throws_nothing = std::is_nothrow_invocable_v<std::remove_r
 struct TemplateMatch;
 struct ToolTrigger;
 
-/// Which bytes are markers, and of what. Never changes; any number of threads may use one.
+/// The byte sequences that are markers, and their effect. Never changes; any number of threads may use one.
 class Dialect {
 public:
     /// Makes an empty one.
@@ -761,8 +761,8 @@ public:
         return name == nullptr ? std::string_view() : std::string_view(name, len);
     }
 
-    /// Returns the family of a rule, as Event::rule numbers them: what the span or header names in the file as its family,
-    /// or else the dialect's name. Empty if there is no such rule (Status::range). Valid as long as the dialect.
+    /// Returns the family of a rule, as Event::rule numbers them: the family that the span or header has in the file, or else
+    /// the dialect's name. Empty if there is no such rule (Status::range). Valid as long as the dialect.
     std::string_view family(std::uint32_t rule) const noexcept
     {
         std::size_t len = 0;
@@ -780,9 +780,10 @@ public:
         return opener == nullptr ? std::string_view() : std::string_view(opener, len);
     }
 
-    /// Returns what the model writes around a tool call, once for each table of calls in the dialect's file; the first is how
-    /// it usually writes. Empty if the dialect has none, if there is no memory for them in the library (Status::memory), and
-    /// if the library that runs has another version of aside_unstable.h: this may change in any version.
+    /// Returns the texts that the model writes around a tool call, once for each table of calls in the dialect's file; the
+    /// first is its usual form. Empty if the dialect has none, if there is no memory for them in the library
+    /// (Status::memory), and if the library that runs has another version of aside_unstable.h: this may change in any
+    /// version.
     std::vector<ToolTrigger> tool_triggers() const;
 
     /// Returns the largest number of bytes that a scanner of this dialect holds back.
@@ -929,7 +930,7 @@ inline constexpr std::uint64_t unlimited = UINT64_MAX;
 struct ScannerOptions {
     Start start = Start::dialect;
     /// Non-zero: collect whole thoughts for take_thought(), and hold at most this many bytes of them at a time: text, types,
-    /// and attributes, of which each counts as at least 48. What does not fit is cut off, the text last.
+    /// and attributes, of which each counts as at least 48. The excess is cut off, the text last.
     std::uint64_t collect = 0;
     /// How much thinking there may be before a Kind::budget event, which comes once for each span or stream.
     std::uint64_t budget = unlimited;
@@ -1017,7 +1018,7 @@ public:
     }
 
     /// Where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. `*is_guessed`
-    /// becomes true if that is only what the dialect guesses of its models: that they start in the thinking.
+    /// becomes true if that is only the dialect's guess that its models start in the thinking.
     Status try_start(Start &start, bool *is_guessed = nullptr) const noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
@@ -1042,8 +1043,8 @@ public:
     // With a callable. It takes a const Event & and returns nothing, or Flow.
 
     /// Feeds the next bytes of the stream, cut anywhere, and calls the callable for each event that they complete.
-    /// Status::ok: all of it is done. Status::stopped: feed chunk.substr(consumed()) next. Throws only what the callable
-    /// throws.
+    /// Status::ok: all of it is done. Status::stopped: feed chunk.substr(consumed()) next. Throws only the callable's
+    /// exceptions.
     template <class F>
     Status try_feed(std::string_view chunk, F &&callable) noexcept(detail::throws_nothing<F>)
     {
@@ -1052,7 +1053,7 @@ public:
         });
     }
 
-    /// Ends the stream: decides what is held back, and closes what is open. After Status::ok the scanner is reset. After
+    /// Ends the stream: decides the held bytes, and closes open spans. After Status::ok the scanner is reset. After
     /// Status::stopped call it again.
     template <class F>
     Status try_finish(F &&callable) noexcept(detail::throws_nothing<F>)
@@ -1094,7 +1095,7 @@ public:
         });
     }
 
-    /// Closes the thinking that is open: releases what is held back as text, and ends the span with Cause::forced. Nothing
+    /// Closes the thinking that is open: releases the held bytes as text, and ends the span with Cause::forced. Nothing
     /// happens if the innermost span is not thinking. A closer that comes next, with only blanks before it, is removed. For
     /// a host that ends thinking which has become too long. After Status::stopped call it again.
     template <class F>
@@ -1115,7 +1116,7 @@ public:
     template <class Tokens>
     [[nodiscard]] EventRange<false> try_token_events(std::string_view chunk, const Tokens &tokens) &noexcept;
 
-    /// Resets the scanner: drops what is held back, and every error except Status::panic.
+    /// Resets the scanner: drops the held bytes, and every error except Status::panic.
     Status try_reset() noexcept { return static_cast<Status>(aside_scanner_reset(handle())); }
 
     /// Takes the oldest thought that has ended, from a scanner with ScannerOptions::collect. Status::none if there is none;
@@ -1147,8 +1148,8 @@ public:
         return status;
     }
 
-    /// Returns in `counts` what a channel has had since the stream began; after finish(), of the stream that it ended, until
-    /// another begins. What is held back counts when it is reported. `counts` is written with Status::ok only;
+    /// Returns in `counts` the counts of a channel since the stream began; after finish(), of the stream that it ended, until
+    /// another begins. Held bytes count when they are reported. `counts` is written with Status::ok only;
     /// Status::range: no such channel. After finish(), thinking without content or tool text is an answer that was thinking
     /// to its end: the model broke off, or the stream was started in the thinking although that was off.
     Status try_counts(Channel channel, Counts &counts) const noexcept
@@ -1170,7 +1171,7 @@ public:
     /// try_clone() that throws.
     Scanner clone() const { return detail::check(try_clone()); }
 
-    /// try_start_from_prompt() that throws, and returns what is open at byte 0.
+    /// try_start_from_prompt() that throws, and returns the span that is open at byte 0.
     Start start_from_prompt(std::string_view tail)
     {
         Start start{};
@@ -1345,7 +1346,7 @@ public:
     /// Returns Status::more before the end, Status::ok there; or why it failed.
     Status status() const noexcept { return status_; }
 
-    /// Returns what of the chunk has not been fed. Empty at the end.
+    /// Returns the part of the chunk that has not been fed. Empty at the end.
     std::string_view rest() const noexcept { return rest_; }
 
 private:
@@ -1408,7 +1409,7 @@ private:
         return aside_scanner_feed_into(scanner, rest_.data(), rest_.size(), array);
     }
 
-    /// Skips the tokens of `len` bytes; what is left of the last one is begun_.
+    /// Skips the tokens of `len` bytes; the rest of the last one is begun_.
     void pass_tokens(std::size_t len) noexcept
     {
         if (begun_.len > 0) {
@@ -1426,7 +1427,7 @@ private:
         }
     }
 
-    /// Returns the event's bytes, in the chunk, in what was held, or, if it spans both, in the scanner's buffer for that.
+    /// Returns the event's bytes, in the chunk, in the held bytes, or, if it spans both, in the scanner's buffer for that.
     const char *find(const aside_event &raw, const aside_event_array &array, const char *chunk) noexcept
     {
         if (detail::is_apart(raw))
@@ -1691,8 +1692,8 @@ struct RewriterOptions {
     std::uint64_t max_held = 0;
     Formats formats = Formats::all; ///< answers of other formats pass unchanged
     ResponsesAs responses_as = ResponsesAs::reasoning_text;
-    /// Mend in a stream of events what makes clients fail or lose text: empty `data:` lines, comments inside an event, an
-    /// object over several lines, chunks without `choices`, and more.
+    /// Mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments inside an event,
+    /// an object over several lines, chunks without `choices`, and more.
     bool repair = false;
     /// Send the thinking once more as content if an answer ends by itself and has neither content nor a call.
     bool promote_empty = false;
@@ -1798,7 +1799,7 @@ public:
     }
 
     /// Reads the next stream by another dialect, and sets where it starts, before its first byte; Start::dialect: as that
-    /// dialect says. For what Dialect::find_for_template() finds. finish() and reset() restore the rewriter's own dialect.
+    /// dialect says. For results of Dialect::find_for_template(). finish() and reset() restore the rewriter's own dialect.
     /// The dialect may be destroyed after the call. Status::order if the stream has begun, Status::option for a start that
     /// the dialect does not have.
     Status try_use_dialect(const Dialect &dialect, Start start = Start::dialect) noexcept
@@ -1807,8 +1808,8 @@ public:
             aside_rewriter_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
     }
 
-    /// Sets where the next stream starts, before its first byte, by the rewriter's own dialect: what is open at the first
-    /// byte of each choice's text.
+    /// Sets where the next stream starts, before its first byte, by the rewriter's own dialect: the span that is open at the
+    /// first byte of each choice's text.
     Status try_use_dialect(std::nullptr_t, Start start) noexcept
     {
         return static_cast<Status>(aside_rewriter_use_dialect(handle(), nullptr, static_cast<std::uint32_t>(start)));
@@ -1824,8 +1825,8 @@ public:
     }
 
     /// Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that ends
-    /// in `tail`, read as by Scanner::try_start_from_prompt(). `*start` becomes what is open there. finish() and reset()
-    /// restore the rewriter's own start. Status::order if the stream has begun.
+    /// in `tail`, read as by Scanner::try_start_from_prompt(). `*start` becomes the span that is open there. finish() and
+    /// reset() restore the rewriter's own start. Status::order if the stream has begun.
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
@@ -1848,7 +1849,7 @@ public:
         return status;
     }
 
-    /// Ends the stream: `out` becomes what was held back. The rewriter is then reset.
+    /// Ends the stream: `out` becomes the bytes that were held back. The rewriter is then reset.
     Status try_finish(std::string_view &out) noexcept
     {
         aside_bytes made{};
@@ -1858,7 +1859,7 @@ public:
         return status;
     }
 
-    /// Resets the rewriter: drops what is held back, and every error except Status::panic.
+    /// Resets the rewriter: drops the held bytes, and every error except Status::panic.
     Status try_reset() noexcept { return static_cast<Status>(aside_rewriter_reset(handle())); }
 
 #if ASIDE_HAS_EXCEPTIONS
@@ -1877,7 +1878,7 @@ public:
     /// try_use_tools() that throws.
     void use_tools(std::optional<std::string_view> tools) { static_cast<void>(detail::check(try_use_tools(tools))); }
 
-    /// try_start_from_prompt() that throws, and returns what is open at the first byte.
+    /// try_start_from_prompt() that throws, and returns the span that is open at the first byte.
     Start start_from_prompt(std::string_view tail)
     {
         Start start = Start::dialect;
@@ -1905,8 +1906,8 @@ public:
     void reset() { static_cast<void>(detail::check(try_reset())); }
 #endif
 
-    /// Writes to `stats` what was counted since the start or the last reset, and what is held now. Fails with Status::null
-    /// for an empty rewriter.
+    /// Writes to `stats` the counts since the start or the last reset, and the number of bytes held now. Fails with
+    /// Status::null for an empty rewriter.
     Status try_stats(Stats &stats) const noexcept
     {
         aside_rewriter_stats raw{};
@@ -1970,7 +1971,7 @@ inline aside_exchange lend(const Exchange &exchange) noexcept
 
 } // namespace detail
 
-/// Returns what the body of an answer is, for RewriterOptions::body, or nothing if it is not for a rewriter of these formats:
+/// Returns the kind of an answer's body, for RewriterOptions::body, or nothing if it is not for a rewriter of these formats:
 /// its status is not 200, it is compressed, its media type is another, or its path is that of no such format. A host that
 /// rewrites an answer removes the headers `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`. Any thread
 /// may call this; it allocates nothing.
@@ -1986,7 +1987,7 @@ inline std::optional<Body> wants(const Exchange &exchange) noexcept
     return static_cast<Body>(body);
 }
 
-/// Returns what a host does with a request, by its method and path, or nothing if its answer is not for a rewriter of these
+/// Returns how a host should treat a request, by its method and path, or nothing if its answer is not for a rewriter of these
 /// formats: it is not a `POST`, or its path is another. Any thread may call this; it allocates nothing.
 inline std::optional<Hint> request_hint(const Exchange &exchange) noexcept
 {
@@ -2108,8 +2109,8 @@ inline Text try_strip(const Dialect &dialect, std::string_view text) noexcept
 
 /// Joins thinking, content and the tool calls after them into one text, as a model of the dialect writes them: the text
 /// splits back into the same bytes. Without thinking no block for it is written, unless the text starts inside one. Empty if
-/// that fails (Status::join, and the message names the part and the byte, the call and what of it cannot be written, or what
-/// the dialect lacks; Status::option for a text of a call that is not UTF-8).
+/// that fails (Status::join, and the message names the part and the byte, the call and its part that cannot be written, or
+/// the form that the dialect lacks; Status::option for a text of a call that is not UTF-8).
 inline Text try_join(const Dialect &dialect, std::string_view thinking, std::string_view content,
                      const JoinOptions &options = {}) noexcept
 {
@@ -2229,7 +2230,7 @@ inline Status history_format(std::string_view path, Formats &format) noexcept
     return status;
 }
 
-/// Fills options with what a built-in server reads in requests of a format. Returns Status::ok; Status::none if they need no
+/// Fills options for a built-in server and requests of a format. Returns Status::ok; Status::none if they need no
 /// change; Status::unknown, and the message names the known servers; Status::option for another format.
 inline Status try_history_server(std::string_view name, Formats format, HistoryOptions &options) noexcept
 {

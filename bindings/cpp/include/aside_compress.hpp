@@ -22,7 +22,7 @@
 //         std::cout << result.text(0, output);
 //     }
 //
-// Ownership. Registry, Compressor, Compressed and ToolStream own what they hold, can be moved and not copied, and free it
+// Ownership. Registry, Compressor, Compressed and ToolStream own their contents, can be moved and not copied, and free it
 // when they are destroyed. A stream remains usable without its compressor. Views of a Compressed are valid as long as that
 // is; the output of a stream, until its next call.
 //
@@ -54,7 +54,7 @@ namespace aside {
 
 // Generated from src/ffi by tests/header: do not edit.
 
-/// What happened to a stretch.
+/// The change of a stretch.
 enum class Change : std::uint32_t {
     /// It is in the result, byte for byte.
     kept = ASIDE_CHANGE_KEPT,
@@ -66,8 +66,8 @@ enum class Change : std::uint32_t {
 
 // End of what is generated.
 
-/// Returns whether the library that runs has what is marked as unstable, as this header declares it. Otherwise call none of
-/// it; reports then have no `failed` and no `parts`.
+/// Returns whether the loaded library has the functions that are marked as unstable, as this header declares them. Otherwise
+/// call none of it; reports then have no `failed` and no `parts`.
 inline bool has_unstable() noexcept { return aside_unstable_version() == 1; }
 
 /// Returns the length in bytes below which a text is never changed. Unstable.
@@ -133,7 +133,7 @@ inline std::int32_t answer(aside_reply *reply, std::string_view text)
     return aside_reply_write(reply, text.data(), text.size()) == ASIDE_OK ? 1 : -1;
 }
 
-/// Runs a callable. What it throws is the reason of its failure; that is not copied to a string, which could throw again.
+/// Runs a callable. Its exception is the reason of its failure; that is not copied to a string, which could throw again.
 template <class F>
 std::int32_t run(aside_reply *reply, F callable) noexcept
 {
@@ -359,9 +359,8 @@ public:
         return report;
     }
 
-    /// Returns `len` bytes at `start` of a part's original, to show what was left out: a view of `original`, which is that
-    /// part as it came in. Another text, and a part that no filter changed, is Status::original.
-    /// Unstable.
+    /// Returns `len` bytes at `start` of a part's original, to show omitted text: a view of `original`, which is that part
+    /// unchanged. Another text, and a part that no filter changed, is Status::original. Unstable.
     std::string_view slice(std::size_t part, std::string_view original, std::uint64_t start, std::uint64_t len) const
     {
         aside_bytes slice{};
@@ -431,7 +430,7 @@ struct CompressorOptions {
 /// Makes tool results shorter.
 class Compressor {
 public:
-    /// Makes a compressor with what is in the registry now; the registry may be used for others.
+    /// Makes a compressor with the current contents of the registry; the registry may be used for others.
     explicit Compressor(const Registry &registry = Registry(), const CompressorOptions &options = {})
     {
         aside_compressor_options raw{};
@@ -476,7 +475,7 @@ public:
             throw Error(last_status(), last_error());
     }
 
-    /// Feeds the next bytes of the output, cut anywhere; returns what is decided, often nothing.
+    /// Feeds the next bytes of the output, cut anywhere; returns the decided text, often none.
     std::string_view feed(std::string_view chunk)
     {
         aside_bytes out{};

@@ -28,8 +28,8 @@ type Options struct {
 	History History
 }
 
-// Transport is an http.RoundTripper whose answers are split. What is not an answer of the formats passes unchanged. Any number
-// of goroutines may use one.
+// Transport is an http.RoundTripper whose answers are split. Anything other than an answer of the formats passes unchanged. Any
+// number of goroutines may use one.
 type Transport struct {
 	// Base makes the requests. nil: http.DefaultTransport, without its compression.
 	Base http.RoundTripper
@@ -196,7 +196,7 @@ func (b *body) fill() {
 	b.err = err
 	b.out, err = b.rewriter.Feed(b.out, b.in[:n])
 	if err == nil && b.err != nil {
-		// Also if the server dies: the client must get what was held back.
+		// Also if the server dies: the client must get the held text.
 		b.out, err = b.rewriter.Finish(b.out)
 		b.complain()
 	}

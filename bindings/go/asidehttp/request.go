@@ -31,13 +31,13 @@ func (r *request) Read(p []byte) (int, error) {
 
 func (r *request) Close() error { return r.body.Close() }
 
-// asked is what a request says of its answer.
+// asked is a request's data about its answer.
 type asked struct {
 	thinks *bool // nil: it does not say
 	tools  []byte
 }
 
-// read reads what has passed. Variables of the chat template come first, then the fields that servers map to them.
+// read reads the bytes that have passed. Variables of the chat template come first, then the fields that servers map to them.
 func (r *request) read() asked {
 	var fields struct {
 		Tools    json.RawMessage `json:"tools"`

@@ -1,5 +1,5 @@
-// Middleware for the AI SDK. The text of a model goes through a rewriter as an answer of chat completions, so that thinking and calls
-// are what every other client of aside sees.
+// Middleware for the AI SDK. The text of a model goes through a rewriter as an answer of chat completions, so that thinking and
+// calls are the same as for every other client of aside.
 
 import { Dialect, Rewriter, UnknownDialectError } from "libaside";
 

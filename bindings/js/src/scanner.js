@@ -43,7 +43,7 @@ function readEvent(reader, isString) {
   );
 }
 
-// The text of each channel, and what is known of calls.
+// The text of each channel, and the news about calls.
 export class Split {
   constructor(thinking, content, narration, tool, calls) {
     this.thinking = thinking;
@@ -249,7 +249,7 @@ export class Scanner extends Handle {
     return core.read();
   }
 
-  // Returns what is fed of a text: half a character waits for its other half.
+  // Returns the part of a text that is fed: half a character waits for its other half.
   #take(text) {
     const isString = typeof textOf(text) === "string";
     if (this.#isString !== isString) {

@@ -26,7 +26,7 @@ pub struct Report {
     failed: Vec<(String, String)>,
     /// Whether a text of a machine format was cut to keep the budget, so that it cannot be parsed any more.
     cut_protected: bool,
-    /// Whether the command failed, and what is left says only that it passed: show its exit code to the model.
+    /// Whether the command failed, and the remaining text says only that it passed: show its exit code to the model.
     unexplained: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct Compressed {
     report: Py<Report>,
 }
 
-/// Makes what tools print shorter before a model reads it, and hides no line that matters.
+/// Shortens the output of tools before a model reads it, without hiding a line that matters.
 ///
 ///     >>> from libaside import Compressor
 ///     >>> log = "".join(f"compiling unit {n}\n" for n in range(500)) + "error: no such file\n"
@@ -152,7 +152,7 @@ struct State {
     report: Option<Py<Report>>,
 }
 
-/// A tool's result that comes in chunks. A context manager, which forgets what is left if it is left by an exception.
+/// A tool's result that comes in chunks. A context manager, which forgets the rest if an exception leaves it.
 ///
 ///     >>> from libaside import Compressor
 ///     >>> with Compressor(budget=1024).stream(tool_id="bash", input="make") as stream:

@@ -168,7 +168,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Returns an event with what it adds to a call.
+/// Returns an event with its addition to a call.
 fn made_event(py: Python<'_>, form: Form, event: &aside::Event<'_>, writer: Option<&mut Writer>) -> PyResult<Event> {
     let mut calls = Vec::new();
     if let Some(writer) = writer {
@@ -313,7 +313,7 @@ impl Scanner {
     /// Feed the next text of the stream, and return the text of each channel. A server calls this for each token.
     ///
     /// Content that turns out to have been thinking, or thinking that turns out to be content (the event `reclassify`), is only
-    /// moved within what one call returns: a program that must know of earlier text takes `feed`.
+    /// moved within the result of one call: a program that must know of earlier text takes `feed`.
     fn split(&self, py: Python<'_>, text: Text<'_>) -> PyResult<Split> {
         let mut state = self.state.enter()?;
         let bytes = text.bytes()?;
@@ -398,7 +398,7 @@ impl Scanner {
         Ok(self.state.enter()?.scanner.start().as_str())
     }
 
-    /// Returns whether that is only what the dialect guesses of its models: that they start in the thinking.
+    /// Returns whether that is only the dialect's guess that its models start in the thinking.
     #[getter]
     fn is_start_guessed(&self) -> PyResult<bool> {
         Ok(self.state.enter()?.scanner.is_start_guessed())

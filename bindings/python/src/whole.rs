@@ -45,7 +45,7 @@ pub fn split(py: Python<'_>, text: Text<'_>, dialect: DialectLike<'_>, start: Op
     texts.split(py, text.form(), None, Vec::new())
 }
 
-/// Reads a call of a history: `name`, `arguments` (a dict or JSON), and `id` if it has one; or what an OpenAI message has.
+/// Reads a call of a history: `name`, `arguments` (a dict or JSON), and `id` if it has one; or the form of an OpenAI message.
 fn call(call: &Bound<'_, PyAny>) -> PyResult<(String, String, Option<String>)> {
     let inner = call.get_item("function").unwrap_or_else(|_| call.clone());
     let arguments = inner.get_item("arguments")?;

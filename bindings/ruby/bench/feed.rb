@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Measures one feed of a token, compared with an FFI call with the same arguments into a function that does nothing, and with a
-# plain Ruby filter. All of them include what the loop does with the text. It prints a line for each figure:
+# plain Ruby filter. All of them include the loop's own work on the text. It prints a line for each figure:
 #
 #     ruby -I lib bench/feed.rb EMPTY FILE       EMPTY is the library of benches/c/empty.c, FILE a short workload
 #

@@ -22,15 +22,15 @@ require_relative "aside/tool_stream"
 require_relative "aside/compressor"
 
 # Splits the output of a language model into thinking, content, narration and tool calls, while it arrives in chunks of any
-# size, and shortens what its tools print. Binds the native library libaside.
+# size, and shortens the output of its tools. Binds the native library libaside.
 #
 # See Aside::Scanner for streams, Aside::CallWriter for tool calls as JSON, Aside::Rewriter for event streams, Aside.strip for
 # whole texts, and Aside::Compressor for tool results.
 #
-# Errors of the library are Aside::Error. Any number of threads may call the functions of this module at once. What is called
-# unstable may change in any version.
+# Errors of the library are Aside::Error. Any number of threads may call the functions of this module at once. Anything that is
+# called unstable may change in any version.
 module Aside
-  # Returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends.
+  # Returns the content of a whole text: the text for the reader, with ASCII white space trimmed at both ends.
   #
   #   Aside.strip("<think>Twice 21.</think>It is 42.\n", "inline-think")  # => "It is 42."
   #
@@ -48,7 +48,7 @@ module Aside
   #
   #   Aside.join("Twice 21.", "It is 42.", "qwen3")  # => "<think>\nTwice 21.\n</think>\n\nIt is 42."
   #
-  # +start+:: what is open where the text begins: nil (the dialect decides), +:content+, +:header+, or +:thinking+, which
+  # +start+:: the span that is open where the text begins: nil (the dialect decides), +:content+, +:header+, or +:thinking+, which
   #           writes no opener. The Scanner that splits the text needs the same start
   # +markers+:: the treatment of a part that contains a marker: +:refuse+ raises JoinError; +:escape+ breaks
   #             it as Aside.escape does, and the text splits back into the escaped parts
@@ -150,7 +150,7 @@ module Aside
     HISTORY_FORMATS.key(out.unpack1("L")) if Error.check(Native.aside_history_format(path, path.bytesize, out)) == Native::OK
   end
 
-  # Returns what a built-in server reads in requests of a format, as keywords for rewrite_history; nil: they need no change.
+  # Returns the options for a built-in server and requests of a format, as keywords for rewrite_history; nil: they need no change.
   # Raises UnknownDialectError, which lists the known servers. Unstable.
   #
   #   Aside.history_server("vllm", :chat)[:name].inspect  # => ":reasoning"

@@ -1,4 +1,4 @@
-//! Time grows with the length of what is fed, and not with its square.
+//! Time grows with the length of the input, and not with its square.
 
 use std::time::Duration;
 

@@ -85,7 +85,7 @@ fn emits_calls_of_tools_that_there_are() {
     assert_eq!(names(None), [f.clone(), g.clone()]);
     assert_eq!(names(Some("[]")), []);
     assert_eq!(names(Some(r#"[{"name": "f"}, {"name": "g"}]"#)), [f.clone(), g]);
-    // The index, of which the id is made, counts what is emitted.
+    // The index, from which the id is made, counts emitted calls.
     assert_eq!(names(Some(r#"[{"function": {"name": "g"}}]"#)), [(1, "id_0".to_owned(), "g".to_owned())]);
 }
 
@@ -178,7 +178,7 @@ fn decodes_arguments_that_are_a_string() {
     for text in ["null ", "string_args", "[1]", "{a}", " "] {
         assert_eq!(of_value(&format!("\"{text}\""), Implied), Some((text.into(), false)), "{text}");
     }
-    // It is cut: what of an escape had come stays as it is.
+    // It is cut: the part of an escape that had come stays unchanged.
     assert_eq!(of_value(r#""{\"a\": \"b\u00"#, EndOfStream), Some(("{\"a\": \"b\\u00".into(), false)));
     assert_eq!(of_value(r#""{\"a\": \"\ud83e"#, EndOfStream), Some(("{\"a\": \"\u{FFFD}".into(), false)));
 }
@@ -214,7 +214,7 @@ fn holds_arguments_that_come_before_the_name() {
     assert_eq!(calls(r#""{\"a\":12}""#, b"f")[0].arguments, "{\"a\":12}");
     assert_eq!(calls("null", b"f")[0].arguments, "{}");
     assert_eq!(calls("", b"f")[0].arguments, "{}");
-    // It is not emitted again because of what follows.
+    // It is not emitted again because of later text.
     let late = [value("{\"a\":123}"), Name(b"f"), value("{}"), End(Marker)];
     assert_eq!(written(&options, &object(), &[&late]), []);
 }

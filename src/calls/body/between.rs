@@ -41,7 +41,7 @@ impl Body {
         self.go(State::Opaque { is_bad: false, is_new: true })
     }
 
-    /// Begins a call by this table. `is_begun`: what begins it came before.
+    /// Begins a call by this table. `is_begun`: its beginning came before.
     pub(super) fn begin(&mut self, tables: &CallTables, view: &View, number: u8, is_begun: bool) -> Transition {
         let table = tables.table(number);
         (self.table, self.is_repaired) = (number, false);

@@ -26,7 +26,7 @@ impl Body {
                     // Arguments under another name are not no arguments.
                     let is_call = self.has_name && (self.has_arguments || !self.has_other);
                     let end = if is_call { CallEnd::Marker } else { CallEnd::Malformed };
-                    // The whole object was read, even if it is no call: what comes after it is between calls.
+                    // The whole object was read, even if it is not a call: the text after it is between calls.
                     self.some(Piece::End { end, is_repaired: false }, 1, State::Between)
                 }
                 (b',', false) => self.some(Piece::Framing, 1, State::Key),

@@ -96,7 +96,7 @@ pub struct SelfLoop {
 }
 
 impl Body {
-    /// Returns what the body is inside of, if it is inside of something with this many bytes of it held.
+    /// Returns the construct that the body is inside, if this many of its bytes are held.
     pub fn self_loop(&self, held: usize) -> Option<SelfLoop> {
         let is_short = held > 0 && held < MOST_OF_WORD / 2;
         let (context, piece) = match self.state {

@@ -1,5 +1,5 @@
-//! The value of a call whose keys and values are between markers: its text and its end. A closer counts if what follows it may
-//! follow a value. A value without its closer ends where a key follows or the call ends, or with a misspelt closer. See
+//! The value of a call whose keys and values are between markers: its text and its end. A closer counts if the text after it
+//! may follow a value. A value without its closer ends where a key follows or the call ends, or with a misspelt closer. See
 //! `docs/tool-calls.md`.
 
 use super::state::{Body, Key, Piece, State, Transition};
@@ -218,7 +218,7 @@ impl Ends<'_> {
         self.view.comes(at, |at| self.view.closer(at).or(self.is_without_closer(at)))
     }
 
-    /// Returns the length of the misspelt closer at an index, if what follows it confirms that the value has ended.
+    /// Returns the length of the misspelt closer at an index, if the text after it confirms that the value has ended.
     fn misspelt(&self, at: usize) -> Result<usize, Decision> {
         if let Some(stem) = self.rule.value[1].strip_suffix(b">").filter(|stem| !stem.is_empty())
             && self.view.literal(at, stem) == Decision::Yes

@@ -1,4 +1,5 @@
-//! The compiler of a dialect: the file that it reads, and the tables that all regions share. Its methods are with what they compile.
+//! The compiler of a dialect: the file that it reads, and the tables that all regions share. Its methods are in the files of
+//! the parts that they compile.
 
 use crate::{
     dialect::{

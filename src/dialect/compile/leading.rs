@@ -36,7 +36,7 @@ pub(super) fn leading_tags(model: &Model) -> Vec<Literal> {
     names.map(|name| Spanned::new(model.name.span(), (*name).to_owned())).collect()
 }
 
-/// Returns the rule whose span such a tag opens: that of the first thinking span, or what follows all spans.
+/// Returns the rule whose span such a tag opens: that of the first thinking span, or the number after all spans.
 pub(super) fn leading_rule(model: &Model) -> u8 {
     thinking_spans(model).next().map_or(model.spans.len(), |(rule, _)| rule) as u8
 }
@@ -70,7 +70,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds what counts inside a thinking that a leading tag has opened: its own closer, and what else closes the thinking.
+    /// Adds the markers that count inside a thinking that a leading tag has opened: its own closer, and the other closers of
+    /// the thinking.
     pub(super) fn inside_leading(&mut self, list: &mut Vec<Candidate>) {
         let model = self.model;
         let (rule, first) = (leading_rule(model), leading_tag(model));

@@ -210,7 +210,7 @@ impl Compiler<'_> {
         Ok(region)
     }
 
-    /// Raises `max_hold` to what this pattern may hold back.
+    /// Raises `max_hold` to the bytes that this pattern may hold back.
     pub(super) fn measure(&mut self, shape: &Shape, pattern: &Pattern) {
         let (space, suffix) = (self.tag.space as usize, self.tag.suffix as usize);
         let hold = match shape {

@@ -184,7 +184,7 @@ pub unsafe extern "C" fn aside_compressed_part(
     ASIDE_OK
 }
 
-/// Fills `*report` with what was done. Set `report->size` before.
+/// Fills `*report`. Set `report->size` before.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
@@ -290,7 +290,7 @@ fn at<T>(entries: &[T], index: usize) -> Result<&T, aside_status> {
     entries.get(index).ok_or_else(|| fail(ASIDE_ERROR_RANGE))
 }
 
-/// Finds `len` bytes at `start` of a part's original, to show what was left out. `original` is the text of the part number
+/// Finds `len` bytes at `start` of a part's original, to show omitted text. `original` is the text of the part number
 /// `part` as it came in (`part` of its `aside_part_report`): `original_len` bytes. `*out` becomes a range of it.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if this is another text, or no filter changed that part;
@@ -334,7 +334,7 @@ pub unsafe extern "C" fn aside_compressed_slice(
     )
 }
 
-/// Frees what came out of a call, and all memory that C has borrowed from it. Does nothing for NULL.
+/// Frees the result of a call, and all memory that C has borrowed from it. Does nothing for NULL.
 ///
 /// Threads: no other thread may be using it.
 #[ffi_export]

@@ -68,8 +68,8 @@ pub type aside_record_fn = Option<
     ) -> i32,
 >;
 
-/// Called once, when nothing needs `user` any more: in the thread that frees the last object that did. It must not use
-/// what is being freed.
+/// Called once, when nothing needs `user` any more: in the thread that frees the last object that did. It must not use the
+/// object that is being freed.
 pub type aside_release_fn = Option<unsafe extern "C" fn(user: *mut c_void)>;
 
 /// A filter of the host. Set all of it to zero, then `size`; later versions may add fields at the end. It promises only
@@ -103,7 +103,7 @@ impl Versioned for aside_filter {
 }
 
 /// A cache of the host: it remembers results. It is trusted only if the fresh text is the recorded one. Set all of it
-/// to zero, then `size`; later versions may add fields at the end. What `aside_filter` says of callbacks holds for these
+/// to zero, then `size`; later versions may add fields at the end. The rules of `aside_filter` for callbacks hold for these
 /// too.
 #[derive_ReprC]
 #[repr(C)]
@@ -286,7 +286,7 @@ impl Cache for HostCache {
     }
 }
 
-/// Appends to what a callback replies: the shorter text, the recorded text, or the reason of a failure.
+/// Appends to a callback's reply: the shorter text, the recorded text, or the reason of a failure.
 ///
 /// Returns `ASIDE_OK`, `ASIDE_ERROR_NULL` or `ASIDE_ERROR_LENGTH`.
 ///

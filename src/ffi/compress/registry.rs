@@ -134,8 +134,7 @@ pub unsafe extern "C" fn aside_registry_add_filter(
     )
 }
 
-/// Adds a cache of the host. It replaces one of the same id. What is used after the call, and what is returned: as for
-/// `aside_registry_add_filter()`.
+/// Adds a cache of the host. It replaces one of the same id. Lifetimes and results are those of `aside_registry_add_filter()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_add_cache(
     registry: *mut aside_registry,

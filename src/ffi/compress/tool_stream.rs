@@ -124,7 +124,7 @@ unsafe fn streaming(
     }
 }
 
-/// Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes what is decided, often nothing: memory of the
+/// Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes the decided text, often empty: memory of the
 /// stream, valid until its next call. It is written on success only. `buf` is not used after the call; it must not be
 /// memory of the stream.
 ///
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn aside_tool_stream_set_exit_code(stream: *mut aside_tool
 }
 
 /// Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. The stream takes no more text
-/// after that; `aside_tool_stream_report()` returns what was done.
+/// after that; `aside_tool_stream_report()` returns the report.
 ///
 /// Returns as `aside_tool_stream_feed()`.
 #[ffi_export]
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn aside_tool_stream_finish(
 
 /// Takes the report of a stream that is finished. Call it at most once.
 ///
-/// Returns what was done, without parts, which the caller owns: `aside_compressed_report()`, `aside_compressed_free()`. It
+/// Returns the report, without parts, which the caller owns: `aside_compressed_report()`, `aside_compressed_free()`. It
 /// may be freed after the stream. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_ORDER` before the end of
 /// the output and after a report that was taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or
 /// `ASIDE_ERROR_PANIC`.

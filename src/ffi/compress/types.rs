@@ -164,7 +164,7 @@ pub struct aside_report {
     /// 1 if text of a machine format, or text that was compressed before, was cut, because it did not fit into the budget;
     /// otherwise 0.
     pub cut_protected: u32,
-    /// 1 if the command failed, by the `exit_code` of its input, and what is left says only that it passed; otherwise 0.
+    /// 1 if the command failed, by the `exit_code` of its input, and the remaining text says only that it passed; otherwise 0.
     pub unexplained: u32,
 }
 

@@ -63,11 +63,11 @@ pub struct aside_event {
     pub first_token: u64,
 }
 
-/// Called for each event. `user` is what the feeding function was given. `bytes` has `event->len` bytes, except for
+/// Called for each event. `user` is the argument of the feeding function. `bytes` has `event->len` bytes, except for
 /// `ASIDE_KIND_ATTRIBUTE`: there it has the name and, directly after it, the decoded value, `event->name_len` and
 /// `event->value_len` bytes; and for an `ASIDE_KIND_CALL_NAME` with `event->value_len`: there it has the name. It
-/// is never NULL and has no NUL at its end. `event` and `bytes` are valid until the callback returns; copy what is needed
-/// longer.
+/// is never NULL and has no NUL at its end. `event` and `bytes` are valid until the callback returns; copy anything that is
+/// needed longer.
 ///
 /// Return 0 to continue; non-zero pauses: the feeding function returns `ASIDE_STOPPED`.
 ///

@@ -29,7 +29,7 @@ pub struct aside_scanner {
     pub(super) guard: HandleGuard<Stream>,
 }
 
-/// The contents of a scanner's handle, in this order: what most feeds use is close together.
+/// The contents of a scanner's handle, in this order: the fields that most feeds use are close together.
 #[repr(C)]
 pub(super) struct Stream {
     pub(super) consumed: usize,
@@ -191,15 +191,15 @@ pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
 /// scanner restores its own start; so does a `len` of 0. `tail` is not used after the call; it must not be memory of
 /// the scanner.
 ///
-/// `*start` becomes an `ASIDE_START_` value, what is open at byte 0; `start` may be NULL. It is written on success
-/// only. What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a tool call that
-/// counts only if a call comes after it. `*start` is then what is open around it, and if the stream decides that the
+/// `*start` becomes an `ASIDE_START_` value, the span that is open at byte 0; `start` may be NULL. It is written on success
+/// only. Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call that
+/// counts only if a call comes after it. `*start` is then the span around it, and if the stream decides that the
 /// opener counts, the first event opens its span.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
 /// has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
 ///
-/// Memory: the first such call allocates what it must remember.
+/// Memory: the first such call allocates the memory that it needs.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_start_from_prompt(
     scanner: *mut aside_scanner,
@@ -225,8 +225,8 @@ pub unsafe extern "C" fn aside_scanner_start_from_prompt(
 }
 
 /// Returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. `*start`
-/// becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only what the dialect guesses of its models, that they
-/// start in the thinking: neither a prompt nor the options have said so. It becomes 0 otherwise. Either may be NULL. They are
+/// becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only the dialect's guess that its models start in the
+/// thinking, and neither a prompt nor the options have confirmed it. It becomes 0 otherwise. Either may be NULL. They are
 /// written on success only.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn aside_scanner_end_reason(
     unsafe { enter(scanner, is_ready, body) }
 }
 
-/// Panics inside a scanner, so that tests can see what C gets then. No release has it.
+/// Panics inside a scanner, so that tests can see the result in C. No release has it.
 #[cfg(feature = "panic-hook")]
 #[ffi_export]
 pub unsafe extern "C" fn aside_test_panic(scanner: *mut aside_scanner) -> aside_status {

@@ -1,4 +1,4 @@
-//! The options of a scanner. A struct of any version is read; what it does not say is as the dialect says.
+//! The options of a scanner. A struct of any version is read; the dialect decides options that it does not set.
 
 use libc::size_t;
 use safer_ffi::prelude::*;
@@ -21,8 +21,7 @@ pub struct aside_scanner_options {
     /// How a closer of the thinking without an opener, after content, is treated.
     pub stray_close: aside_stray_close,
     /// Non-zero: collect whole thoughts for `aside_scanner_take_thought()`, and hold at most this many bytes of them at
-    /// a time: text, types, and attributes, of which each counts as at least 48. What does not fit is cut off, the text
-    /// last.
+    /// a time: text, types, and attributes, of which each counts as at least 48. The excess is cut off, the text last.
     pub collect: u64,
     /// How much thinking there may be before an `ASIDE_KIND_BUDGET` event. 0 if `has_budget` is not 1.
     pub budget: u64,

@@ -1,4 +1,4 @@
-//! The state of a scanner as C asks for it, and how it is reset. Nothing here changes what is fed next, except the reset.
+//! The state of a scanner as C asks for it, and how it is reset. Nothing here affects the next feed, except the reset.
 
 use std::mem::offset_of;
 
@@ -43,7 +43,7 @@ const _: () = {
     assert!(aside_counts::FIRST == 48);
 };
 
-/// Resets the scanner: drops what is held back, thoughts not taken, and every error except `ASIDE_ERROR_PANIC`. Memory
+/// Resets the scanner: drops the held bytes, thoughts not taken, and every error except `ASIDE_ERROR_PANIC`. Memory
 /// that C has borrowed from it is no longer valid.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -63,8 +63,8 @@ pub unsafe extern "C" fn aside_scanner_reset(scanner: *mut aside_scanner) -> asi
 /// Returns how many bytes of the last feed's buffer are done. Returns 0 and sets a message for NULL, inside a callback
 /// of the same scanner, and after `ASIDE_ERROR_PANIC`.
 ///
-/// After a pause the rest of the buffer need not be fed: every function then does with the bytes that are done what it
-/// does at the end of any feed. Events that were delivered stay as they are, also where the rest has decided them.
+/// After a pause the rest of the buffer need not be fed: every function then treats the consumed bytes as at the end of any
+/// feed. Delivered events are final, even where the rest has decided them.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_consumed(scanner: *const aside_scanner) -> size_t {
     // SAFETY: NULL or there, as the caller promises.
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn aside_scanner_offset(scanner: *const aside_scanner) -> 
 }
 
 /// Fills `*counts` with how much of a channel's text was reported since the stream began; after the end of a stream
-/// these are its counts, until another begins. What is held back counts when it is reported. `channel` is an
+/// these are its counts, until another begins. Held bytes count when they are reported. `channel` is an
 /// `aside_channel` value. Set `counts->size` to `sizeof(aside_counts)` before.
 ///
 /// After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes,

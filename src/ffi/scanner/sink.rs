@@ -24,7 +24,7 @@ pub(super) trait Sink: Copy {
     /// The scanner is there, and READY; the sink is sound. No `&mut Stream` from before is used again.
     unsafe fn part(self, scanner: *mut aside_scanner, chunk: &[u8], part: Part) -> aside_status;
 
-    /// Does all else: takes the events of a call one by one, or says what is wrong. `fed`: bytes of the
+    /// Does all else: takes the events of a call one by one, or reports an error. `fed`: bytes of the
     /// caller's buffer that were fed before.
     ///
     /// # Safety

@@ -1,5 +1,5 @@
 //! Feeding chunks that are only text, and skipping them, for hosts where every call is expensive. Nothing here may report an
-//! event: what is not plain text must not be fed.
+//! event: only plain text may be fed.
 
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -49,7 +49,7 @@ impl Accel {
     }
 
     /// Finds the first escape that may lead elsewhere with the two bytes after it; the text's length if there is none.
-    /// Before that, returns what comes after the last one that leads back.
+    /// Before that, returns the index after the last one that leads back.
     #[inline(never)]
     pub fn find(&self, text: &[u8]) -> (usize, usize) {
         let [after_one, after_two] = &self.onward;

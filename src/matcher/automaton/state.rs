@@ -10,7 +10,7 @@ pub const FALLBACK: StateId = 0;
 /// In a state's loop mask and in the sets of bytes: the bit that says that no text loops.
 pub(super) const EVERY_BYTE: u32 = 1 << 31;
 
-/// A state, and what most feeds ask of it: a stream has a copy at hand. One number, so that it stays in a register.
+/// A state, with the data that most feeds need: a stream keeps a copy. One number, so that it stays in a register.
 #[derive(Clone, Copy)]
 pub struct StateInfo(u64);
 
@@ -37,13 +37,13 @@ impl StateInfo {
         usize::from((self.0 >> 48) as u8)
     }
 
-    /// Returns whether what is held has characters of several bytes.
+    /// Returns whether the held bytes have characters of several bytes.
     #[inline]
     pub fn is_wide(self) -> bool {
         self.0 >> 56 != 0
     }
 
-    /// Returns what must be in no byte's sets if a text is to loop: all of it ASCII, each byte back to this state.
+    /// Returns the bits that no byte may have if a text is to loop: all of it ASCII, each byte back to this state.
     #[inline]
     pub fn loop_mask(self) -> u32 {
         self.0 as u32

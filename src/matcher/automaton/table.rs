@@ -109,7 +109,7 @@ impl Automaton {
                     (at, state) = (back, accel.state);
                 }
             }
-            // Beyond what was found, to where nothing is held.
+            // Beyond the found marker, to a place where nothing is held.
             while at < text.len() && (at <= stop || self.info(state).held() > 0) {
                 let cell = self.cell(state, text[at]);
                 if let Some(exit) = self.exit(cell) {

@@ -24,7 +24,7 @@ fn automaton(dialect: &Dialect) -> &Automaton {
     &dialect.compiled.automaton
 }
 
-/// Returns what `run` must come to, one byte after the other.
+/// Returns the expected result of `run`, computed byte by byte.
 fn slowly(automaton: &Automaton, mut state: StateId, text: &[u8]) -> (usize, StateId, Option<Exit>) {
     for (at, &byte) in text.iter().enumerate() {
         let cell = automaton.cell(state, byte);

@@ -1,4 +1,4 @@
-//! The frames of W9 through the rewriter, and through a parser and a writer of JSON: what a gateway in Rust does at least that
+//! The frames of W9 through the rewriter, and through a parser and a writer of JSON: the least work of a gateway in Rust that
 //! changes a frame.
 //!
 //!     frames counts      feeds them under callgrind, which counts inside `counted`; a line with its name for each

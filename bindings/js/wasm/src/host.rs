@@ -1,5 +1,5 @@
-//! All that lives between two calls: the window that JavaScript writes texts into, the texts that are arguments of the next
-//! function, what it returns, and the objects that JavaScript holds.
+//! Everything that lives between two calls: the window that JavaScript writes texts into, the texts that are arguments of the
+//! next function, its results, and the objects that JavaScript holds.
 
 use std::cell::RefCell;
 

@@ -284,7 +284,7 @@ pub fn write_delta(output: &mut Output, delta: &CallDelta<'_>) {
     }
 }
 
-/// Starts the next stream where a prompt ends, and writes what is open there.
+/// Starts the next stream where a prompt ends, and writes the span that is open there.
 pub fn start_from_prompt(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
     let tail = host.arguments().bytes();
     let start = host.objects.scanners.get(scanner)?.inner.start_from_prompt(tail)?;

@@ -109,7 +109,7 @@ module Aside
        0, 0, name ? name.bytesize : 0, 0, 0, 0, 0, event.call || 0, event.tokens, event.first_token].pack(Native::EVENT_PACK)
     end
 
-    # Returns what the library has written.
+    # Returns the library's delta.
     def delta
       call, index, id, id_len, name, name_len, arguments, arguments_len, late_id, late_id_len, first, last, cause, whole,
         repaired =

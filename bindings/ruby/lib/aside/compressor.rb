@@ -14,9 +14,9 @@ module Aside
     Native.aside_min_budget
   end
 
-  # Shortens tool results before a model reads them. It removes what a terminal does not show, repeats, and lines that say
-  # nothing; under a budget, everything but verdicts, errors, tail and head. Marker lines count what was left out, and the
-  # Report can return it. A result that does not get shorter stays as it is, to the byte.
+  # Shortens tool results before a model reads them. It removes text that a terminal does not show, repeats, and lines without
+  # information; under a budget, everything but verdicts, errors, tail and head. Marker lines count omitted text, and the Report
+  # can return it. A result that does not get shorter stays as it is, to the byte.
   #
   #   compressor = Aside::Compressor.new(budget: 4_000)
   #   log = "#{"warning: the same again\n" * 200}make: *** [all] Error 1\n"
@@ -108,7 +108,7 @@ module Aside
     # is text and anything else passes unchanged.
     #
     # +tool_id+:: the tool, a String or Symbol
-    # +input+:: what the tool was called with: an object that JSON can represent, or a String of JSON. That of a terminal has
+    # +input+:: the tool's input: an object that JSON can represent, or a String of JSON. That of a terminal has
     #           +command+, and may have +cwd+ and +exit_code+
     # +exit_code+:: an Integer that is added to the input, which must be an object (or nil)
     # +now+:: the time, for caches

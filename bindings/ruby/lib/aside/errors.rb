@@ -59,7 +59,7 @@ module Aside
   # A start was set after the stream's first byte, or a tool's output was fed after its end. Nothing has changed.
   class OrderError < Error; end
 
-  # A text cannot be joined or escaped. The message says which byte of which part would be read as a marker, or what the
+  # A text cannot be joined or escaped. The message says which byte of which part would be read as a marker, or the form that the
   # dialect lacks.
   class JoinError < Error; end
 

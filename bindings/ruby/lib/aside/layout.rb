@@ -108,15 +108,15 @@ module Aside
     # Whether the body of a request was read, or why it came back as it was.
     HISTORY_OUTCOME = { read: 0, too_long: 1, not_utf8: 2, not_request: 3, repeated: 4, stored: 5 }.freeze
 
-    # What happened to a stretch.
+    # The change of a stretch.
     CHANGE = %i[kept replaced left_out].freeze
 
     NOT_TEXT = -1
     ABI_VERSION = 1
     NO_FILTER = -1
 
-    # Each struct's size and the offsets of its fields; the format that packs it, in which a text or an array is a String, or nil;
-    # and the one that unpacks it without its size and what is reserved, in which they are addresses.
+    # Each struct's size and the offsets of its fields; the format that packs it, in which a text or an array is a String, or
+    # nil; and the one that unpacks it without its size and what is reserved, in which they are addresses.
 
     BYTES_SIZE = 16
     BYTES_AT = { at: 0, len: 8 }.freeze
