@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs a command, and returns what the model reads.
+/// Runs a command, and returns the text for the model.
 fn run(compressor: &Compressor, command: &str) -> io::Result<String> {
     let (output, code) = output_of(command)?;
     let input = serde_json::json!({ "command": command, "exit_code": code }).to_string();
@@ -54,7 +54,7 @@ fn run(compressor: &Compressor, command: &str) -> io::Result<String> {
     Ok(format!("{text}{line_end}({ending}, {} of {} characters)", report.after_units, report.before_units))
 }
 
-/// Returns what a command printed, both streams together as a terminal shows them, and its exit code.
+/// Returns a command's output, both streams together as a terminal shows them, and its exit code.
 fn output_of(command: &str) -> io::Result<(Vec<u8>, Option<i32>)> {
     let (mut reader, writer) = io::pipe()?;
     // The command is dropped with its ends of the pipe, so that reading sees the end.

@@ -346,8 +346,8 @@ fn point_4_text_without_headers_allocates_nothing() {
 
 // Memory that runs out. A panic or an abort here would be the failure: no call that can say it may do that.
 
-/// Does `work` again and again, with its first, second, … allocation refused, until none is left to refuse. Each time it
-/// must fail with that and free what it took. Returns how many allocations there were.
+/// Does `work` again and again, with its first, second, … allocation refused, until none is left to refuse. Each time it must
+/// fail with that error and free its memory. Returns how many allocations there were.
 fn refused<T, E: PartialEq + std::fmt::Debug>(full: E, mut work: impl FnMut() -> Result<T, E>) -> usize {
     drop(work().unwrap());
     for number in 1.. {
@@ -376,7 +376,7 @@ const HEADERS: &[u8] =
 #[test]
 fn refused_memory_is_an_error_of_the_stream() {
     let collect = ScannerOptions::new().collect(1 << 20);
-    // Longer than what a scanner makes room for at once.
+    // Longer than the capacity that a scanner reserves at once.
     let long = format!("a<thinking x='{}'>d</thinking>e", "y".repeat(600)).into_bytes();
     for (name, text) in [
         ("thought-stream", TAGS),
@@ -455,7 +455,7 @@ fn refused_memory_is_an_error_of_whole_texts() {
     assert!(refused(JoinError::OutOfMemory, || dialect.join(b"a", b"b", &options)) > 0);
 }
 
-/// Makes a template so long that what was found for it is not kept, so that it is read each time.
+/// Makes a template so long that its result is not cached, so that it is read each time.
 fn not_kept(template: &str) -> String {
     format!("{template}{{# {} #}}", "x".repeat(64 * 1024))
 }
@@ -465,7 +465,7 @@ fn a_template_that_there_is_no_memory_to_keep_is_found() {
     let name = |found: Result<(aside::Dialect, aside::Start), aside::UnknownTemplate>| {
         found.map(|(dialect, start)| (dialect.name().to_owned(), start))
     };
-    // The first call loads the dialects. Once what it found is kept, it takes no memory to find it again.
+    // The first call loads the dialects. Once the result is cached, finding it again takes no memory.
     let template = "<|im_start|></think><tool_call>";
     let first = name(aside::Dialect::find_for_template(template));
     REFUSE.set(1);
@@ -615,7 +615,7 @@ fn refused_memory_loses_nothing_of_an_event_stream_after_a_reset() {
     }
 }
 
-// Finding dialects, in C as in Rust: what was loaded is found without memory, and what is not known is said without any.
+// Finding dialects, in C as in Rust: loaded dialects are found without memory, and unknown names are reported without any.
 
 /// Counts the allocations of `work`, of which the first would be refused.
 fn counted<T>(work: impl FnOnce() -> T) -> (T, usize) {
@@ -863,7 +863,7 @@ fn a_list_of_tools_takes_bounded_memory() {
 struct Owned(c::Handle, unsafe extern "C" fn(c::Handle));
 
 impl Owned {
-    /// Takes what a function has made; the status if that is NULL.
+    /// Takes the object that a function has made; the status if that is NULL.
     fn new(handle: c::Handle, free: unsafe extern "C" fn(c::Handle)) -> Result<Owned, i32> {
         if handle.is_null() { Err(unsafe { c::aside_last_status() }) } else { Ok(Owned(handle, free)) }
     }
@@ -885,7 +885,7 @@ fn text_of(call: impl FnOnce(*mut usize) -> *mut u8) -> Result<(), i32> {
     Owned::new(call(&mut len).cast(), c::aside_free).map(drop)
 }
 
-/// Feeds a call writer with what a scanner reports.
+/// Feeds a call writer with a scanner's events.
 struct Writing {
     writer: c::Handle,
     status: i32,
@@ -1063,7 +1063,7 @@ fn refused_memory_is_a_status_of_each_function_in_c() {
 /// process.
 fn last_refused<S, T>(count: usize, mut set_up: impl FnMut() -> S, mut call: impl FnMut(&S) -> Result<T, i32>) {
     let mut all = 0;
-    // The first time makes what stays.
+    // The first time allocates memory that stays.
     for _ in 0..2 {
         let state = set_up();
         let before = COUNT.get();

@@ -1,6 +1,6 @@
 //! Who imports whom in `src`, so that a part can be read without the parts above it. No two folders may import each other,
-//! and no files of one folder may import each other in a circle. This reads the text of the sources: it does not see what
-//! macros write, and it counts no test code.
+//! and no files of one folder may import each other in a circle. This reads the text of the sources: it does not see the output
+//! of macros, and ignores test code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

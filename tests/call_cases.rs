@@ -42,7 +42,7 @@ struct CaseCall {
 }
 
 impl CaseCall {
-    /// Arguments are JSON, or the text of what was cut or is broken.
+    /// Arguments are JSON, or the text of a cut or broken call.
     fn call(&self) -> Call {
         let arguments = self.arguments.as_str().map_or_else(|| self.arguments.to_string(), str::to_owned);
         Call { name: self.name.clone(), arguments, id: self.id.clone(), cause: self.cause.clone(), is_repaired: false }

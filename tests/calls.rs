@@ -624,7 +624,7 @@ fn the_closer_counts_after_which_the_call_goes_on() {
     reads(&dialect, "content", "<t>f<k>k</k><v>a->>></e></t>", &wanted);
 }
 
-/// Values, each with what ends it, in a dialect whose calls have an `end` and in one where the span's closer is that.
+/// Values, each with its end, in a dialect whose calls have an `end` and in one where the span's closer is that.
 #[test]
 fn values_end_where_the_grammar_goes_on() {
     let letters = format!("</v{}>", "w".repeat(24));

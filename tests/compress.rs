@@ -161,7 +161,7 @@ fn compressors_of_one_registry_have_what_it_had_and_share_its_caches() {
     assert_eq!((result.report.filters, result.report.hit.as_deref()), (vec![], Some("last-run")));
 }
 
-/// A filter that writes down what it is called for.
+/// A filter that records its calls.
 struct Noted(Arc<Mutex<Vec<String>>>);
 
 impl Filter for Noted {
@@ -212,7 +212,7 @@ fn a_git_diff_filter_takes_lines_with_a_space_for_context() {
         "commit 1234\n\n    Say why\n\n a.rs | 2 +-\n\ndiff --git a/a.rs b/a.rs\n--- a/a.rs\n+++ b/a.rs\n@@ -1,12 +1,12 @@\n{}--- x\n+y\n",
         " same line\n".repeat(11)
     );
-    // Hunk text repeats, and stays; what comes after it goes.
+    // Hunk text repeats, and stays; repeats after it are removed.
     let text = format!("{show}{}", "noise that is the same\n".repeat(100));
     assert_eq!(short(&new(), "git show", &text), format!("{show}noise that is the same\n[… 99 lines as above]\n"));
 }
@@ -573,7 +573,7 @@ fn json_of_a_hundred_megabytes_passes_unchanged_without_a_budget() {
     let json = format!("[\n{}1]", row.repeat((100 << 20) / row.len()));
     let result = run(&new(), "curl x", &json);
     assert_eq!((&result.parts[..], result.report.failed.len()), (&[Outcome::Same][..], 0));
-    // A budget is a limit, for what is not JSON too.
+    // A budget is a limit, for text other than JSON too.
     for (text, is_json) in [(&json[..], true), (&json[..json.len() - 1], false)] {
         let result = run(&new().budget(10_000).unwrap(), "curl x", text);
         assert!(matches!(&result.parts[0], Outcome::Text(text) if text.len() <= 10_000));

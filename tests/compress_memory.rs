@@ -127,7 +127,7 @@ fn json(number: usize) -> Vec<u8> {
     if number == 0 { b"[".to_vec() } else { b"{\"a\": [1, 2]},\n".repeat(1000) }
 }
 
-/// Lines so short that what is known of each takes more room than its text.
+/// Lines so short that the data about each takes more room than its text.
 fn line_ends(_: usize) -> Vec<u8> {
     b"\n".repeat(10_000)
 }

@@ -1,4 +1,4 @@
-//! Tests the contract of the scanner, point by point; each test is named after what it holds the scanner to. Linear work
+//! Tests the contract of the scanner, point by point; each test is named after its rule. Linear work
 //! is in `linear.rs`, allocations in `allocations.rs`, and equality at every split in `splits.rs`.
 
 use aside::{
@@ -193,7 +193,7 @@ fn point_3_no_more_is_held_than_max_hold_and_it_is_the_end_of_the_input() {
     }
 }
 
-/// Endings after which what is held could turn out to be a marker.
+/// Endings after which the held bytes could turn out to be a marker.
 fn continuations(dialect: &reference::Dialect) -> Vec<Vec<u8>> {
     let mut whole: Vec<String> = Vec::new();
     for span in &dialect.spans {
@@ -1009,7 +1009,7 @@ fn a_removed_stray_closer_is_one_after_other_text() {
     let content = |dialect: &Dialect, text: &str| {
         String::from_utf8(reference::channel(&dropping(dialect, text), "content")).unwrap()
     };
-    // The first thing of an answer, or of what comes after a span: as the dialect says, with its framing.
+    // The beginning of an answer, or of the text after a span: as the dialect says, with its framing.
     for text in ["</think>\n\nYes.", "<think>hm</think>\n\n</think>\n\nYes."] {
         assert_eq!(content(&qwen3, text), "Yes.", "{text}");
     }

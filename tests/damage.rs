@@ -17,7 +17,7 @@ fn is_object(arguments: &str) -> bool {
     arguments.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(arguments).is_ok()
 }
 
-/// Deletes, doubles, swaps, inserts and replaces bytes, and loses or doubles what may be a marker.
+/// Deletes, doubles, swaps, inserts and replaces bytes, and loses or doubles possible markers.
 fn damage(random: &mut Random, text: &mut Vec<u8>, others: &Texts) {
     for _ in 0..1 + random.below(3) {
         if text.is_empty() {
@@ -66,8 +66,8 @@ fn rounds() -> usize {
     std::env::var("ASIDE_MADE").map_or(40, |count| count.parse().unwrap())
 }
 
-/// Damages one marker of a call: a closer of a value, `end`, or what opens or closes its span. Returns false where the text has
-/// none.
+/// Damages one marker of a call: a closer of a value, `end`, or the opener or closer of its span. Returns false where the text
+/// has none.
 fn damage_marker(random: &mut Random, text: &mut Vec<u8>, markers: &[Vec<u8>]) -> bool {
     let is_here = |at: &usize| markers.iter().any(|marker| text[*at..].starts_with(marker));
     let places: Vec<usize> = (0..text.len()).filter(is_here).collect();

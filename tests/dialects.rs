@@ -1,4 +1,4 @@
-//! Loads dialect files that cannot be used: the author of one must learn what is wrong, on which line and in which key.
+//! Loads dialect files that cannot be used: the author of one must learn the error, its line and its key.
 //! Asks also for names that no built-in dialect has.
 
 use aside::{Channel, Dialect, Kind, Start};

@@ -1,4 +1,4 @@
-//! Runs every `[[example]]` of every dialect file: what the file says, the reference and the scanner must agree, however
+//! Runs every `[[example]]` of every dialect file: the file, the reference and the scanner must agree, however
 //! the text is cut.
 
 use std::sync::Arc;

@@ -6,8 +6,8 @@ use std::hint::black_box;
 use aside::Dialect;
 use support::callgrind::{self, SIZES};
 
-/// The work of four times the file, at most: 4.2 times, and what lists that grow and sorted tables of keys take
-/// beyond that. What looks at each byte again for each byte takes 16 times the work.
+/// The work of four times the file, at most: 4.2 times, and the overhead of growing lists and sorted tables of keys. Quadratic
+/// code takes 16 times the work.
 const MOST: f64 = 5.0;
 
 /// Returns `unit`, as often as it fits into `size` bytes.

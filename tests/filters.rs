@@ -124,7 +124,7 @@ fn wrong_files_are_refused_with_line_and_key() {
     refused(7, "drop = ['a']\nuntil = 'x'", 6, "rule", "needs a `from`");
     refused(7, "drop = ['a']\nfrom = '('", 8, "rule.from", "unclosed group");
     refused(7, "drop = ['[a-c]{1000000}']", 7, "rule.drop", "10485760 bytes");
-    // A pattern that is long is not shown, only what is wrong with it.
+    // A long pattern is not shown, only its fault.
     refused(7, &format!("drop = ['{}(']", "a".repeat(600)), 7, "rule.drop", "error: unclosed group");
     refused(7, "drop = ['a', '']", 7, "rule.drop", "write `'^'` for every line");
     refused(7, "keep = ['']", 7, "rule.keep", "write `'^'` for every line");
@@ -380,7 +380,7 @@ fn labels_and_times_before_lines_hide_no_output() {
     assert_eq!(used(Registry::new(), &Input::of_command("./ci"), &text), [""; 0]);
 }
 
-/// Returns what the built-in files say: the id, whether it has a signature, and its tests.
+/// Returns the data of the built-in files: the id, whether it has a signature, and its tests.
 fn built_in_tests() -> Vec<(String, bool, Vec<toml::Value>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("filters");
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -400,14 +400,14 @@ fn plain(first: usize, count: usize) -> String {
     (first..first + count).map(|line| format!("the worker took the job number {} from the queue\n", line * 7)).collect()
 }
 
-/// Checks that every tool with a signature is known by what it prints, among other lines and after other commands.
+/// Checks that every tool with a signature is known by its output, among other lines and after other commands.
 #[test]
 fn a_tool_is_known_by_what_it_prints() {
     let mut wrong = Vec::new();
     for (id, _, tests) in built_in_tests().into_iter().filter(|(_, has_signature, _)| *has_signature) {
         let mut inputs = tests.iter().filter(|test| test["kind"].as_str() != Some("look-alike"));
         let is_known = |test: &toml::Value| {
-            // Several runs, so that what goes is longer than a banner.
+            // Several runs, so that the removed text is longer than a banner.
             let text = (plain(0, 9) + test["input"].as_str().unwrap()).repeat(9);
             let commands = ["./ci", "./prepare && ./run", ""];
             commands.iter().all(|command| used(Registry::new(), &Input::of_command(command), &text).contains(&id))
@@ -443,7 +443,7 @@ fn pytest(first: usize, count: usize) -> String {
     format!("=== test session starts ===\ncollected {count} items\n\n{tests}\n=== {count} passed in 3.20s ===\n")
 }
 
-/// Returns what is left of this text, as the output of this command.
+/// Returns the result for this text, as the output of this command.
 fn left(input: &Input, text: &str) -> String {
     let compressor = Compressor::new(&Registry::new());
     match &compressor.compress(&Invocation::new("bash", input), &[Part::Text(text.as_bytes())]).parts[0] {

@@ -1,4 +1,4 @@
-//! Finds functions and options of the headers that no fuzz target names: what is added to a header must be added to a target.
+//! Finds functions and options of the headers that no fuzz target names: additions to a header must be added to a target.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

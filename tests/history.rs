@@ -1,4 +1,4 @@
-//! Requests whose history is rewritten: what changes, what stays to the byte, and what each server's file says.
+//! Requests whose history is rewritten: their changes, the bytes that stay, and the rules of each server's file.
 
 use std::{fs, path::Path};
 
@@ -667,7 +667,7 @@ struct Bodies {
     out: String,
 }
 
-/// The name of a member, and what writes its value.
+/// The name of a member, and the writer of its value.
 type MemberOf<'a> = (&'a str, fn(&mut Bodies));
 
 impl Bodies {

@@ -1,4 +1,4 @@
-//! Tests what a host does apart from feeding: budgets and closing by force, tokens, counts, clones. Each is compared with
+//! Tests a host's actions other than feeding: budgets and forced closes, tokens, counts, clones. Each is compared with
 //! a plain calculation over the reference's events, however the text is cut.
 
 use aside::{
@@ -395,7 +395,7 @@ enum Act {
     Abandon(Vec<u8>, usize, Box<Act>),
 }
 
-/// Some bytes, with their tokens where these are known, and what the host does after them.
+/// Some bytes, with their tokens where these are known, and the host's action after them.
 struct Step {
     text: Vec<u8>,
     tokens: Option<Vec<Token>>,
@@ -448,7 +448,7 @@ fn feed_piece(scanner: &mut Scanner, chunk: &[u8], stops: bool, events: &mut Vec
     }
 }
 
-/// Does what has events; where it stops, it is done anew after every event until there is none.
+/// Does an action that has events; if it stops, it is repeated after every event until there is none.
 fn do_act(scanner: &mut Scanner, act: &Act, stops: bool, events: &mut Vec<Event>) {
     loop {
         let mut pulled = match act {
@@ -475,8 +475,8 @@ fn joined(events: &[Event], calls: bool) -> Vec<Event> {
     if calls { reference::joined_with_calls(events) } else { reference::joined(events) }
 }
 
-/// Stops in the middle of a chunk, drops the rest of it, and ends the stream. What was consumed is in the events, all that was
-/// open is closed, and the next stream is as one of a new scanner.
+/// Stops in the middle of a chunk, drops the rest of it, and ends the stream. The consumed bytes are in the events, all open
+/// spans are closed, and the next stream is like that of a new scanner.
 fn abandon(scanner: &Scanner, new: &Scanner, text: &[u8], most: usize, act: &Act, calls: bool) {
     let (mut scanner, mut events) = (scanner.clone(), Vec::new());
     let mut wanted = scanner.held().to_vec();

@@ -238,7 +238,7 @@ fn what_would_not_split_back() {
     // Tags of any name and case, with attributes.
     refuses("thinking-tags", None, "a</ REFLECTION >", "", Thinking, 1);
     refuses("thought-stream", None, "", "a<thinking b='c'/>", Content, 1);
-    // Fences: the closer begins a line, and what follows it must not be its own.
+    // Fences: the closer begins a line, and the text after it must not belong to it.
     refuses("fenced-thinking", None, "hm", "Yes.", Thinking, 2);
     refuses("fenced-thinking", None, "a\n```\nb\n", "Yes.", Thinking, 2);
     refuses("fenced-thinking", None, "```rs\nx\n", "Yes.", Thinking, 8);

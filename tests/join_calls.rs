@@ -213,7 +213,7 @@ fn join(
     dialect.join(thinking, content, &options.calls(&calls))
 }
 
-/// Returns whether a string in a value has one of these words, or could together with what is written after it.
+/// Returns whether a string in a value has one of these words, or could together with the text written after it.
 fn has_word(value: &Value, words: &[String]) -> bool {
     match value {
         Value::String(text) => words.iter().any(|word| {

@@ -1,16 +1,16 @@
-//! Checks what the examples of each file in `dialects/` show: the kinds of text that real streams have, so that no file
-//! says less than another. Whether they are right is judged by `tests/examples.rs`.
+//! Checks that the examples of each file in `dialects/` show the kinds of text that real streams have, so that no file shows
+//! less than another. Whether they are right is judged by `tests/examples.rs`.
 
 use reference::{Dialect, Event, Example, IMPLIED, What};
 
-/// An example, and what the reference finds in it.
+/// An example, and the reference's result for it.
 struct Read<'a> {
     dialect: &'a Dialect,
     example: &'a Example,
     events: Vec<Event>,
 }
 
-/// The markers around a channel's text, as they are in a text: of tags, without what may follow the name.
+/// The markers around a channel's text, as they are in a text: of tags, without the text that may follow the name.
 struct Markers {
     open: Vec<String>,
     close: Vec<String>,

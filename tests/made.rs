@@ -1,5 +1,5 @@
-//! Makes dialects at random, as hosts may write them. What the library accepts it must read as the reference does, however
-//! the text is cut. `ASIDE_SEED` sets the seed, which a failure shows; `ASIDE_MADE` is the number of dialects.
+//! Makes dialects at random, as hosts may write them. Dialects that the library accepts it must read as the reference does,
+//! however the text is cut. `ASIDE_SEED` sets the seed, which a failure shows; `ASIDE_MADE` is the number of dialects.
 
 use aside::{Channel, Dialect, Scanner, ScannerOptions, Start};
 use samples::{Random, Texts, made};

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Names that are words of the language, or of what the code is about. They count only as a whole string.
+/// Names that are words of the language, or of the code's subject. They count only as a whole string.
 const ORDINARY: [&str; 3] = ["any", "dots", "think"];
 
 /// Names that are those of members of an API too, and the file that reads such a member.

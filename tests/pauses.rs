@@ -7,8 +7,9 @@
 //!   at least those of `P` fed alone. There may be more: bytes after `P` may have decided that an opener counts, or that a `<`
 //!   is text. That cannot be taken back.
 //! - Where it is the same (six pauses of seven), the scanner is in the state that `P` leads to: whatever the host does next,
-//!   the events, the counts and what is held are those of a scanner that was fed `P` alone; at the end, those of the reference.
-//! - Where only text is more, it is what a flush after `P` releases. So after a flush both are in the same state.
+//!   the events, the counts and the held bytes are those of a scanner that was fed `P` alone; at the end, those of the
+//!   reference.
+//! - If only text is added, it is the text that a flush after `P` releases. So after a flush both are in the same state.
 //! - In every case the events are the bytes, in order, and at the end each span and each call that was opened is closed.
 //! - The rest, where the host does feed it, brings the events of the whole text.
 
@@ -77,7 +78,7 @@ impl Case<'_> {
         from + pulled.consumed()
     }
 
-    /// Returns what the reference says of the beginning of the text.
+    /// Returns the reference's result for the beginning of the text.
     fn wanted(&self, end: usize) -> Vec<Event> {
         let (dialect, text, start) = (&self.pair.reference, &self.text[..end], self.start);
         let special = self.tokens.map(|tokens| support::special(&part(tokens, 0, end)));
@@ -97,7 +98,7 @@ impl Case<'_> {
     }
 }
 
-/// Does what comes after the pause, and ends the stream.
+/// Does the actions after the pause, and ends the stream.
 fn follow(scanner: &mut Scanner, after: After, events: &mut Vec<Event>) {
     let mut push = |event: aside::Event<'_>| events.push(support::owned(&event));
     match after {
@@ -346,8 +347,8 @@ fn feed_some(scanner: c::Handle, text: &[u8], most: usize, is_array: bool, heard
     array.consumed
 }
 
-/// Returns the events of a scanner of C's that is stopped after `most` events: with what is due, and then to the end, each after the
-/// function of that name.
+/// Returns the events of a scanner of C's that is stopped after `most` events: with the due events, and then to the end, each
+/// after the function of that name.
 fn stopped_in_c(case: &Case, dialect: c::Handle, most: usize, is_array: bool) -> Option<(usize, [Vec<Event>; 3])> {
     let starts = ["content", "thinking", "narration", "tool", "header"];
     let start = case.start.map_or(0, |start| 1 + starts.iter().position(|name| *name == start).unwrap() as u32);

@@ -1,7 +1,6 @@
-//! The policies of hosts for calls: the part of a call that is sent before it is whole, calls of other tools, how many there
-//! are, what the end of the text ends, what is mended, and calls without markers. In each format, in streams and in bodies,
-//! whatever the cut: nothing is lost but what was to be dropped, and the reason to finish is that of a call only if one went
-//! out.
+//! The policies of hosts for calls: the part of a call that is sent before it is whole, calls of other tools, their number, the
+//! effect of the text's end, mended arguments, and calls without markers. In each format, in streams and in bodies, whatever
+//! the cut: nothing is lost but what was to be dropped, and the reason to finish is that of a call only if one went out.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Holds the manual to the code: the program of docs/start.md must run as written, the README must show lines of that page's
-//! programs, and the lists of dialects and of calls must be what `dialects/` has. `ASIDE_BLESS=1` writes the lists again.
+//! programs, and the lists of dialects and of calls must agree with `dialects/`. `ASIDE_BLESS=1` writes the lists again.
 
 use std::fs;
 use std::io::Write;
@@ -78,7 +78,7 @@ fn place_of_id(call: &CallTable) -> String {
     }
 }
 
-/// Compares the list in a file with what it must be, or writes it.
+/// Compares the list in a file with the expected one, or writes it.
 fn check_list(file: &str, begin: &str, end: &str, wanted: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let text = fs::read_to_string(&path).unwrap();

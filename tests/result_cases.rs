@@ -1,9 +1,9 @@
-//! Outputs of tools with what must be left of them: `tests/results/*.jsonl`. Each case is written after a kind of fault
+//! Outputs of tools with the requirements on their results: `tests/results/*.jsonl`. Each case is written after a kind of fault
 //! and not after a log, is run as one call and as a stream of 64 KiB, and never comes out above its budget.
 //!
 //! A case has `command`, `exit_code` and `budget` (either may be missing), and `input`: pieces of text, of which
 //! `{"times": n, "text": t}` repeats `t`. In it `{i}` counts from 0, `{j}` is that modulo 9, `{w}` a word with a number
-//! and `{n}` a number. What is checked: `must` (whole lines), `must_not` (texts), `at_least` and `at_most` (patterns of
+//! and `{n}` a number. The checks: `must` (whole lines), `must_not` (texts), `at_least` and `at_most` (patterns of
 //! lines with counts), `heads` (no line of the second pattern before one of the first, nor after a marker alone),
 //! `max` (bytes) and `same`.
 
@@ -47,7 +47,7 @@ fn render(pieces: &Value) -> String {
     text
 }
 
-/// Returns what is left of a text in one call, without the banner.
+/// Returns the result for a text in one call, without the banner.
 fn whole(case: &Value, text: &str) -> String {
     let input = input(case);
     let result = compressor(case).compress(&Invocation::new("bash", &input), &[Part::Text(text.as_bytes())]);
@@ -94,7 +94,7 @@ fn limit(case: &Value) -> usize {
     case["budget"].as_u64().map_or(usize::MAX, |budget| budget as usize)
 }
 
-/// Returns what is wrong with what is left.
+/// Returns the faults of a result.
 fn faults(case: &Value, text: &str, left: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let mut check = |is_right: bool, fault: String| {

@@ -1,4 +1,4 @@
-//! Runs many scanners on many threads over shared dialects. Each must say what one alone says of the text, and memory must
+//! Runs many scanners on many threads over shared dialects. Each must agree with a single one about the text, and memory must
 //! stay flat. The ordinary run is short; `cargo test --release --test soak -- --ignored --nocapture` makes 200,000
 //! scanners and feeds them 10 GB.
 
@@ -13,7 +13,7 @@ const THREADS: usize = 8;
 /// Scanners alive in each at a time, fed in turn.
 const ALIVE: usize = 256;
 
-/// A text, and what its channels and spans come to.
+/// A text, and the expected channels and spans.
 struct Case {
     dialect: Dialect,
     text: Vec<u8>,
@@ -62,7 +62,7 @@ impl<'a> Stream<'a> {
         Stream { case, scanner, at: 0, sum: Sum::default(), step: *random.pick(&[5, 64, 700, 16 << 10]) }
     }
 
-    /// Feeds about a kilobyte more, or what one chunk has; false at the end.
+    /// Feeds about a kilobyte more, or one chunk; false at the end.
     fn go_on(&mut self) -> bool {
         let until = self.case.text.len().min(self.at + self.step.max(1024));
         while self.at < until {

@@ -1,4 +1,4 @@
-//! Cuts texts everywhere: the scanner must say what the reference says of the whole. The texts are random ones of every
+//! Cuts texts everywhere: the scanner must agree with the reference about the whole. The texts are random ones of every
 //! dialect from every start, and recorded ones. `ASIDE_SEED` sets the seed, which a failure shows.
 
 use aside::Scanner;

@@ -1,4 +1,4 @@
-//! Rewrites event streams: a client must put together from the output what the reference says of the whole text. All else
+//! Rewrites event streams: a client must get from the output the reference's result for the whole text. All else
 //! must be as it came, and no cut may change a byte.
 
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ fn nothing_changes_where_nothing_is_to_be_split() {
             for chunks in ways.into_iter().chain([support::random_cuts(&mut random, &stream, 2000)]) {
                 same(&stream, &rewrite_bytes(dialect, &options, &chunks), &name);
             }
-            // Every cut in two of what is not long; of the rest, some.
+            // Every cut in two of short streams; some of long ones.
             let step = (stream.len() / 1500).max(1);
             for at in (random.below(step)..stream.len()).step_by(step) {
                 same(&stream, &rewrite_bytes(dialect, &options, &[&stream[..at], &stream[at..]]), &name);
@@ -424,7 +424,7 @@ fn held_bytes_leave_before_what_ends_the_text() {
     }
 }
 
-/// Clients close the text at a part of another kind, and show what comes later after it.
+/// Clients close the text at a part of another kind, and show later text after it.
 #[test]
 fn held_bytes_leave_before_a_part_of_another_kind() {
     let ends = [
@@ -850,7 +850,7 @@ fn a_choice_that_comes_twice_keeps_its_order() {
         let same = chunk("\"content\":\"\\u0078\"", "\"content\":\"\\u0079\"");
         assert_eq!(with(&dialect, &Options::default(), same.as_bytes()), same);
     }
-    // So does what was held back when a later entry finishes the choice.
+    // So does text that was held back when a later entry finishes the choice.
     let input = chunk("\"content\":\"x<\"", "").replace("{}}]}", "{},\"finish_reason\":\"stop\"}]}");
     let output = more("\"content\":\"x\"") + &more("\"content\":\"<\"") + &input.replace("x<", "");
     assert_eq!(with(&dialect, &Options::default(), input.as_bytes()), output);
@@ -1033,7 +1033,7 @@ fn however_many_choices_and_however_long_their_envelope_an_event_grows_little() 
         };
         assert_eq!((text(true), text(false)), ("a".repeat(16), "b".repeat(16)), "{index}");
     }
-    // Of 32 stretches, and of each choice two at most for what is left; and the event itself.
+    // From 32 stretches, at most two of each choice for the rest, and the event itself.
     assert!(output.matches("data: ").count() <= 32 + 2 * 128 + 1);
     assert!(output.len() < 16 * input.len(), "{} bytes became {}", input.len(), output.len());
 }
@@ -1308,7 +1308,7 @@ fn what_is_no_text_passes_and_is_said() {
     let stream = content("<think>hm</think>Yes.");
     let utf16: Vec<u8> = stream.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let with = |head: &[u8]| [head, stream.as_bytes()].concat();
-    // Headers of gzip, zstd, zlib and Brotli as compressors write them, and what else is not text.
+    // Headers of gzip, zstd, zlib and Brotli as compressors write them, and other data that is not text.
     let encoded: [Vec<u8>; 13] = [
         with(b"\x1F\x8B\x08\x00\x00\x00\x00\x00"),
         with(b"\x1F\x8B"),
@@ -1406,8 +1406,8 @@ fn hostile_bytes_pass() {
 
 #[test]
 fn broken_chunks_pass() {
-    // Every cut of a good chunk, and every byte of it replaced: whatever comes out, it must not panic, and what cannot be read
-    // is as it was.
+    // Every cut of a good chunk, and every byte of it replaced: it must not panic, and bodies that cannot be read must stay
+    // unchanged.
     let dialect = Dialect::find("qwen3").unwrap();
     let good = delta("\"role\":\"assistant\",\"content\":\"<think>a</think>\\n\\nb\\u00e9<\"");
     let json = good.trim_end().strip_prefix("data: ").unwrap();

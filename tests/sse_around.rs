@@ -107,7 +107,7 @@ impl Format {
         body.to_string()
     }
 
-    /// Returns what a client gets of a stream: each text as it comes, and each call.
+    /// Returns a client's result for a stream: each text as it comes, and each call.
     fn read(self, stream: &str) -> Vec<Said> {
         let mut said = Vec::new();
         for line in stream.lines() {
@@ -143,7 +143,7 @@ impl Format {
         said
     }
 
-    /// Returns what a body has.
+    /// Returns the contents of a body.
     fn read_body(self, body: &str) -> Vec<Said> {
         let body: Value = serde_json::from_str(body).unwrap();
         let mut said = Vec::new();
@@ -216,7 +216,7 @@ fn pieces(text: &str, len: usize) -> Vec<String> {
     text.chars().collect::<Vec<_>>().chunks(len).map(|piece| piece.iter().collect()).collect()
 }
 
-/// Checks what clients of all formats get of a text: what they have in the end, in a stream and in a body.
+/// Checks the result of clients of all formats for a text, in a stream and in a body.
 fn check(dialect: &str, text: &str, wanted: &[(&'static str, &str)]) {
     let wanted: Vec<Said> = wanted.iter().map(|(kind, text)| Said(kind, (*text).to_owned())).collect();
     let has_call = wanted.iter().any(|said| said.0 == "call");

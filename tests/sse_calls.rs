@@ -129,7 +129,7 @@ const F: &str = r#"<tool_call>
 </tool_call>"#;
 const F_CALL: [&str; 3] = ["call_chatcmplA1_0_0", "f", r#"{"x": 1}"#];
 
-/// A text, and what a client gets.
+/// A text, and a client's result.
 type Case<'a> = (&'a str, &'a str, &'a str, &'a [[&'a str; 3]], &'a str);
 
 const CASES: &[Case<'_>] = &[
@@ -350,7 +350,7 @@ fn a_server_that_makes_calls_of_its_own_is_left_alone_from_there_on() {
     let other = content(F).replace("\"index\":0", "\"index\":1");
     let all = client(&out(&dialect, &wanting(), &(own + &other)));
     assert_eq!(all[&1].calls, [["call_chatcmplA1_1_0", "f", "{\"x\": 1}"].map(str::to_owned)]);
-    // An empty list says nothing, and neither does what a client shows next to the text.
+    // An empty list has no effect, and neither have members that a client shows next to the text.
     for beside in [json!({"tool_calls": []}), json!({"refusal": null}), json!({"annotations": [1]})] {
         let input = content("<tool_call>{\"name\":\"g\"") + &chunk(&beside, &Value::Null) + &content("}</tool_call>");
         assert_eq!(said(&out(&dialect, &wanting(), &input)).calls.len(), 1, "{beside}");

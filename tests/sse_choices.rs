@@ -1,6 +1,5 @@
-//! The options `merge` and `promote_empty`, in the formats that are made of choices: chat, completions and Ollama. What a
-//! client puts together must be the same text, in one chunk for one chunk, and an answer that was nothing but thinking must
-//! come as content once.
+//! The options `merge` and `promote_empty`, in the formats that are made of choices: chat, completions and Ollama. A client
+//! must get the same text, with one chunk for each chunk, and an answer with only thinking must be sent as content once.
 
 use aside::Dialect;
 use aside::sse::{Body, Formats, Options, Rewriter};

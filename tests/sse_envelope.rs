@@ -1,5 +1,5 @@
-//! A frame whose envelope equals the last one's is not parsed: what comes out must be what parsing finds. Blanks at the ends of
-//! lines, others on each, make every frame differ from the last one.
+//! A frame whose envelope equals the last one's is not parsed: the output must be the same as after parsing. Blanks at the ends
+//! of lines, others on each, make every frame differ from the last one.
 
 use aside::Dialect;
 use aside::sse::{Body, Field, Formats, Options, Rewriter};

@@ -180,7 +180,7 @@ fn the_first_model_counts_as_soon_as_it_is_known() {
     assert_eq!(model(&deep, 64).0, None);
 }
 
-/// Requests with a few bytes changed: what is known does not depend on what comes after it, and a parser of whole texts finds
+/// Requests with a few bytes changed: the result does not depend on later bytes, and a parser of whole texts finds
 /// no other model.
 #[test]
 fn broken_requests_are_told_at_the_byte_that_breaks_them() {
@@ -249,7 +249,7 @@ fn a_request_says_whether_it_wants_the_thinking() {
         ("/v1/messages", r#"{"thinking":{"type":"adaptive"}}"#, true),
         ("/v1/messages/count_tokens", "{}", true),
         ("", "{}", true),
-        // Half a body says nothing, and neither does what is not an object.
+        // Half a body gives no result, and neither does a value other than an object.
         ("/v1/messages", r#"{"model":"m""#, true),
         ("/v1/messages", "{} {}", true),
         ("/api/chat", "[]", true),

@@ -1,5 +1,5 @@
-//! Anthropic Messages, split in place: what a client puts together from the blocks that go out is what the scanner says of each
-//! text block that came in, and all else is as it was. No cut may change a byte.
+//! Anthropic Messages, split in place: a client gets from the sent blocks the scanner's result for each received text block,
+//! and everything else is unchanged. No cut may change a byte.
 
 use aside::call_writer::ImpliedEnd;
 use aside::sse::{Formats, Options};
@@ -114,7 +114,7 @@ fn shown(stream: &str) -> Vec<String> {
 
 #[test]
 fn what_is_held_leaves_in_its_order() {
-    // A ping passes the start, and what is unknown does not.
+    // A ping may come before the start, and unknown events may not.
     let mut server = Server::default();
     server.begin().text_start(0).send(&json!({"type": "ping"}));
     let kept = server.stream.len();
@@ -206,7 +206,7 @@ fn a_start_with_text_is_split_too() {
         let stream = Server::default().begin().start(0, &block).text(0, " there").stop(0).end("end_turn");
         let out = at_every_cut(&Dialect::find("think").unwrap(), &options(), &stream);
         assert_eq!(Client::read(&out).texts(), texts(wanted), "{out}");
-        // Each block of content has what the server's has.
+        // Each block of content has the members of the server's.
         assert_eq!(out.matches("\"citations\":null").count(), wanted.iter().filter(|block| block.0 == "text").count());
         assert_eq!(wanted.len() > 1 || text != "Hi", out != stream);
     }
@@ -306,7 +306,7 @@ fn the_start_of_the_stream_is_that_of_its_first_text() {
     let out = at_every_cut(&qwen3(), &options, &(first.clone() + &second));
     let (one, two) = out.split_at(out.rfind("event: message_start").unwrap());
     assert_eq!((Client::read(one).texts(), Client::read(two).texts()), (wanted.clone(), wanted.clone()));
-    // And so does what comes after an error.
+    // And so do events after an error.
     let error = "event: error\ndata: {\"type\":\"error\",\"error\":{}}\n\n";
     let out = at_every_cut(&qwen3(), &options, &format!("{error}{second}"));
     assert_eq!(Client::read(&out[error.len()..]).texts(), wanted);

@@ -1,5 +1,5 @@
-//! One shape out: what a server splits itself, content in lists, and answers without their thinking. The output must be
-//! that of plain references, written here over parsed JSON, at every cut; a second time changes nothing more.
+//! One shape of output: thinking that a server splits itself, content in lists, and answers without their thinking. The output
+//! must be that of plain references, written here over parsed JSON, at every cut; a second time changes nothing more.
 
 use std::path::Path;
 
@@ -409,7 +409,7 @@ fn the_rest_of_an_event_stays_as_it_came() {
     // The last event has no blank line, so it stays one.
     let last = "data: {\"choices\":[{\"delta\":{\"reasoning\":\"a\",\"content\":\"b\"}}]}";
     assert_eq!(shape(last), last);
-    // Other formats, and what is not asked for.
+    // Other formats, and shapes that are not requested.
     let chat = Options::new().normalise(Shapes::ALL).formats(Formats::MESSAGES).field(Field::Reasoning);
     let renamed = stream(&[json!({"thinking": "a"})]);
     assert_eq!(cut(&foreign(), &chat, &renamed), renamed.as_bytes());

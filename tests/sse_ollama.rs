@@ -1,4 +1,4 @@
-//! Ollama's own format, an object a line: a client must put together from the output what the reference says of the whole text,
+//! Ollama's own format, one object per line: a client must get from the output the reference's result for the whole text,
 //! and all lines must be as Ollama writes them.
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Mends event streams: what comes out must be what a plain reference, written here for whole texts, says of the stream, to the
-//! byte and at every cut. Splitting comes after mending.
+//! Mends event streams: the output must be that of a plain reference, written here for whole texts, byte for byte and at every
+//! cut. Splitting comes after mending.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -347,7 +347,7 @@ fn same(wanted: &str, got: &[u8], stream: &str) {
     }
 }
 
-/// Checks a stream at every cut in two, or at some cuts of a long one, and byte by byte; and that what is mended stays so.
+/// Checks a stream at every cut in two, or at some cuts of a long one, and byte by byte; and that mended events stay mended.
 #[track_caller]
 fn check(options: &Options, stream: &str, wanted: &str) {
     let bytes = stream.as_bytes();
@@ -598,7 +598,7 @@ fn what_is_mended_or_left_out_is_counted() {
         let mut out = Vec::new();
         chunks.iter().for_each(|chunk| rewriter.feed(chunk, &mut out).unwrap());
         rewriter.finish(&mut out).unwrap();
-        // The first event, the comment `b`, the event with a comment inside, the id, and what comes after the end.
+        // The first event, the comment `b`, the event with a comment inside, the id, and the text after the end.
         assert_eq!(rewriter.stats().repaired, 6, "{}", out.escape_ascii());
         rewriter.reset();
         assert_eq!(rewriter.stats().repaired, 0);

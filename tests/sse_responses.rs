@@ -1,5 +1,5 @@
-//! OpenAI Responses, split in place: a client that counts items and puts each together finds what the scanner says of the text,
-//! and the same once more in the whole items at the end. All else is as it was, and no cut may change a byte.
+//! OpenAI Responses, split in place: a client that counts items and puts each together finds the scanner's result for the text,
+//! and the same again in the whole items at the end. All else is as it was, and no cut may change a byte.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -265,7 +265,7 @@ impl Client {
         }
     }
 
-    /// Checks that the last event has what was put together, and returns it.
+    /// Checks that the last event agrees with the events before it, and returns it.
     fn whole(stream: &str) -> Vec<Value> {
         let client = Client::read(stream);
         assert!(client.is_done.iter().all(|done| *done), "{stream}");
@@ -274,7 +274,7 @@ impl Client {
     }
 }
 
-/// Items as pairs of a type and what they say.
+/// Items as pairs of a type and a text.
 fn said(items: &[Value]) -> Vec<(String, String)> {
     let texts = |list: &Value| -> String {
         let text = |part: &Value| part["text"].as_str().or(part["refusal"].as_str()).unwrap_or_default().to_owned();

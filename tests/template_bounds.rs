@@ -9,7 +9,7 @@ use std::{
 
 use aside::Dialect;
 
-/// Counts what is allocated at a time, by all threads.
+/// Counts the memory in use at a time, of all threads.
 struct Counting;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -220,10 +220,10 @@ fn measure<T>(call: impl FnOnce() -> T) -> (T, usize, Duration) {
     (result, peak, before.elapsed())
 }
 
-/// Beyond what the reading of a template takes.
+/// In addition to reading a template.
 const MOST: usize = 16 << 20;
 
-/// Reads as many templates as the library keeps, always the same ones: what it kept before is then gone.
+/// Reads as many templates as the library keeps, always the same ones: earlier results are then gone from the cache.
 fn keep_others() {
     for number in 0..64 {
         let _ = Dialect::find_for_template(&format!("<think></think>{{# {number} #}}"));

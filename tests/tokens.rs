@@ -1,4 +1,4 @@
-//! Token ids: whatever the tokens are, what is said of them after each is what the scanner says of their text.
+//! Token ids: whatever the tokens are, the result after each is the scanner's result for their text.
 
 use std::sync::Arc;
 

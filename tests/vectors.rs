@@ -1,6 +1,6 @@
 //! Runs the vectors, which other implementations can run too: every `*.jsonl` of the folder that `ASIDE_VECTORS` names,
 //! else of `tests/vectors/` and, where present, of the folder next to the project that its users share.
-//! `tests/vectors/README.md` says what a case looks like.
+//! `tests/vectors/README.md` describes a case.
 
 use base64::Engine;
 use reference::Event;

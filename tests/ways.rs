@@ -181,7 +181,7 @@ impl<'a> Stream<'a> {
         self.at += fed.consumed;
     }
 
-    /// Holds what the scanner says between two calls against what was heard.
+    /// Compares the scanner's answers between two calls with the events so far.
     fn check(&self) {
         let heard: usize = self.heard.events.iter().map(|event| event.bytes.len()).sum();
         unsafe {
@@ -332,7 +332,7 @@ fn all_ways_to_feed_give_the_same_events() {
     assert!(passed > 10_000, "{passed} bytes passed without a call");
 }
 
-/// Chunks as long as what is looked at together, with one byte that may matter somewhere in them.
+/// Chunks as long as the bytes that are examined together, with one byte that may matter somewhere in them.
 #[test]
 fn a_byte_counts_at_each_place_of_a_chunk_of_each_size() {
     const SIZES: [usize; 18] = [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 33, 64, 65, 255, 256, 257];

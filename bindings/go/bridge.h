@@ -177,7 +177,10 @@ static inline aside_status aside_go_counts(aside_go *go, uint32_t channel)
     return aside_go_settle(go->message, aside_scanner_counts(aside_go_synced(go), channel, &go->counts));
 }
 
-static inline aside_status aside_go_reset(aside_go *go) { return aside_go_fed(go, aside_scanner_reset(aside_go_synced(go))); }
+static inline aside_status aside_go_reset(aside_go *go)
+{
+    return aside_go_fed(go, aside_scanner_reset(aside_go_synced(go)));
+}
 
 /* The state of a call writer. */
 typedef struct aside_go_calls {

@@ -68,7 +68,7 @@ fn start(text: &str) -> Result<Start, String> {
     text.parse().map_err(|unknown: aside::UnknownStart| unknown.to_string())
 }
 
-/// A dialect, and what a stream in it begins with.
+/// A dialect, and the start of a stream in it.
 pub struct Chosen {
     pub dialect: Dialect,
     pub start: Option<Start>,

@@ -162,7 +162,7 @@ impl Arguments {
     }
 }
 
-/// Reads, rewrites, writes: what a gateway does with a request.
+/// Reads, rewrites and writes a request, as a gateway does.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let options = arguments.options()?;
     let mut input = Input::open(arguments.file.as_deref())?;

@@ -242,7 +242,7 @@ fn read_tools(file: &Path) -> Result<Arc<Tools>, Stop> {
     Ok(Arc::new(tools.map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?))
 }
 
-/// Reads, feeds, writes: what every gateway does.
+/// Reads, feeds and writes, as every gateway does.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let failed = |error: aside::Error| Stop::Failed(error.to_string());
     let chosen = arguments.dialect.choose()?;

@@ -1,4 +1,4 @@
-//! Runs the program as a whole: help, versions, what is not a subcommand, the list of dialects, and what is generated.
+//! Runs the program as a whole: help, versions, unknown subcommands, the list of dialects, and generated files.
 
 use std::fs;
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! `aside proxy` as its users run it: what it says of wrong settings, and how it ends.
+//! `aside proxy` as its users run it: its messages about wrong settings, and its end.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read, Write};

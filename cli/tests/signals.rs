@@ -1,4 +1,4 @@
-//! A run that a signal ends prints what is held, and the command gets the signal once: from a shell, from `timeout`, from a
+//! A run that a signal ends prints the held text, and the command gets the signal once: from a shell, from `timeout`, from a
 //! terminal.
 #![cfg(target_os = "linux")]
 

@@ -1,4 +1,4 @@
-/* Reads what a command printed from standard input and prints what a model is to read of it: at most 2,000 bytes, the failures first.
+/* Reads a command's output from standard input and prints the text for the model: at most 2,000 bytes, the failures first.
  * The arguments are the command line and its exit code.
  *
  *     cc -I include examples/c/tool_result.c target/release/libaside.a -lutil -lrt -lpthread -lm -ldl -o tool_result
@@ -42,7 +42,7 @@ static char *input_of(const char *command, const char *exit_code)
     return json;
 }
 
-/* Returns what standard input has, up to MOST bytes, which the caller frees. */
+/* Returns standard input, up to MOST bytes, which the caller frees. */
 static char *read_all(size_t *len)
 {
     char *text = malloc(MOST);

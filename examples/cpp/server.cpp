@@ -22,7 +22,7 @@ struct Stream {
     std::string output;
     std::size_t said = 0;
 
-    /// The next token, and what it settles; false when there are no more.
+    /// The next token, and the deltas that it decides; false when there are no more.
     bool step(std::string &out)
     {
         if (said == 0)

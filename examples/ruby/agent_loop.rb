@@ -13,7 +13,7 @@ BUDGET = 2_000
 
 COMPRESSOR = Aside::Compressor.new(budget: BUDGET, last_run: 1 << 20)
 
-# Runs a command, and returns what the model reads.
+# Runs a command, and returns the text for the model.
 def run(command)
   # Both streams together, as a terminal shows them. They may contain any bytes.
   output, status = Open3.capture2e("sh", "-c", command, binmode: true)

@@ -68,7 +68,7 @@ static NAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     dialects.chain(models).map(String::into_bytes).collect()
 });
 
-/// A scanner, and what it must know of its stream.
+/// A scanner, and its expected state.
 struct Slot {
     handle: Handle,
     /// Those of its dialect.
@@ -266,7 +266,7 @@ impl Heard {
         }
     }
 
-    /// Hears an event, and tries what must not be possible meanwhile.
+    /// Receives an event, and tries functions that must fail meanwhile.
     fn hear(&mut self, event: &Event, bytes: &[u8], user: *mut c_void) -> i32 {
         assert_eq!(event.text_at, 0, "a place in no array");
         let slot = unsafe { &mut *self.slot };
@@ -563,7 +563,7 @@ fn feed_once(input: &mut Input<'_>, slot: &mut Slot, way: u8, text: &[u8], token
     (status, consumed)
 }
 
-/// Feeds what is only text, and otherwise the same to a callback, as a host does.
+/// Feeds chunks that are only text, and otherwise the same to a callback, as a host does.
 fn feed_text(slot: &mut Slot, text: &[u8]) -> (i32, usize) {
     let (fed, twin) = (slot.stream.fed.len() - text.len(), unsafe { aside_scanner_clone(slot.handle) });
     let channel = unsafe { aside_scanner_feed_text(slot.handle, text.as_ptr(), text.len()) };

@@ -1,6 +1,6 @@
-//! Rewrites event streams and bodies of every format, with any options. No cut may change a byte of the output, and what is not
-//! to be split must come out as it came. Of what a server might have sent, clients must see what the reference says of the text,
-//! and its calls where they are wanted. Servers that contradict themselves get JSON for JSON.
+//! Rewrites event streams and bodies of every format, with any options. No cut may change a byte of the output, and text that
+//! is not to be split must pass unchanged. Clients must get the reference's result for any text that a server might send, with
+//! its calls where they are wanted. Servers that contradict themselves get JSON for JSON.
 //!
 //! Input: the dialect's name and a newline; the way; the options; how the stream begins; how many lengths of chunks, and these;
 //! then the stream as it is, or how it is made.
@@ -142,7 +142,7 @@ impl Settings {
             // Clients of calls read this field.
             .field(if self.wants_calls { Field::ReasoningContent } else { self.field })
             .calls(self.wants_calls)
-            // The reference says what the text is, not what an answer of it is.
+            // The reference knows the text, not an answer made of it.
             .keep_guessed(true)
             .implied_end(ImpliedEnd::Off)
     }
@@ -295,7 +295,7 @@ fn same(dialect: &Dialect, options: &Options, begin: &Begin, stream: &[u8], leng
     };
     let whole = run(&[stream]);
     let mut ways = vec![cut(stream, lengths)];
-    // Of a long one this takes most of the time, and finds what a short one does.
+    // For a long one this takes most of the time, and finds the same as for a short one.
     if stream.len() < 1500 {
         ways.push(support::bytes(stream));
     }
@@ -336,7 +336,7 @@ fn raw(dialect: &Dialect, settings: &Settings, begin: &Begin, stream: &[u8], len
     if !settings.repairs() {
         return is_as_it_came(&foreign, stream);
     }
-    // Splitting comes after mending, and what is mended stays so, if no event is too long now that was not.
+    // Splitting comes after mending, and mended events stay mended, if no event is too long now that was not.
     let options = options.max_event(None);
     let mended = same(&FOREIGN, &options, begin, stream, lengths);
     is_as_it_came(&same(&FOREIGN, &options.clone().repair(false), begin, &mended, lengths), &mended);

@@ -1,4 +1,4 @@
-//! Says what each fuzz target does with an input. The fuzzer's binaries and the ordinary tests run the same code, so a
+//! Lists the fuzz targets and their use of an input. The fuzzer's binaries and the ordinary tests run the same code, so a
 //! finding becomes a test by being kept in `tests/regressions`.
 
 pub mod abi;

@@ -1,5 +1,5 @@
-//! Compresses tool results, in one call and as a stream, with the built-in filters or one of the input's own: what is
-//! promised of every result must hold, and any filter file must be refused or be usable.
+//! Compresses tool results, in one call and as a stream, with the built-in filters or one of the input's own: the promises
+//! about every result must hold, and any filter file must be refused or be usable.
 //!
 //! Input: the options; which command; how many lengths of chunks, and these; where the options say so, a filter file up to
 //! a NUL; then the text as it is, or how it is made.

@@ -1,6 +1,6 @@
-//! Reads a text of a dialect from a start, cut as the input says: the scanner must say what the reference says of the
-//! whole. Then a host flushes, closes, finishes, resets, clones and stops in between: it must see what it sees without
-//! stops, and where it drops what is left of a chunk, every byte that was done.
+//! Reads a text of a dialect from a start, cut as the input says: the scanner must agree with the reference about the whole.
+//! Then a host flushes, closes, finishes, resets, clones and stops in between: it must get the same as without stops, and where
+//! it drops the rest of a chunk, every consumed byte.
 //!
 //! Input: the dialect's name and a newline; the start; how many lengths of chunks, and these; how many acts of the host, and
 //! these; the text.

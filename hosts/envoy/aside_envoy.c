@@ -2,7 +2,7 @@
  * An HTTP filter for Envoy: splits the answers of a model's server into thinking, content and tool calls. It is a dynamic module,
  * one file over the installed library; README.md beside it says how it is built and configured.
  *
- * Each answer that the gate wants has a rewriter. A piece of its body is fed, what leaves is appended, and what came is drained:
+ * Each answer that the gate wants has a rewriter. A piece of its body is fed, the output is appended, and the input is drained:
  * nothing is buffered here.
  */
 #include <aside.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Of Envoy's interface for dynamic modules: what is used here, as in version 1.39. ---- */
+/* ---- Of Envoy's interface for dynamic modules: the part that is used here, as in version 1.39. ---- */
 
 typedef struct {
     const char *ptr;

@@ -223,7 +223,7 @@ static void refused(const aside_dialect *dialect, const aside_call_writer_option
     CHECK_STATUS(aside_last_status(), ASIDE_ERROR_OPTION);
 }
 
-/* The parts of calls that are sent, which calls, and what is mended: each option with the calls of the text. */
+/* The parts of calls that are sent, which calls, and mended calls: each option with the calls of the text. */
 static void policies(const aside_dialect *dialect)
 {
     static const char cut[] = "<tool_call><function=add><parameter=a>2</parameter>";

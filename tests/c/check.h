@@ -165,7 +165,7 @@ static inline aside_bytes bytes_of(const char *text)
     return bytes;
 }
 
-/* Takes the events of an array; `buf` is what was fed. */
+/* Takes the events of an array; `buf` is the input. */
 static inline void hear_array(struct heard *heard, const aside_event_array *array, const char *buf)
 {
     static char bytes[HEARD_MAX];

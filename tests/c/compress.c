@@ -1,4 +1,4 @@
-/* The C functions of tool results: nothing that a host does with them, in any order, may crash or change what the report says.
+/* The C functions of tool results: nothing that a host does with them, in any order, may crash or change the report.
  * One call, its report, streams, filters and caches of the host, and every misuse that can be detected. */
 #include "check.h"
 #include <aside_unstable.h>
@@ -365,7 +365,7 @@ static void filters(void)
     CHECK(out.len == 0 && is_address(out.at));
     aside_compressor_free(seen.compressor);
     CHECK(seen.releases == 1);
-    /* The compressor's handle is gone; the stream still has what it needs, and its callback asks for no handle. */
+    /* The compressor's handle is gone; the stream still has its data, and its callback asks for no handle. */
     seen.compressor = compressor_new(registry_new(), 0);
     aside_compressor_free(seen.compressor);
     aside_tool_stream_free(seen.stream);
@@ -466,8 +466,7 @@ static void release_reentry(void)
     CHECK(going.releases == 4);
 }
 
-/* A registry, two compressors and a stream are freed in every order: what the host gave is released once, with the last that
- * needs it. */
+/* A registry, two compressors and a stream are freed in every order: the host's data is released once, with the last object that needs it. */
 static void releases(void)
 {
     enum { REGISTRY, FIRST, SECOND, STREAM, COUNT };
@@ -492,7 +491,7 @@ static void releases(void)
         CHECK((compressors[SECOND] = aside_compressor_new(registry, NULL)) != NULL);
         CHECK((stream = aside_tool_stream_new(compressors[SECOND], &invocation, 8192)) != NULL);
         if (turn % 2 == 1) {
-            /* They keep what the registry no longer has. */
+            /* They keep filters that the registry no longer has. */
             CHECK_STATUS(aside_registry_remove(registry, "mine", 4), ASIDE_OK);
             CHECK_STATUS(aside_registry_remove(registry, "kept", 4), ASIDE_OK);
             holders &= ~(1 << REGISTRY);
@@ -860,8 +859,7 @@ static void command_lines(void)
         CHECK(memcmp(room + 1 + sizeof(type), zero, 40) == 0); \
     } while (0)
 
-/* Reads structs that are smaller and larger than this header's: `call` reads `*from` and returns a status; `smaller` is what it
- * returns for one that lacks its last byte. */
+/* Reads structs that are smaller and larger than this header's: `call` reads `*from` and returns a status; `smaller` is its status for a struct without its last byte. */
 #define READS_EVERY_SIZE(type, good, call, smaller)                          \
     do {                                                                     \
         struct {                                                             \

@@ -53,7 +53,7 @@ static void duel(attack attack, void *handle)
     pthread_barrier_destroy(&begin);
 }
 
-/* Both threads' texts, whatever the order. What a call returned is gone with the other thread's next call: only its length is
+/* Both threads' texts, whatever the order. The result of a call is gone with the other thread's next call: only its length is
  * this thread's own. */
 static const char event[] = "data: {\"choices\":[{\"delta\":{\"content\":\"some words of an answer\"}}]}\n\n";
 

@@ -154,7 +154,7 @@ static void first_failure(void)
     aside_scanner_free(scanner);
 }
 
-/* Dialects were loaded before all memory went; what is not known is said all the same. */
+/* Dialects were loaded before memory ran out; unknown names are still reported. */
 static void lookups(void)
 {
     static const char *models[] = {"Qwen/Qwen3-32B", "kimi-k2.5", "kimi-k2", "gpt-oss:20b", "openai/gpt-4o", "qwen3.9", "x"};

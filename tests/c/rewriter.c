@@ -139,7 +139,7 @@ static void options(void)
     options.size = 0;
     refused(&options, ASIDE_ERROR_SIZE);
 
-    /* A closer without an opener says what came before it, or is text. */
+    /* A closer without an opener decides the text before it, or is text. */
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
     options.stray_close = ASIDE_STRAY_CLOSE_DROP + 1;

@@ -1,5 +1,4 @@
-/* Whole thoughts must be what the events said: text, attributes, cause, what is cut and what is lost, and how long the memory is
- * valid. */
+/* Whole thoughts must agree with the events: text, attributes, cause, cut and lost thoughts, and the lifetime of the memory. */
 #include "check.h"
 
 static struct heard heard;
@@ -149,7 +148,7 @@ int main(void)
     for (i = 0; i < sizeof newer.later; i++)
         CHECK(newer.later[i] == 0);
 
-    /* Reset drops what was not taken. */
+    /* Reset drops thoughts that were not taken. */
     play(scanner, "<thinking>f</thinking>");
     CHECK_STATUS(aside_scanner_reset(scanner), ASIDE_OK);
     none(scanner);

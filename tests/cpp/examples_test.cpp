@@ -1,5 +1,5 @@
-// The C++ examples must do what they show: requests in turn, and a server with many streams at the same time. Their event
-// streams, joined again, are what the scanner says of the whole text.
+// The C++ examples must work as described: requests in turn, and a server with many streams at the same time. Their event
+// streams, joined again, are the scanner's result for the whole text.
 #include "heard.hpp"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@ use crate::description::{Description, Doc, Enumeration, Enumerator, Form, Signat
 use crate::words::wrap;
 use crate::{root, version_symbol};
 
-/// The headers, the first for what the others include.
+/// The headers; the first one is included by the others.
 pub const HEADERS: [&str; 3] = ["aside.h", "aside_compress.h", "aside_unstable.h"];
 
 /// The longest line.
@@ -183,7 +183,7 @@ fn declare(description: &Description, what: &Type, name: &str, is_const: bool) -
     }
 }
 
-/// Takes out comments, preprocessor lines and what is for C++. What is left is the declarations, as cffi and LuaJIT read them.
+/// Takes out comments, preprocessor lines and parts for C++. The rest is the declarations, as cffi and LuaJIT read them.
 pub fn plain(header: &str) -> String {
     let mut out = String::new();
     let mut inside = false;

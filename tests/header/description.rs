@@ -359,7 +359,7 @@ impl Type {
     }
 }
 
-/// Reads what is inside `enumeration! { … }`; src/ffi/constants.rs says what may be there.
+/// Reads the contents of `enumeration! { … }`; src/ffi/constants.rs documents them.
 impl Parse for Enumeration {
     fn parse(input: ParseStream<'_>) -> syn::Result<Enumeration> {
         let mut paragraphs = self::doc(&input.call(Attribute::parse_outer)?);

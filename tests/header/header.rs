@@ -1,10 +1,10 @@
-//! Holds what is generated from `src/ffi` to it: the headers and their plain forms, the C test of layouts, and the numbers of
-//! the bindings. C, C++, cffi and LuaJIT read the headers without a warning, and the library exports just what they declare.
-//! Nobody writes a declaration or a number twice.
+//! Compares the files that are generated from `src/ffi` with it: the headers and their plain forms, the C test of layouts, and
+//! the numbers of the bindings. C, C++, cffi and LuaJIT read the headers without a warning, and the library exports just what
+//! they declare. Nobody writes a declaration or a number twice.
 //!
-//! `description.rs` reads the declarations, and each other file writes a language. What is read is taken on trust; safer-ffi
-//! prints plain prototypes of what the compiler really exports. One C file that includes both is refused by the C compiler if
-//! they differ. `ASIDE_BLESS=1` rewrites the checked-in files.
+//! `description.rs` reads the declarations, and each other file writes a language. The declarations are not checked by a
+//! compiler; safer-ffi prints plain prototypes of the functions that the compiler really exports. One C file that includes both
+//! is refused by the C compiler if they differ. `ASIDE_BLESS=1` rewrites the checked-in files.
 
 mod c;
 mod cpp;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
-// Linked for what it exports; nothing here calls it.
+// Linked for its exports; nothing here calls it.
 use aside as _;
 
 use c::{HEADERS, blocks, functions};
@@ -220,7 +220,7 @@ print(ffi.C.ASIDE_ERROR_NULL, ffi.C.ASIDE_NO_FILTER, ffi.sizeof('aside_event'), 
     }
 }
 
-/// Returns what a program says about the plain headers; None if it is not installed.
+/// Returns a program's output about the plain headers; None if it is not installed.
 fn read_plain(program: &mut Command) -> Option<String> {
     LazyLock::force(&FILES);
     let files = ["aside_cdef.h", "aside_unstable_cdef.h"].map(|name| root().join("include").join(name));

@@ -1,4 +1,4 @@
-//! Writes what the Ruby gem knows of the C interface: numbers, structs for `String#pack` and `String#unpack`, functions for
+//! Writes the Ruby gem's data about the C interface: numbers, structs for `String#pack` and `String#unpack`, functions for
 //! FFI; and the symbols of its signatures.
 
 use std::collections::BTreeSet;
@@ -91,7 +91,7 @@ module Aside
     # The parameters and the result of each function without a callback.
     FUNCTIONS = {
 ";
-    // Ruby calls none with a callback; and what it loads has no need of a symbol for the version.
+    // Ruby calls none with a callback; and its loader does not need a symbol for the version.
     let is_called = |one: &&Function| {
         let mut parameters = one.signature.parameters.iter();
         !one.name.starts_with("aside_version_")

@@ -1,4 +1,4 @@
-//! Writes the C interface as the Rust tests declare it: they call what C calls, by the same numbers and layouts.
+//! Writes the C interface as the Rust tests declare it: they call the same functions as C, with the same numbers and layouts.
 
 use crate::description::{Callback, Description, Form, Function, Signature, Struct, Type};
 use crate::words::camel;

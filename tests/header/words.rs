@@ -13,7 +13,7 @@ pub fn camel(name: &str, initials: &[&str]) -> String {
     name.split('_').map(word).collect()
 }
 
-/// Replaces what is in backticks by what `word` returns for it; if that is None, it stays as it is.
+/// Replaces text in backticks by the result of `word` for it; if that is None, it stays unchanged.
 pub fn translated(text: &str, word: impl Fn(&str) -> Option<String>) -> String {
     let part = |(index, part): (usize, &str)| match index % 2 {
         0 => part.to_owned(),

@@ -543,8 +543,7 @@ struct Event {
     std::uint32_t call;   ///< of a call or its end: its number in the stream, from 0
     std::uint64_t offset; ///< the index of the bytes in the stream; of an attribute, of the marker
     std::string_view bytes; ///< the bytes of the stream; of an attribute, none
-    std::string_view
-        name; ///< of an attribute; of a call's name, the name: if it is in a header, there are no bytes
+    std::string_view name;  ///< of an attribute; of a call's name, the name: if it is in a header, there are no bytes
     std::string_view value; ///< of an attribute, decoded
     Place raw_name;         ///< of an attribute: the range of the name in the marker; len 0 where it has none there
     Place raw_value;        ///< of an attribute: the range of the value in the marker, not decoded

@@ -1,4 +1,4 @@
-//! The calls of an example, as `aside check` compares them: what a client gets, and the scanner's events, which no cut may
+//! The calls of an example, as `aside check` compares them: the client's result, and the scanner's events, which no cut may
 //! change.
 
 use std::{fmt::Write, sync::Arc};
@@ -16,7 +16,7 @@ const ID_PREFIX: &str = "\0";
 #[derive(Deserialize, Clone, PartialEq, Debug)]
 pub struct Call {
     pub name: String,
-    /// JSON text, or what there is of it.
+    /// JSON text, perhaps incomplete.
     pub arguments: String,
     /// The model's own.
     pub id: Option<String>,
@@ -25,7 +25,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Writes the call for a reader: its name and its arguments as JSON, and what is odd about it.
+    /// Writes the call for a reader: its name and its arguments as JSON, and its oddities.
     fn line(&self) -> String {
         let id = self.id.as_ref().map(|id| format!(", id {id:?}")).unwrap_or_default();
         let cause = self.cause.as_ref().map(|cause| format!(", not whole: {cause}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `aside split`: shows what a model wrote, by channel, as it arrives.
+//! `aside split`: shows a model's output, by channel, as it arrives.
 
 mod summary;
 mod view;
@@ -102,7 +102,7 @@ fn chunk(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Reads, feeds, shows: what every host does.
+/// Reads, feeds and shows, as every host does.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let chosen = arguments.dialect.choose()?;
     let mut input = Input::open(arguments.file.as_deref())?;

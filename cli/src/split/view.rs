@@ -17,7 +17,7 @@ pub enum Show {
     Only(Channel),
 }
 
-/// Turns events into what is written. `out` is written and cleared after each read.
+/// Turns events into the program's output. `out` is written and cleared after each read.
 pub struct View<'a> {
     pub how: Show,
     /// Whether `out` goes to a terminal, which the text must not act on.
@@ -80,7 +80,7 @@ impl View<'_> {
         }
     }
 
-    /// Shows what an event adds to a call: one part for each, with the name in its label.
+    /// Shows an event's addition to a call: one part for each, with the name in its label.
     fn show_call(&mut self, event: &Event<'_>) {
         let Some(mut writer) = self.calls.take() else { return };
         let written = writer.event(event, |delta| {
@@ -99,7 +99,7 @@ impl View<'_> {
                 self.part = None;
             }
         });
-        // Without memory for what is held, the calls to come are not shown.
+        // Without memory for held text, later calls are not shown.
         self.calls = written.is_ok().then_some(writer);
     }
 

@@ -64,7 +64,7 @@ pub struct Arguments {
     program: Vec<OsString>,
 }
 
-/// Reads, feeds, writes: what every host does.
+/// Reads, feeds and writes, as every host does.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let mut registry = Registry::new();
     for file in &arguments.filters {

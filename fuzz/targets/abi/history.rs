@@ -1,4 +1,4 @@
-//! Rewrites requests through the C functions: any body, with any options. C has what Rust has.
+//! Rewrites requests through the C functions: any body, with any options. C must agree with Rust.
 
 use std::ptr;
 

@@ -278,7 +278,7 @@ const INPUTS: [(&[u8], Option<&[u8]>); 8] = [
     (b"\xFF", None),
 ];
 
-/// Makes an invocation with what callbacks must be given of it; an error if it is refused.
+/// Makes an invocation with the expected argument of callbacks; an error if it is refused.
 fn invoked(input: &mut Input<'_>) -> (Version<Invocation>, Result<Invoked, i32>) {
     let (way, at) = (input.byte(), input.byte());
     let (given, json) = INPUTS[usize::from(if at < 200 { at % 6 } else { at % 8 })];
@@ -301,7 +301,7 @@ fn invoked(input: &mut Input<'_>) -> (Version<Invocation>, Result<Invoked, i32>)
 /// Tools of a host's filter: the other calls' and theirs.
 struct ToolIds([Bytes; 2]);
 
-// They lead to what never changes.
+// They lead to data that never changes.
 unsafe impl Sync for ToolIds {}
 
 static TOOL_IDS: ToolIds = ToolIds([Bytes { at: b"read".as_ptr(), len: 4 }, Bytes { at: b"bash".as_ptr(), len: 4 }]);
@@ -424,7 +424,7 @@ unsafe fn register(input: &mut Input<'_>, world: &World) {
     }
 }
 
-/// Makes a compressor of what the registry has now. The registry stays as it is.
+/// Makes a compressor with the registry's current contents. The registry stays as it is.
 unsafe fn make(input: &mut Input<'_>, world: &World) {
     let sentences: [&[u8]; 4] = [b"off: ", b"", b"off:\r\n", b"off: \xFF"];
     let way = input.byte();
@@ -502,7 +502,7 @@ unsafe fn use_all(input: &mut Input<'_>, world: &World) {
                 _ => misuse(compressor, world.stream.get().map_or(ptr::null_mut(), |stream| stream.handle)),
             }
         }
-        // The outcomes outlive what made them.
+        // The outcomes outlive the objects that made them.
         for compressor in world.compressors.take() {
             aside_compressor_free(compressor);
         }

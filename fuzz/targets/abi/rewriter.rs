@@ -1,4 +1,4 @@
-//! Rewrites event streams through the C functions: what comes out must be what the Rust functions return.
+//! Rewrites event streams through the C functions: the output must be that of the Rust functions.
 
 use std::ptr;
 use std::sync::Arc;

@@ -32,7 +32,7 @@ pub struct Version<T> {
 }
 
 impl<T: Copy> Version<T> {
-    /// Makes a struct of the size that this one says. What this version does not know is 0.
+    /// Makes a struct of the size that this one says. Fields that this version does not know are 0.
     pub fn new(value: T) -> Version<T> {
         let size = unsafe { (&raw const value).cast::<usize>().read() };
         // No more is read of one whose size cannot be right.

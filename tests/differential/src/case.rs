@@ -1,5 +1,4 @@
-//! Makes the calls that both libraries get: what they are, how they are made at random, and how a failing case is made
-//! smaller.
+//! Makes the calls that both libraries get: the calls, their random choice, and the reduction of a failing case.
 
 use crate::seen::Bytes;
 use crate::source::Source;
@@ -29,7 +28,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Takes off what is done. A token that is done in part has its rest left.
+    /// Takes off the consumed bytes. A token that is done in part has its rest left.
     pub fn pass(&mut self, mut consumed: usize) {
         self.bytes.0.drain(..consumed);
         let Some(tokens) = &mut self.tokens else { return };
@@ -50,9 +49,9 @@ impl Input {
 pub enum Stop {
     /// It is one that cannot be.
     Never,
-    /// Once, after this number of events that are not text. What is left is for another call.
+    /// Once, after this number of events that are not text. The rest is for another call.
     AfterMarks(usize),
-    /// Each time that this number of events of any kind has come; what is left is fed at once.
+    /// Each time that this number of events of any kind has come; the rest is fed at once.
     AfterEvents(usize),
 }
 
@@ -76,7 +75,7 @@ impl Stop {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Call {
     Feed(Input, Stop),
-    /// Feeds what a stopped call has left.
+    /// Feeds the bytes that a stopped call has left.
     Rest(Stop),
     Flush(Stop),
     Force(Stop),

@@ -1,5 +1,5 @@
 //! The scanner as it is, next to the scanner as it was: both get the same random calls, and must give the same results.
-//! Other tests ask the reference what is right; this one asks what has changed, in any order of calls.
+//! Other tests compare with the reference; this one looks for changes, in any order of calls.
 //!
 //!     differential STREAMS SEED
 //!

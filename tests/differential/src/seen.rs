@@ -1,4 +1,4 @@
-//! Records what a host sees of a call, in types that belong to neither of the two libraries, so that both can be compared.
+//! Records a host's view of a call, in types that belong to neither of the two libraries, so that both can be compared.
 
 use std::fmt;
 use std::ops::Range;
@@ -57,7 +57,7 @@ pub struct Seen {
     /// How often the events were dropped before their end.
     pub stops: u64,
     pub error: Option<String>,
-    /// Where events were pulled: how much of the chunk was done, and what was held before it.
+    /// Where events were pulled: how much of the chunk was consumed, and the bytes held before it.
     pub consumed: Option<usize>,
     pub before: Option<Bytes>,
     /// Where the prompt says that the stream starts.

@@ -8,16 +8,16 @@ use super::library::{
 use crate::case::{Call, Case, Input, Setup, Step, Stop};
 use crate::seen::{self, Bytes, Seen, What};
 
-/// A scanner, and what a stopped call has left of its chunk. The contract does not say how much of its
-/// chunk a stopped call takes: what it has not taken comes again. So, after a stop, how much is held is not compared, and
-/// what is left is fed before any call to which that matters.
+/// A scanner, and the rest of the chunk of a stopped call. The contract does not say how much of its chunk a stopped call
+/// takes: the rest comes again. So, after a stop, the number of held bytes is not compared, and the rest is fed before any call
+/// to which that matters.
 struct One {
     scanner: Scanner,
     rest: Input,
     is_stopped: bool,
 }
 
-/// Makes the calls, and adds what is seen of each, of the scanner's making first.
+/// Makes the calls, and adds the observations of each, with those of making the scanner first.
 pub fn run(dialect: &Dialect, case: &Case, out: &mut Vec<Seen>) {
     let scanner = match Scanner::with_options(dialect, &options(&case.setup)) {
         Ok(scanner) => scanner,
@@ -116,7 +116,7 @@ impl One {
     }
 }
 
-/// Feeds what there is. Returns what is left of it, and whether the call was stopped.
+/// Feeds what there is. Returns the rest of it, and whether the call was stopped.
 fn feed(
     scanner: &mut Scanner,
     dialect: &Dialect,

@@ -1,5 +1,5 @@
-//! Tool calls: where an opener of a span with tables counts, where the closers of its body do, and what each byte of a body is.
-//! It reads the whole text from the opener on, one piece after the other, and looks ahead as far as it likes.
+//! Tool calls: where an opener of a span with tables counts, where the closers of its body do, and the role of each byte of a
+//! body. It reads the whole text from the opener on, one piece after the other, and looks ahead as far as it likes.
 
 use std::ops::Range;
 
@@ -151,7 +151,7 @@ impl Reading<'_> {
         (0..self.dialect.spans.len()).find(begins)
     }
 
-    /// Returns what the file writes for an opener, of a tag its name.
+    /// Returns the file's text of an opener; of a tag, its name.
     fn opener_literal(&self, region: &Region, tag: usize) -> &str {
         let Some(span) = self.dialect.spans.get(region.rule) else { return "" };
         let names = span.tag.as_ref().map(|tag| &tag.names);
@@ -215,7 +215,7 @@ impl Reading<'_> {
     }
 
     /// Returns the closers of a region with tables, as texts, and with them all texts that may come after a call: its tables'
-    /// `begin` and `skip`, what opens a tool span, what is dropped.
+    /// `begin` and `skip`, openers of tool spans, dropped markers.
     fn around_calls(&self, region: &Region) -> (Vec<String>, Vec<String>) {
         let spans = &self.dialect.spans;
         let of_tag = |tag: &Tag, front: &str| -> Vec<String> {
@@ -591,7 +591,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Returns the length of what is framing between calls.
+    /// Returns the length of the framing between calls.
     fn skipped(&self) -> Option<usize> {
         let skips = self.tables.iter().flat_map(|table| &table.skip);
         let longest = skips.filter(|skip| self.is(self.at, skip)).map(String::len).max();
@@ -692,7 +692,7 @@ impl<'a> Body<'a> {
             Some(end) => Ok(end + 1),
             None => cut(),
         };
-        // The byte after JSON's blanks, none of which may begin what stops the value.
+        // The byte after JSON's blanks, none of which may begin the end of the value.
         let next = |mut at: usize| loop {
             match self.byte(at) {
                 None => return cut(),

@@ -118,7 +118,7 @@ pub fn joined(events: &[Event]) -> Vec<Event> {
     out
 }
 
-/// Joins what a scanner may cut into events as it likes when it reports calls: text, framing and values.
+/// Joins the events that a scanner may cut as it likes when it reports calls: text, framing and values.
 pub fn joined_with_calls(events: &[Event]) -> Vec<Event> {
     let mut out: Vec<Event> = Vec::new();
     for event in events {
@@ -133,7 +133,7 @@ pub fn joined_with_calls(events: &[Event]) -> Vec<Event> {
     out
 }
 
-/// Returns each text with its channel. What was taken for content may turn out to be thinking, or the other way.
+/// Returns each text with its channel. Content may turn out to be thinking, and thinking content.
 pub fn texts(events: &[Event]) -> impl Iterator<Item = (&'static str, &Event)> {
     let turn = events.iter().position(|event| event.what == What::Reclassify).unwrap_or(0);
     let to = events.get(turn).map_or("content", |event| event.channel);
@@ -238,7 +238,7 @@ fn finished(dialect: &Dialect, rule: usize, mut thought: Thought) -> Option<Thou
     keys.is_none_or(|keys| typed(&mut thought, keys)).then_some(thought)
 }
 
-/// Fills in what the attributes say. False where the thought is blank and so is none.
+/// Fills in the attributes. False where the thought is blank and so is none.
 fn typed(thought: &mut Thought, keys: &ThoughtKeys) -> bool {
     let first = |wanted: &str| {
         thought.attributes.iter().find(|(name, _)| name == wanted.as_bytes()).map(|(_, value)| value.clone())

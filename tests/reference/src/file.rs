@@ -340,7 +340,7 @@ impl Dialect {
     pub fn parse(text: &str) -> Result<Dialect, String> {
         let mut dialect: Dialect = toml::from_str(text).map_err(|error| error.to_string())?;
         dialect.known()?;
-        // None is what the format calls 0.
+        // None is 0 in the format.
         for tag in dialect.spans.iter_mut().filter_map(|span| span.tag.as_mut()) {
             tag.attributes = tag.attributes.filter(|&bound| bound > 0);
         }

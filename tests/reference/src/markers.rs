@@ -1,5 +1,5 @@
-//! Finds the marker that begins at one position of the whole text, if one counts there. It looks at the text as it is and at
-//! what is open; it changes nothing, and looks at a position as often as it is asked.
+//! Finds the marker that begins at one position of the whole text, if one counts there. It reads the text and the open spans;
+//! it changes nothing, and examines a position as often as it is asked.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -195,7 +195,7 @@ impl Reading<'_> {
         self.equal(&self.text[at..end], literal)
     }
 
-    /// Returns whether the text has what the file spells, in its case or in any.
+    /// Returns whether the text has a literal of the file, in its case or in any.
     fn equal(&self, here: &[u8], spelt: &str) -> bool {
         match self.dialect.case.as_deref() {
             Some("ascii") => here.eq_ignore_ascii_case(spelt.as_bytes()),
@@ -453,7 +453,7 @@ impl Reading<'_> {
         None
     }
 
-    /// Finds what closes a thinking that a leading tag has opened, and what counts inside.
+    /// Finds the closers of a thinking that a leading tag has opened, and the markers that count inside.
     fn in_lead(&self, at: usize, region: &Region, name: &str) -> Option<Found> {
         let close = |before: usize, end: usize, rule: Option<usize>| {
             Some(Found { before, end, does: Does::Close { rule, own: true } })
@@ -494,7 +494,7 @@ impl Reading<'_> {
         Some((name, at + name.len() + 2))
     }
 
-    /// Finds what is removed inside the thinking, which some of it ends.
+    /// Finds the markers that are removed inside the thinking, which some of them end.
     fn removed_in_thinking(&self, at: usize) -> Option<Found> {
         if let Some(end) = self.dropped(at, &self.dialect.drop_ends) {
             return Some(Found { before: 0, end, does: Does::End { answer: false } });
@@ -590,7 +590,7 @@ impl Reading<'_> {
                         return Some(Found { before: 0, end, does: Does::Drop });
                     }
                 }
-                // The blank lines before what is the first thing of an answer go with it.
+                // The blank lines before a marker at the beginning of an answer are removed with it.
                 "drop" if self.closed && self.guards("inline") => {
                     let own = span.framing.before_close.as_str();
                     for before in [own, "\n\n", "\n", ""] {
@@ -797,7 +797,7 @@ impl Reading<'_> {
         None
     }
 
-    /// Returns the end of what closes a message's body, if that is at `at`.
+    /// Returns the end of the closer of a message's body, if that is at `at`.
     pub(crate) fn body_closer(&self, at: usize) -> Option<usize> {
         let header = self.dialect.header.as_ref()?;
         let literal = header.close.iter().find(|literal| self.marker_literal(at, literal, header.special))?;
@@ -821,7 +821,7 @@ impl Reading<'_> {
         (end - at <= bound).then_some(end)
     }
 
-    /// Returns the end of what may follow a name directly: `:` and one or more letters. With a `:` that begins no such
+    /// Returns the end of a suffix directly after a name: `:` and one or more letters. With a `:` that begins no such
     /// thing, there is no tag.
     fn suffix(&self, at: usize, tag: &Tag) -> Option<usize> {
         if tag.suffix == 0 || self.byte(at) != Some(b':') {

@@ -5,7 +5,7 @@ use crate::events::{END, Event, IMPLIED, Part, What, joined};
 use crate::file::Dialect;
 use crate::read::{Options, events_with};
 
-/// Returns what the prompt has written of the model's turn: all that follows the turn marker that ends last.
+/// Returns the prompt's part of the model's turn: all text after the turn marker that ends last.
 pub fn own_turn<'a>(dialect: &Dialect, prompt: &'a [u8]) -> &'a [u8] {
     let ends = |at: &usize| dialect.turns.iter().any(|turn| prompt[..*at].ends_with(turn.as_bytes()));
     &prompt[(0..=prompt.len()).rev().find(ends).unwrap_or(0)..]

@@ -1,4 +1,4 @@
-//! Reads a whole text from its first byte to its last: what each marker does, and the events that are written for it.
+//! Reads a whole text from its first byte to its last: the effect of each marker, and its events.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -358,8 +358,8 @@ impl Reading<'_> {
         self.read_body(at)
     }
 
-    /// Returns the span that the open region is a block of, now that the marker there closes it. What was open at the start
-    /// is a block of the first span of its channel that has this closer, or a body of the header's.
+    /// Returns the span that the open region is a block of, now that the marker there closes it. The span that is open at the
+    /// start is a block of the first span of its channel that has this closer, or a body of the header's.
     fn block_of(&self, marker: Range<usize>, closer: Option<usize>) -> usize {
         let region = self.open.last().unwrap();
         if !region.from_start || region.lead.is_some() {
@@ -372,7 +372,7 @@ impl Reading<'_> {
         self.of_channel(region.channel).into_iter().find(has).or(closer).unwrap_or(self.dialect.spans.len())
     }
 
-    /// Notes that a block of that span was closed; what is past the spans is a body of the header's.
+    /// Notes that a block of that span was closed; a number past the spans is a body of the header's.
     fn spend(&mut self, rule: usize) {
         if self.dialect.spans.get(rule).is_some_and(|span| span.repeat == Some(false)) {
             self.spent[rule] = true;
@@ -403,7 +403,7 @@ impl Reading<'_> {
         at
     }
 
-    /// Takes the framing after what closes a thinking that a leading tag has opened: up to two line breaks.
+    /// Takes the framing after the closer of a thinking that a leading tag has opened: up to two line breaks.
     fn after_close_of_lead(&mut self, end: usize) -> usize {
         let first = self.take_framing(end, "\n");
         if first == end { end } else { self.take_framing(first, "\n") }
@@ -427,7 +427,7 @@ impl Reading<'_> {
         self.code = if starts_line { Code::default() } else { Code::after(self.text[end - 1]) };
     }
 
-    /// Returns whether what closes a region of this span here is a fence line.
+    /// Returns whether the closer of a region of this span here is a fence line.
     fn closes_as_fence(&self, rule: usize) -> bool {
         self.dialect.spans[rule].fence.is_some()
     }

@@ -1,4 +1,4 @@
-//! Random texts made of what matters to a dialect: its markers, pieces and near relations of them, framing, blanks,
+//! Random texts made of the parts that matter to a dialect: its markers, pieces and near relations of them, framing, blanks,
 //! characters of every length, and bytes that are not characters at all.
 
 use crate::random::Random;

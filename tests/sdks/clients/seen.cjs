@@ -43,7 +43,7 @@ class Seen {
   }
 }
 
-// Answers requests with ask({url, format, stream, tools}), which returns what streamed and what is final.
+// Answers requests with ask({url, format, stream, tools}), which returns the streamed and the final parts.
 async function serve(ask) {
   for await (const line of createInterface({ input: process.stdin })) {
     let answer;

@@ -1,5 +1,6 @@
-//! Servers that contradict themselves. All that they send is well formed, but what says a text again may say another one, of an
-//! item with another id, at another place, or of one that never began. Random numbers or a fuzzer's bytes choose what they do.
+//! Servers that contradict themselves. Everything that they send is well formed, but a repeated text may differ, or belong to
+//! an item with another id, at another place, or of one that never began. Random numbers or a fuzzer's bytes choose their
+//! actions.
 
 use serde_json::{Map, Value, json};
 
@@ -137,7 +138,7 @@ impl<'a> Server<'a> {
             .collect()
     }
 
-    /// Returns what the server says where it says a text again.
+    /// Returns the text that the server sends when it repeats a text.
     fn again(&mut self, text: &[String]) -> String {
         let at = self.below(text.len() + 1);
         let whole = text.concat();
@@ -352,7 +353,7 @@ impl<'a> Server<'a> {
         self.send(json!({"type": format!("response.{status}"), "response": response}));
     }
 
-    /// Adds the events of an item to a list. Returns what the response says of it.
+    /// Adds the events of an item to a list. Returns the response's member for it.
     fn item(&mut self, index: usize, list: &mut Vec<Value>) -> Value {
         let kind = self.below(9);
         if kind < 2 {

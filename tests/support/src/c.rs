@@ -1,6 +1,7 @@
-//! The library as C sees it, through declarations that are generated like the headers, so that a test finds what C would.
+//! The library as C sees it, through declarations that are generated like the headers, so that a test gets the same results as
+//! C.
 
-// Linked for what it exports.
+// Linked for its exports.
 use aside as _;
 
 #[rustfmt::skip]

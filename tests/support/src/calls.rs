@@ -13,7 +13,7 @@ const MADE: &str = "\0";
 #[derive(Clone, PartialEq, Debug)]
 pub struct Call {
     pub name: String,
-    /// JSON text, or what there is of it.
+    /// JSON text, perhaps incomplete.
     pub arguments: String,
     /// The model's own.
     pub id: Option<String>,
@@ -23,7 +23,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Compares with what is wanted. Of arguments that are JSON, blanks and escapes do not matter.
+    /// Compares with the expected calls. Of arguments that are JSON, blanks and escapes do not matter.
     pub fn is(&self, wanted: &Call) -> bool {
         let json = |call: &Call| serde_json::from_str::<serde_json::Value>(&call.arguments).ok();
         let have_same_arguments = match (json(self), json(wanted)) {

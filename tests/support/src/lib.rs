@@ -337,8 +337,8 @@ pub fn shown(chunks: &[&[u8]]) -> String {
     chunks.join(" · ")
 }
 
-/// Returns a file or folder of `../shared`, which is not part of the project. Where it is missing, says on standard error what
-/// is skipped, also where the test's own output is captured.
+/// Returns a file or folder of `../shared`, which is not part of the project. Where it is missing, reports on standard error
+/// that it is skipped, also where the test's own output is captured.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let place = Path::new(ROOT).join("../shared").join(path);
     let is_there = place.exists();
@@ -354,7 +354,7 @@ pub fn shared_files(folder: &str) -> Vec<PathBuf> {
     shared(folder).map(files).unwrap_or_default()
 }
 
-/// Lists what is in a folder, in order, so that a seed means the same everywhere.
+/// Lists the contents of a folder, in order, so that a seed means the same everywhere.
 pub fn files(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let folder = folder.as_ref();
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -399,7 +399,7 @@ impl Pair {
         Pair { library, reference: reference::Dialect::parse(text).unwrap() }
     }
 
-    /// Returns the built-in dialects, and those of `tests/dialects`, which have what no model needs together.
+    /// Returns the built-in dialects, and those of `tests/dialects`, which combine features that no model needs together.
     pub fn all() -> Vec<Pair> {
         let own = files(Path::new(ROOT).join("tests/dialects"));
         let own = own.iter().map(|file| Pair::parse(&std::fs::read_to_string(file).unwrap()));
@@ -410,7 +410,7 @@ impl Pair {
         Pair::new(reference::find(name).unwrap())
     }
 
-    /// Compares one way to cut a text with what the reference says of the whole.
+    /// Compares one way to cut a text with the reference's result for the whole.
     pub fn check(&self, start: Option<&str>, chunks: &[&[u8]], wanted: &[Event]) {
         let got = run(&mut scanner(&self.library, start, None), chunks);
         self.same(start, chunks, wanted, &got);

@@ -8,7 +8,7 @@ use samples::{Random, Texts};
 
 use crate::{Pair, ROOT, bytes, random_cuts};
 
-/// Returns what a rewriter writes for a stream or body that comes in these chunks.
+/// Returns a rewriter's output for a stream or body in these chunks.
 pub fn rewrite_bytes(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item: AsRef<[u8]>>) -> Vec<u8> {
     let mut rewriter = Rewriter::new(dialect, options).unwrap();
     let mut out = Vec::new();
@@ -61,7 +61,7 @@ pub fn pieces(random: &mut Random, text: &str, most: usize) -> Vec<String> {
     pieces
 }
 
-/// Returns texts of markers and what is nearly one.
+/// Returns texts of markers and near misses.
 pub fn texts(random: &mut Random, pair: &Pair, count: usize) -> Vec<String> {
     let texts = Texts::new(&pair.reference);
     let text = |random: &mut Random| {
@@ -71,7 +71,7 @@ pub fn texts(random: &mut Random, pair: &Pair, count: usize) -> Vec<String> {
     (0..count).map(|_| text(random)).collect()
 }
 
-/// Returns the examples of a page in `docs/`: what comes in, and what must go out. Each is a code block whose kind is that of a
+/// Returns the examples of a page in `docs/`: input and expected output. Each is a code block whose kind is that of a
 /// stream or body.
 pub fn examples(page: &str) -> Vec<[String; 2]> {
     let page = std::fs::read_to_string(Path::new(ROOT).join("docs").join(page)).unwrap();

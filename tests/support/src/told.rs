@@ -34,7 +34,7 @@ impl Told {
         self
     }
 
-    /// Compares what a client has with this. Ids and a reason to finish that never came are not compared.
+    /// Compares a client's result with this. Ids and a reason to finish that never came are not compared.
     pub fn check(&self, said: &Said, about: &str) {
         let calls: Vec<&[String]> = said.calls.iter().map(|call| &call[1..]).collect();
         let wanted: Vec<&[String]> = self.calls.iter().map(|call| &call[..]).collect();
@@ -72,7 +72,7 @@ struct Call {
     has_ended: bool,
 }
 
-/// Returns what a client gets of a text, in a stream or in a body.
+/// Returns a client's result for a text, in a stream or in a body.
 pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, text: &[u8], is_body: bool) -> Told {
     let dialect = &pair.library;
     // The rule of messages with headers.

@@ -66,7 +66,7 @@ module Aside
       end
 
       # Returns a copy of a text that the library has made, and frees it. The block calls the function that returns its address
-      # and writes its length. What another thread raises here, as Timeout does, waits until the text is freed.
+      # and writes its length. An exception of another thread here, as Timeout's, waits until the text is freed.
       def made
         len = buffer(8)
         Thread.handle_interrupt(Object => :never) do

@@ -45,7 +45,7 @@ module Aside
     private_constant :MODEL_SIZE
 
     class << self
-      # Returns what the body of an answer is, for +body+ of Rewriter.new: +:events+, +:json+ or +:lines+; nil if the answer is
+      # Returns the kind of an answer's body, for +body+ of Rewriter.new: +:events+, +:json+ or +:lines+; nil if the answer is
       # not for a rewriter of these formats: its status is not 200, it is compressed, its media type is another, or its path is
       # that of no such format. Header values are as they came, nil where there is none. +path+ is that of the request, with or
       # without a query; nil: any path fits. +formats+ is as for Rewriter.new.
@@ -61,7 +61,7 @@ module Aside
         Native::BODY.key(out.unpack1("L")) if Error.check(Native.aside_rewriter_wants(exchange, out)) == Native::OK
       end
 
-      # Returns what a host does with a request whose answer may be for a rewriter: +:identity+, send
+      # Returns how a host should treat a request whose answer may be for a rewriter: +:identity+, send
       # <tt>Accept-Encoding: identity</tt> to the server; nil: nothing, because it is not a POST, or its path is another. +path+
       # and +formats+ are as for #wants. Any thread may call this.
       #
@@ -196,8 +196,8 @@ module Aside
       own(Error.check_address(Native.aside_rewriter_new(dialect.handle, options)), :aside_rewriter_free)
     end
 
-    # Sets the dialect of the next stream (a Dialect, the name of one, or nil: the rewriter's own) and its start, what is open
-    # at the first byte of each choice's text, before the first byte; a start of nil: the dialect decides where it starts. So
+    # Sets the dialect of the next stream (a Dialect, the name of one, or nil: the rewriter's own) and its start, the span that is
+    # open at the first byte of each choice's text, before the first byte; a start of nil: the dialect decides where it starts. So
     # one rewriter serves a model with thinking on and off. The results of Dialect.find_for_template can be passed to it.
     # #finish and #reset go back to the rewriter's own dialect and start. Returns the rewriter. Raises what Rewriter.new
     # raises, and OrderError if the stream has begun.
@@ -227,7 +227,7 @@ module Aside
     # in +tail+, which is read as by Scanner#start_from_prompt. #finish and #reset go back to the rewriter's own start; an
     # empty +tail+ cancels an earlier one.
     #
-    # Returns what is open then, as Scanner#start_from_prompt does. Raises OrderError if the stream has begun.
+    # Returns the span that is open then, as Scanner#start_from_prompt does. Raises OrderError if the stream has begun.
     def start_from_prompt(tail)
       tail = Native.utf8(tail)
       exclusively do
@@ -237,14 +237,14 @@ module Aside
       end
     end
 
-    # Reads the next bytes, cut anywhere, and returns what they decide, possibly nothing: each event as soon as it is
+    # Reads the next bytes, cut anywhere, and returns the decided bytes, possibly none: each event as soon as it is
     # complete.
     def feed(bytes)
       bytes = Native.string(bytes)
       exclusively { Native.borrowed { |out| Native.aside_rewriter_feed(address, bytes, bytes.bytesize, out) } }
     end
 
-    # Ends the stream, and returns what was held back. The next bytes begin a new stream.
+    # Ends the stream, and returns the held bytes. The next bytes begin a new stream.
     def finish
       exclusively { Native.borrowed { |out| Native.aside_rewriter_finish(address, out) } }
     end
@@ -255,7 +255,7 @@ module Aside
       self
     end
 
-    # Returns the Stats since the start or the last #reset, with what is held now.
+    # Returns the Stats since the start or the last #reset, with the number of bytes held now.
     #
     #   rewriter.stats.thinking_bytes
     def stats

@@ -11,8 +11,8 @@ module Aside
   #   scanner.finish { |event| print event.text if event.kind == :text && event.channel == :content }
   #
   # [Chunks] UTF-8 and BINARY Strings are taken as bytes, with characters that are cut or invalid. Chunks of another encoding
-  #          are transcoded to UTF-8, and may cut a character too; what has no counterpart becomes U+FFFD. Offsets count bytes
-  #          of the UTF-8 stream. Do not change a chunk while it is fed.
+  #          are transcoded to UTF-8, and may cut a character too; characters without a counterpart become U+FFFD. Offsets count
+  #          bytes of the UTF-8 stream. Do not change a chunk while it is fed.
   # [Blocks] A call first collects its events, and then yields them. If the block raises or breaks, the events that it has not
   #          seen come first in the next call. A block may feed its own scanner. An exception from outside of the block, such
   #          as that of Timeout, can lose the events of the call; the scanner stays usable, and #offset says how far it is.
@@ -181,14 +181,14 @@ module Aside
       deliver(&block)
     end
 
-    # Sets where the next stream starts, before its first chunk: after a rendered prompt that ends in +tail+. It reads what
-    # follows the dialect's last turn marker in +tail+ as if the model had written it, so the stream may start inside a span
-    # or a header. The events of open spans come with the first chunk, at offset 0 and without bytes. #finish,
+    # Sets where the next stream starts, before its first chunk: after a rendered prompt that ends in +tail+. It reads the text
+    # after the dialect's last turn marker in +tail+ as if the model had written it, so the stream may start inside a span or a
+    # header. The events of open spans come with the first chunk, at offset 0 and without bytes. #finish,
     # #reset and an empty tail go back to the scanner's own start.
     #
-    # Returns what is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. What the prompt leaves undecided
-    # is not open: a marker that is cut off, and an opener of a tool call that counts only if a call comes after it. If the
-    # stream decides that the opener counts, the first event opens its span. Raises OrderError if the stream has begun.
+    # Returns the span that is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. Undecided markers at the
+    # prompt's end are not open: a marker that is cut off, and an opener of a tool call that counts only if a call comes after it.
+    # If the stream decides that the opener counts, the first event opens its span. Raises OrderError if the stream has begun.
     #
     #   scanner.start_from_prompt("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")  # => :thinking
     def start_from_prompt(tail)
@@ -208,8 +208,8 @@ module Aside
       Native::START.key(starts.first)
     end
 
-    # Returns whether #start is only what the dialect guesses of its models, that they start in the thinking: neither a prompt nor
-    # the options have said so.
+    # Returns whether #start is only the dialect's guess that its models start in the thinking, which neither a prompt nor the
+    # options have confirmed.
     def start_guessed?
       starts.last == 1
     end
@@ -424,7 +424,7 @@ module Aside
       end
     end
 
-    # Makes what two scanners must not share. @events is too large to be embedded and moved, so @array may lead to it.
+    # Makes the objects that two scanners must not share. @events is too large to be embedded and moved, so @array may lead to it.
     def make_room
       @lock = Lock.new
       @events = Native.buffer(CAPACITY * Native::EVENT_SIZE)
@@ -606,7 +606,7 @@ module Aside
       rest << @converter.convert(chunk.b.force_encoding(chunk.encoding))
     end
 
-    # Returns what the incomplete end of a chunk in another encoding becomes.
+    # Returns the result for the incomplete end of a chunk in another encoding.
     def converted_rest
       converter = @converter
       @converter = nil

@@ -29,7 +29,7 @@ module Aside
       @failed = []
     end
 
-    # Feeds the next bytes, and returns what they decide, often nothing. Raises OrderError after #finish.
+    # Feeds the next bytes, and returns the decided text, often none. Raises OrderError after #finish.
     def feed(bytes)
       bytes = Native.fixed(Native.string(bytes))
       call { Native.borrowed { |out| Native.aside_tool_stream_feed(address, bytes, bytes.bytesize, out) } }
