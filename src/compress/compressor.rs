@@ -1,5 +1,5 @@
 //! A compression from its beginning to its end: caches, then the filters, then the banner and the report. Whatever a filter
-//! or a cache does, the result is no longer than what came in.
+//! or a cache does, the result is no longer than the input.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -185,7 +185,7 @@ impl Compressor {
         Compressed { parts: outcomes, report }
     }
 
-    /// Returns what is run over each text.
+    /// Returns the passes for each text.
     pub(crate) fn pipeline(&self) -> &Pipeline {
         &self.pipeline
     }
@@ -263,8 +263,8 @@ impl Compressor {
         None
     }
 
-    /// Returns how much of the budget each text may use. What is never touched comes first, and what should stay whole
-    /// if all of that fits; the others share the rest by length.
+    /// Returns how much of the budget each text may use. Untouched parts come first, then parts that should stay whole, if all
+    /// of them fit; the others share the rest by length.
     fn shares(&self, texts: &[Original]) -> Vec<Option<usize>> {
         let Some(budget) = self.pipeline.budget else { return vec![None; texts.len()] };
         let sum = |of: &dyn Fn(&Original) -> bool| -> usize {

@@ -96,7 +96,7 @@ pub enum Turns {
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Missing {
-    /// Nothing: what is there stays.
+    /// Nothing: existing thinking stays.
     #[default]
     Leave = 0,
     /// An empty string under [`Name::ReasoningContent`], [`Name::Reasoning`] or [`Name::Thinking`]; in Messages, an empty
@@ -183,7 +183,7 @@ impl Options {
         Options { missing, ..self }
     }
 
-    /// Sets what is done with blocks and items that the server did not make.
+    /// Sets the treatment of blocks and items that the server did not make.
     pub fn made(self, made: Made) -> Options {
         Options { made, ..self }
     }

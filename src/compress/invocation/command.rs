@@ -207,7 +207,7 @@ fn without_wrappers(words: &[String]) -> (InnerCommand, bool) {
     }
 }
 
-/// Returns what a shell with `-c` runs: the first word that is not an option. After a script's name, `-c` belongs to
+/// Returns the script that a shell with `-c` runs: the first word that is not an option. After a script's name, `-c` belongs to
 /// the script.
 fn text_for_shell(words: &[String]) -> Option<&String> {
     let mut is_given = false;

@@ -1,5 +1,5 @@
-//! Cuts a command line into simple commands, as a POSIX shell would. It takes one pass over the bytes, with a vector
-//! for what is open (quotes, substitutions): a line may be anybody's, so depth must cost no stack.
+//! Cuts a command line into simple commands, as a POSIX shell would. It takes one pass over the bytes, with a vector for open
+//! constructs (quotes, substitutions): a line may be anybody's, so depth must cost no stack.
 
 /// The operator between two simple commands.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Programs that run the command in their arguments, such as `sudo` and `docker exec`. What they run printed the output, so the
-//! command is looked for behind them. The list is data: a wrapper that is missing is a line more, and no code.
+//! Programs that run the command in their arguments, such as `sudo` and `docker exec`. The wrapped command printed the output,
+//! so it is looked for after them. The list is data: a wrapper that is missing is a line more, and no code.
 
 use std::sync::LazyLock;
 
@@ -175,7 +175,7 @@ fn behind_unknown<'a>(head: &str, words: &'a [String]) -> Option<Wrapped<'a>> {
 const PRINTS_WORDS: [&str; 12] =
     ["echo", "printf", "sed", "awk", "gawk", "zgrep", "sort", "diff", "jq", "cat", "man", "which"];
 
-/// Returns what these words run. One word with blanks in it is a text for a shell.
+/// Returns the command that these words run. One word with blanks in it is a text for a shell.
 fn command(words: &[String]) -> Option<Wrapped<'_>> {
     let first = words.first()?;
     Some(if first.contains([' ', '\n', '\t']) { Wrapped::Script(first) } else { Wrapped::Words(words) })

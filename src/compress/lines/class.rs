@@ -1,5 +1,5 @@
-//! The class of a line of a tool's output. Filters decide by these flags alone what they may drop, so a flag that is missing
-//! can cost the reader the line that matters, and one too many only some bytes.
+//! The class of a line of a tool's output. Filters decide by these flags alone which lines they may drop, so a flag that is
+//! missing can cost the reader the line that matters, and one too many only some bytes.
 
 /// The class of a line: a set of flags.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]

@@ -118,7 +118,7 @@ pub struct LineMatch {
     pub is_candidate: bool,
     pub class: Class,
     pub block: bool,
-    /// The next line that is not indented says what happened.
+    /// The next line that is not indented explains it.
     pub message: bool,
     /// The section that begins with the line.
     pub begin: Option<u8>,
@@ -389,7 +389,7 @@ impl Failures {
         .filter(|&end| self.unless.end(&line[end..]) == 0)
     }
 
-    /// Returns what a program puts before each line of what it says of an error, such as `npm error`. It may be empty.
+    /// Returns the prefix that a program puts before each line of an error message, such as `npm error`. It may be empty.
     pub fn label<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         &line[..self.label.end(line)]
     }
@@ -400,7 +400,7 @@ impl Failures {
         (matches.contains(&BLOCK), matches.contains(&END))
     }
 
-    /// Returns the line without what a machine put before it, such as a time.
+    /// Returns the line without a machine's prefix, such as a time.
     pub fn without_prefix<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         if !line.first().is_some_and(|&first| first.is_ascii_alphanumeric() || matches!(first, b'[' | b'#')) {
             return line;
@@ -408,7 +408,7 @@ impl Failures {
         &line[self.prefix.end(line)..]
     }
 
-    /// Returns what a line is by itself. It is not inlined, so that lines without a literal pass quickly.
+    /// Returns the class of a line by itself. It is not inlined, so that lines without a literal pass quickly.
     #[inline(never)]
     pub fn match_line(&self, line: &[u8]) -> LineMatch {
         let mut found = LineMatch::default();
@@ -417,7 +417,7 @@ impl Failures {
             owners.add_all(self.owners[literal.pattern().as_usize()]);
         }
         for (index, rule) in self.lines.iter().enumerate() {
-            // Only what is not known yet is looked for.
+            // Only flags that are not known yet are looked for.
             let (block, message) = (rule.block && !found.block, rule.message && !found.message);
             let is_new = block || message || !found.class.has_all(rule.class);
             if is_new && owners.has(index) && rule.patterns.is_match(line) {

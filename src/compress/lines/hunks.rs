@@ -1,5 +1,5 @@
-//! Which lines are text of a diff's hunks, by the counts in the hunks' own headers. Such text is not what the tool
-//! says: an error in it is not an error of the run, and a diff with a line left out is worth nothing.
+//! Which lines are text of a diff's hunks, by the counts in the hunks' own headers. Such text is not a message of the tool: an
+//! error in it is not an error of the run, and a diff with a line left out is worth nothing.
 
 use memchr::memmem;
 
@@ -40,7 +40,7 @@ pub fn mark_hunks(bytes: &[u8], ends: &[usize], classes: &mut [Class]) {
     }
 }
 
-/// Returns a header for what is left of a hunk after these lines, of which the first is its own header.
+/// Returns a header for the rest of a hunk after these lines, of which the first is its own header.
 pub fn rest_of_hunk<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Option<Vec<u8>> {
     let mut hunk = Hunk::read(lines.next()?)?;
     lines.all(|line| hunk.takes(line)).then(|| {

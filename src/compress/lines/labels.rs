@@ -1,5 +1,5 @@
-//! Names that a program puts before each line of what others print at the same time: `packages/ui test: `, `web  | `. No list
-//! knows them all, so those count that most lines around them share. Without them, a line is what its tool printed.
+//! Names that a program puts before each line of output of others that run at the same time: `packages/ui test: `, `web  | `.
+//! No list knows them all, so those count that most lines around them share. Without them, a line is its tool's own output.
 
 use rustc_hash::FxHashMap;
 
@@ -48,7 +48,7 @@ impl Labels {
     }
 }
 
-/// Returns what may be a line's label: up to the first `: ` or `| `.
+/// Returns a line's possible label: up to the first `: ` or `| `.
 fn label(line: &[u8]) -> Option<&[u8]> {
     let start = &line[..line.len().min(LONGEST)];
     let end = memchr::memchr2_iter(b':', b'|', start).find(|&at| at > 0 && start.get(at + 1) == Some(&b' '))?;

@@ -1,4 +1,4 @@
-//! A text cut into lines, and what each of its lines is. That is worked out once for each version of a text, and lines
+//! A text cut into lines, and the class of each line. That is worked out once for each version of a text, and lines
 //! that did not change are not looked at again: reading lines is most of the time that a compression takes.
 
 use std::{cell::OnceCell, ops::Range, sync::Arc};
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::compress::text::{bytes, edited::EditedText, marker::Marker};
 
-/// Where the lines of a text end, and what they are.
+/// The ends of a text's lines, and their classes.
 #[derive(Default)]
 pub struct Layout {
     /// The offset after each line, its line end included.
@@ -22,7 +22,7 @@ pub struct Layout {
     classes: Vec<Class>,
     /// There may be hunks of a diff.
     has_hunks: bool,
-    /// Found when they are first asked for. What filters leave out does not change them.
+    /// Found when they are first asked for. Omissions by filters do not change them.
     labels: OnceCell<Arc<Labels>>,
 }
 
@@ -173,7 +173,7 @@ impl<'a> Text<'a> {
         line.strip_suffix(b"\n").unwrap_or(line)
     }
 
-    /// Returns a line without its line end, and without what a machine put before it, such as a time.
+    /// Returns a line without its line end, and without a machine's prefix, such as a time.
     pub fn unstamped(self, line: usize, failures: &Failures) -> &'a [u8] {
         failures.without_prefix(self.line(line))
     }
@@ -201,7 +201,7 @@ impl<'a> Text<'a> {
         self.class(line).has(Class::HUNK) && !self.line(line).starts_with(b"@@")
     }
 
-    /// Returns a header for what is left of the hunk that the line is inside of.
+    /// Returns a header for the rest of the hunk that the line is inside.
     pub fn rest_of_hunk(self, line: usize) -> Option<Vec<u8>> {
         let header = (0..line).rev().find(|&line| !self.is_inside_hunk(line))?;
         hunks::rest_of_hunk((header..line).map(|line| &self.bytes[self.span(line)]))
@@ -256,7 +256,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// The lines of a text, with and without what machines and programs put before what a tool printed.
+/// The lines of a text, with and without the prefixes of machines and programs.
 pub struct Said<'a> {
     text: Text<'a>,
     failures: &'a Failures,

@@ -12,7 +12,7 @@ use super::{class::Class, layout::Text};
 const ENDS: [&str; 9] = ["action", "event", "level", "severity", "status", "outcome", "result", "type", "reason"];
 /// Their values that say that it failed.
 const FAILED: [&str; 8] = ["fail", "failed", "failure", "error", "fatal", "critical", "panic", "timeout"];
-/// Fields that say what a record is about.
+/// Fields for the subject of a record.
 const ABOUT: [&str; 4] = ["package", "test", "name", "id"];
 
 /// Returns whether the first lines of a text are records.
@@ -21,7 +21,7 @@ pub fn has_records(text: Text<'_>) -> bool {
     first.peek().is_some() && first.all(|line| record(text.line(line)).is_some())
 }
 
-/// Adds to what each line of a stream of records is.
+/// Adds to the classes of the lines of a stream of records.
 pub fn mark(text: Text<'_>, classes: &mut [Class]) {
     // The records of each thing since the last time that it ended.
     let mut said: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -52,8 +52,8 @@ pub fn mark(text: Text<'_>, classes: &mut [Class]) {
     }
 }
 
-/// Returns for each line of a stream of records whether it is of something that then passed: what was said of it, and
-/// that it did. A record about something of which nothing was said before is not a test's end but an item of a list.
+/// Returns for each line of a stream of records whether it is about something that then passed: its earlier records, and the
+/// record that it passed. A record about something of which nothing was said before is not a test's end but an item of a list.
 pub fn passed(text: Text<'_>) -> Vec<bool> {
     let mut passed = vec![false; text.len()];
     let mut said: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -107,7 +107,7 @@ fn values(record: &Map<String, Value>) -> impl Iterator<Item = String> {
     fields.filter_map(|(_, value)| value.as_str()).map(str::to_ascii_lowercase)
 }
 
-/// Returns a hash of what the record is about, if it says so.
+/// Returns a hash of the record's subject, if it has one.
 fn about(record: &Map<String, Value>) -> Option<u64> {
     let mut key = String::new();
     let mut is_known = false;

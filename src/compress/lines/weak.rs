@@ -14,7 +14,8 @@ const MOST_LINES: usize = 3;
 /// The longest line that is looked at.
 const LONGEST: usize = 1000;
 
-/// Returns whether an invocation's output may have such lines. The output of what passed has none, nor has that of a search.
+/// Returns whether an invocation's output may have such lines. The output of a successful run has none, nor has that of a
+/// search.
 pub fn may_have_weak(input: &Input) -> bool {
     input.exit_code() != Some(0) && !reads_or_searches(input)
 }

@@ -460,7 +460,7 @@ impl FileFilter {
                 tell(Err(KeepReason::Taken));
                 continue;
             }
-            // A rule may also be for what a machine or a program puts before lines.
+            // A rule may also be for the prefixes that a machine or a program puts before lines.
             said.views(line).iter().for_each(&mut see);
             open.iter_mut().zip(&starts).for_each(|(open, start)| *open |= start);
             let holds = |index: usize| match rules[index] {

@@ -129,8 +129,8 @@ pub fn shortened(text: Text<'_>, line: usize, most: usize) -> Vec<Edit> {
 /// The length of a marker inside a line, with the line ends around it.
 const MARKER: usize = 48;
 
-/// Returns what goes from a line that is longer than `most` bytes. Its two ends stay, and what is around the first and the
-/// last word in its middle that says that something failed.
+/// Returns the parts to remove from a line that is longer than `most` bytes. Its two ends stay, and the text around the first
+/// and the last word in its middle that says that something failed.
 pub fn inner(line: &[u8], most: usize) -> Vec<Range<usize>> {
     let plain = most / 2..line.len() - (most / 2 - 8);
     let mut found = failures::built_in().failing_words(line, plain.clone());

@@ -13,7 +13,7 @@ use crate::compress::{
 /// The promise of a built-in filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// The result is what a terminal shows. Lines without ESC, CR or BS are unchanged.
+    /// The result is the text that a terminal shows. Lines without ESC, CR or BS are unchanged.
     Normalise,
     /// Undoing the result, at once, returns the input.
     Refold,
@@ -74,10 +74,10 @@ pub trait Pass: Send + Sync {
         false
     }
 
-    /// Returns what the filter wants to change. `limit` is how long the text may be, if there is a budget.
+    /// Returns the filter's changes. `limit` is how long the text may be, if there is a budget.
     fn edits(&self, text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit>;
 
-    /// Returns what the filter wants to change, and the lines that it decided to leave as they are. No fallback touches those.
+    /// Returns the filter's changes, and the lines that it decided to leave as they are. No fallback touches those.
     fn decisions(&self, text: Text<'_>, input: &Input, limit: usize) -> (Vec<Edit>, Vec<usize>) {
         (self.edits(text, input, limit), Vec::new())
     }

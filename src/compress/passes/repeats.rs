@@ -32,7 +32,7 @@ const UNIT: &str = "(?i:b|kb|mb|gb|kib|mib|gib|bytes|k|m|g|t|s|ms|min|h|d|it|eta
 
 /// Words that may differ between lines of one progress: figures, bars and spinners.
 static VARIES: LazyLock<Patterns> = LazyLock::new(|| {
-    // Lines, blocks and Braille patterns are what programs draw with.
+    // Lines, blocks and Braille patterns are characters that programs draw with.
     let drawn = r"(?:[[:punct:]]|\xe2[\x94-\x97\xa0-\xa3][\x80-\xbf])*";
     let figures = format!("^{drawn}(?:[0-9]+{UNIT}?(?:/{UNIT})?{drawn})*$");
     set(&[figures, format!("^{drawn}{UNIT}(?:/{UNIT})?{drawn}$")])
@@ -68,8 +68,8 @@ impl Pass for Repeats {
     }
 }
 
-/// Leaves out blocks of lines that are also further up. It does not touch what a program read from a file: there a line
-/// that occurs twice is there twice.
+/// Leaves out blocks of lines that are also further up. It does not touch text that a program read from a file: a line that
+/// occurs twice there stays twice.
 pub struct RepeatsAbove;
 
 impl Pass for RepeatsAbove {
@@ -165,7 +165,7 @@ fn blank_run(text: Text<'_>, line: usize) -> usize {
     (line..text.len()).take_while(|&line| text.is_blank(line) && is_movable(text, line)).count()
 }
 
-/// Returns for each line whether it has what progress lines have. The text is searched as a whole, since most lines
+/// Returns, for each line, whether it looks like a progress line. The text is searched as a whole, since most lines
 /// have nothing.
 fn with_signs_of_progress(text: Text<'_>) -> Vec<bool> {
     static ANY_BAR: LazyLock<AhoCorasick> = LazyLock::new(|| {

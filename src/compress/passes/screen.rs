@@ -1,5 +1,5 @@
-//! The screen of a terminal, as far as a log needs it: a cursor that goes up, left and to places, and what is
-//! overwritten and erased. Work and memory must stay linear in the text, whatever its controls ask for.
+//! The screen of a terminal, as far as a log needs it: a cursor that goes up, left and to places, and overwritten and erased
+//! text. Work and memory must stay linear in the text, whatever its controls ask for.
 
 use memchr::{memchr, memchr3};
 
@@ -37,7 +37,7 @@ impl Row {
         Row { start, content, overwritten: false }
     }
 
-    /// Writes what the row shows. If it was overwritten, the spaces at its end go.
+    /// Writes the visible text of the row. If it was overwritten, the spaces at its end go.
     fn show(&self, bytes: &[u8], text: &mut Vec<u8>) {
         let start = text.len();
         match &self.content {
@@ -70,8 +70,7 @@ pub struct Screen<'a> {
     saved: Option<(usize, usize)>,
     /// The offset after the last sequence that moved the cursor to the page's beginning.
     home: usize,
-    /// The last row that scrolls, if a program has set one. What it writes below is a status that is always
-    /// overwritten.
+    /// The last row that scrolls, if a program has set one. Text that it writes below is a status that is always overwritten.
     bottom: Option<usize>,
     below: bool,
     /// Stretches of the text that made rows together, because the cursor went back. Each becomes one edit.
@@ -79,7 +78,7 @@ pub struct Screen<'a> {
     /// How many cells were filled with spaces so far. With more than the text has bytes, the caller gives up: no real
     /// program does that.
     pub filled: usize,
-    /// A program inserted or deleted rows. What it writes then is not followed.
+    /// A program inserted or deleted rows. Its later output is not followed.
     pub moves_rows: bool,
 }
 
@@ -208,7 +207,7 @@ impl<'a> Screen<'a> {
             for step in 0..width {
                 let cell = if step == 0 { cell } else { TAB_REST };
                 match cells.get_mut(column) {
-                    // A tab moves over what is there.
+                    // A tab moves over existing text.
                     Some(_) if width > 1 => {}
                     Some(old) => *old = cell,
                     None => cells.push(cell),
@@ -432,7 +431,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Returns the edits that make the text what the screen shows.
+    /// Returns the edits that turn the text into the screen's contents.
     pub fn edits(mut self) -> Vec<Edit> {
         let bytes = self.bytes;
         // Of the rows above the text, those stay that something was written to.

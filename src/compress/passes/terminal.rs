@@ -1,5 +1,5 @@
-//! Makes a text what a terminal without a width would show. Colours, titles and links go; what was overwritten is not
-//! there.
+//! Turns a text into the text that a terminal without a width would show. Colours, titles and links are removed, and so is
+//! overwritten text.
 //!
 //! A line without ESC, CR or BS is left as it is. A page that a program clears stays above it, as in a terminal's
 //! scrollback. Each character takes one column; tabs go to multiples of eight.
@@ -29,10 +29,10 @@ use crate::compress::{
     },
 };
 
-/// The id of the filter that makes a text what a terminal shows.
+/// The id of the filter that turns a text into a terminal's view of it.
 pub const TERMINAL: &str = "terminal";
 
-/// Makes a text what a terminal shows.
+/// Turns a text into a terminal's view of it.
 pub struct Terminal;
 
 impl Pass for Terminal {
@@ -53,8 +53,8 @@ impl Pass for Terminal {
     }
 }
 
-/// Returns edits that make the text what a terminal shows. If that would be longer than the text, they make it all that
-/// was written. `goes_on` says that there was text above it; what is written there is put above the rest.
+/// Returns edits that turn the text into a terminal's view of it. If that would be longer than the text, they make it all that
+/// was written. `goes_on` says that there was text above it; text written there is put above the rest.
 fn edits(bytes: &[u8], goes_on: bool) -> Vec<Edit> {
     if !has_controls(bytes) {
         return Vec::new();
@@ -132,7 +132,7 @@ fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
     // The width of a gap means nothing.
     let words = |line: &[u8]| -> Vec<u8> { line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect() };
     let shown: HashSet<Vec<u8>> = shown.split(|&byte| byte == b'\n').map(words).collect();
-    // From the end: of a failure that each frame of a screen shows, only what no later frame says of it counts.
+    // From the end: if each frame of a screen shows a failure, only lines count that no later frame repeats.
     let mut later = HashSet::new();
     let mut region = Vec::new();
     for line in lines.rev() {
@@ -156,7 +156,7 @@ fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
     region.iter().any(|&(_, is_gone)| is_gone)
 }
 
-/// Returns edits that make each line with a control what was written in it.
+/// Returns edits that turn each line with a control into all the text that was written in it.
 fn all_written(bytes: &[u8]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut at = 0;

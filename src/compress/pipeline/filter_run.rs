@@ -1,5 +1,5 @@
-//! One text and the filters that have their turns at it. What a filter did is checked before it counts; if it does not
-//! count, the text stays as it was before.
+//! One text and the filters that have their turns at it. A filter's result is checked before it counts; if it does not count,
+//! the text stays unchanged.
 
 use super::{
     host::Filter,
@@ -98,7 +98,7 @@ impl<'a> FilterRun<'a> {
         self.is_normalised = true;
     }
 
-    /// Looks for the sections of tools, unless what was run is known to read files or the like. The filters of those tools have
+    /// Looks for the sections of tools, unless the command is known to read files or the like. The filters of those tools have
     /// their turns at them, but for filters that had the whole text.
     pub fn sections(&mut self, signatures: &Signatures, wanted: fn(&str) -> bool) {
         let Invocation { tool_id, input, .. } = *self.invocation;
@@ -191,7 +191,7 @@ impl<'a> FilterRun<'a> {
         }
         let scope = match self.scope {
             Scope::All if pass.matches(tool_id, input) => Scope::All,
-            // Of a command that is not known, a fallback sees what tools printed.
+            // For an unknown command, a fallback sees the output of tools.
             Scope::All if self.has_sections && pass.stage() == Stage::Fallback => Scope::AnyTool,
             Scope::All => return Ok(None),
             scope => scope,

@@ -144,7 +144,7 @@ mod tests {
         record(&cache, 1, b"again");
         record(&cache, 3, &[b'x'; 50]);
         assert_eq!([1, 2, 3].map(|number| is_there(&cache, number)), [true, false, true]);
-        // One that is too large for the cache is not kept, nor what it would have replaced.
+        // One that is too large for the cache is not kept, nor the one that it would have replaced.
         record(&cache, 3, &[b'x'; 1000]);
         assert_eq!([1, 2, 3].map(|number| is_there(&cache, number)), [true, false, false]);
         let state = cache.state.lock().unwrap();

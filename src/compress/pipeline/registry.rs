@@ -22,7 +22,8 @@ use crate::file_error::FileError;
 /// Filters have their turns in stages (`docs/compress.md`), and within a stage in the order of their registration. A
 /// filter that is added takes the place of one with the same id, and so does a cache.
 ///
-/// A clone has the same filters and caches, not copies of them: what one compressor records in a cache, another one finds.
+/// A clone has the same filters and caches, not copies of them: entries that one compressor records in a cache, another one
+/// finds.
 ///
 /// ```
 /// use aside::compress::{LastRun, Registry};

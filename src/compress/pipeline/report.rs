@@ -1,5 +1,5 @@
 //! The report of one compression: which stretches of each original were kept, replaced or left out, and by which filter. A
-//! report must account for every byte, so that a host can return what was left out.
+//! report must account for every byte, so that a host can return omitted text.
 
 use std::{fmt, ops::Range};
 
@@ -52,7 +52,7 @@ pub struct Stretch {
     pub range: Range<usize>,
     /// Its change.
     pub change: Change,
-    /// The filter that did it, as an index into [`Report::filters`]. `None` for what was kept.
+    /// The filter that did it, as an index into [`Report::filters`]. `None` for a kept stretch.
     pub filter: Option<usize>,
     /// XXH3 (64 bits, seed 0) of these bytes.
     pub hash: u64,
@@ -99,7 +99,7 @@ impl PartReport {
         PartReport { part, length: original.len(), hash: XxHash3_64::oneshot(original), stretches }
     }
 
-    /// Returns bytes of the original, so that a host can show what was left out. Refuses a text that is not the
+    /// Returns bytes of the original, so that a host can show omitted text. Refuses a text that is not the
     /// original.
     ///
     /// # Errors
@@ -210,7 +210,7 @@ pub struct Report {
     pub failed: Vec<Failed>,
     /// Text of a machine format, or text that was compressed before, was cut: it did not fit into the budget.
     pub cut_protected: bool,
-    /// The command failed, by its exit code, and what is left says only that it passed.
+    /// The command failed, by its exit code, and the remaining text says only that it passed.
     pub unexplained: bool,
     /// The parts that were changed by filters. Empty for a stream that outgrew its memory.
     pub parts: Vec<PartReport>,

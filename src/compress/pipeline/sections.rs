@@ -1,5 +1,5 @@
-//! Which tool printed which lines. Most command lines do not say it (`make test`, `npm ci && …`, none at all), so a tool is known
-//! by what it prints: a line of its signature opens a section, in which its filter has its turn. The lines of a program that
+//! Which tool printed which lines. Most command lines do not say it (`make test`, `npm ci && …`, none at all), so a tool is
+//! known by its output: a line of its signature opens a section, in which its filter has its turn. The lines of a program that
 //! reads files look just like that and were asked for, so whoever calls this must know that none did.
 
 use std::sync::Arc;

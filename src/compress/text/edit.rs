@@ -20,7 +20,7 @@ pub enum EditKind {
     LeaveOut { regions: usize },
     /// Whole lines go that are also further up.
     AsAbove,
-    /// A part from the middle of one line goes. What is around it stays, each side on a separate line.
+    /// A part from the middle of one line goes. The text around it stays, each side on a separate line.
     Middle(Inner),
 }
 

@@ -311,7 +311,7 @@ struct Omission {
 }
 
 impl Omission {
-    /// Returns what is missing between two kept lines. `last` is `None` if `line` is the first.
+    /// Returns the missing text between two kept lines. `last` is `None` if `line` is the first.
     fn between(last: Option<&Line>, line: &Line) -> Omission {
         let (number, offset, begun) = last.map_or((0, 0, 0), |last| (last.number + 1, last.end(), last.begun));
         let new = line.begun - begun;

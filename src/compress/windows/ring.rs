@@ -20,8 +20,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// Returns how much memory the line counts as: the length of its text, but at least about the size of the struct, and
-    /// what was left out of it. Otherwise empty lines could take many times the memory.
+    /// Returns how much memory the line counts as: the length of its text, but at least about the size of the struct, and its
+    /// omissions. Otherwise empty lines could take many times the memory.
     fn cost(&self) -> usize {
         const LEAST: usize = size_of::<Line>() - size_of::<Box<[Cut]>>();
         self.bytes.len().max(LEAST) + size_of_val(&*self.cuts)
