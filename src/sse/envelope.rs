@@ -1,6 +1,6 @@
-//! The last event of a stream, as what the next one is held against: servers write the same envelope around each token. Where
-//! only the text differs, and values that nothing is read from, an event need not be parsed again. What is found without
-//! parsing must be what parsing finds.
+//! The last event of a stream, for comparison with the next one: servers write the same envelope around each token. Where
+//! only the text differs, and values that nothing is read from, an event need not be parsed again. The result without parsing
+//! must be the same as with parsing.
 
 use super::choices::{self, Choice, Choices, Layout};
 use super::event::Event;
@@ -238,7 +238,7 @@ impl Envelope {
 const DEPTH: u32 = 2;
 
 /// Finds the values of an object, and of those in it that are read, that may be others in the next event: the `text`, and values
-/// that nothing is read from. All the rest is what the envelope is known by.
+/// that nothing is read from. The rest identifies the envelope.
 fn find(
     data: &[u8],
     reader: &mut Reader<'_>,
@@ -278,7 +278,7 @@ mod tests {
         all_are_read(&[include_str!("messages/fields.rs"), include_str!("format.rs")], messages::is_read, &[]);
         // Their places are noted, and they are read anew.
         let anew = ["sequence_number", "output_index", "logprobs"];
-        // These are members of what is read anew, or a type.
+        // These are members of a part that is read again, or a type.
         let inner = ["id", "status", "summary", "annotations", "output", "reasoning"];
         let both = [&anew[..], &inner].concat();
         all_are_read(&[include_str!("responses/fields.rs"), include_str!("format.rs")], responses::is_read, &both);

@@ -1,4 +1,4 @@
-//! Events of a stream: where one ends, and what its lines say. The bytes themselves stay with the caller: they must go out
+//! Events of a stream: their ends, and the contents of their lines. The bytes themselves stay with the caller: they must go out
 //! unchanged.
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Which answers a rewriter is for, and which requests ask for them, by what HTTP says of them. All hosts decide it here, so
+//! Which answers a rewriter is for, and which requests ask for them, by the HTTP facts about them. All hosts decide it here, so
 //! that none takes an answer for its own that another lets pass. Nothing is allocated and nothing is remembered.
 
 use super::normalise::Thinking;
@@ -81,7 +81,7 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Returns what the body of an answer is, or `None` if the answer is not for a rewriter of these formats: its status is not
+/// Returns the kind of an answer's body, or `None` if the answer is not for a rewriter of these formats: its status is not
 /// 200, its body is compressed, its media type is another, or its path is that of no such format. The method is not read.
 ///
 /// A host that rewrites the answer takes `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest` off it, since
@@ -117,8 +117,8 @@ pub enum Hint {
     Identity = 1,
 }
 
-/// Returns what a host does with a request, or `None` if it leaves the request alone, because its answer is not for a rewriter
-/// of these formats. Only the method and the path are read, since the answer has not come yet.
+/// Returns how a host should treat a request, or `None` if it leaves the request alone, because its answer is not for a
+/// rewriter of these formats. Only the method and the path are read, since the answer has not come yet.
 ///
 /// ```
 /// use aside::sse::{Exchange, Hint, request_hint};
@@ -165,7 +165,7 @@ pub enum RequestModel<'a> {
 /// Finds the model that a request asks for, in all of its body that has come so far. The name is written into `room`.
 ///
 /// It is the string `"model"` of the object; if there are several, the first. There is none if that is not a string, does not
-/// fit, or is not UTF-8, and if the body is not a JSON object. What comes after the model is not read.
+/// fit, or is not UTF-8, and if the body is not a JSON object. Text after the model is not read.
 ///
 /// ```
 /// use aside::sse::{RequestModel, request_model};

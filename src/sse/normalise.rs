@@ -18,7 +18,7 @@
 pub struct Shapes(u32);
 
 impl Shapes {
-    /// None: what a server sends in another shape stays as it is.
+    /// None: other shapes that a server sends stay unchanged.
     pub const NONE: Shapes = Shapes(0);
     /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of `reasoning_details`, is
     /// sent in the field that [`Options::field`](super::Options::field) says.

@@ -184,10 +184,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// The default of [`max_event`](Options::max_event): 16 MiB. Memory is used for what comes, not reserved in advance.
+    /// The default of [`max_event`](Options::max_event): 16 MiB. Memory is used as data arrives, and not reserved in advance.
     pub const MAX_EVENT: usize = 16 << 20;
 
-    /// The default of [`max_held`](Options::max_held): 1 MiB. Memory is used for what is held, not for what may be.
+    /// The default of [`max_held`](Options::max_held): 1 MiB. Memory is used for held bytes only, not for the limit.
     pub const MAX_HELD: usize = call_writer::Options::MAX_HELD;
 
     /// Returns the default options.
@@ -195,7 +195,7 @@ impl Options {
         Options::default()
     }
 
-    /// Sets what is open at the first byte of each choice's text. With `None`, the dialect's own start.
+    /// Sets the span that is open at the first byte of each choice's text. With `None`, the dialect's own start.
     pub fn start(self, start: impl Into<Option<Start>>) -> Options {
         Options { start: start.into(), ..self }
     }
@@ -352,13 +352,13 @@ impl Options {
         Options { formats, ..self }
     }
 
-    /// Sets what the thinking becomes in the items of OpenAI Responses.
+    /// Sets the form of the thinking in the items of OpenAI Responses.
     pub fn responses_as(self, responses_as: ResponsesAs) -> Options {
         Options { responses_as, ..self }
     }
 
-    /// Mends what makes clients fail in a stream of events: empty data, comments inside events, objects over several lines,
-    /// chunks without choices, and more.
+    /// Mends faults in a stream of events that make clients fail: empty data, comments inside events, objects over several
+    /// lines, chunks without choices, and more.
     pub fn repair(self, repair: bool) -> Options {
         Options { repair, ..self }
     }
@@ -394,8 +394,8 @@ impl Options {
         Options { label, ..self }
     }
 
-    /// Writes what one chunk of a stream becomes as one chunk, the thinking before the content, for clients that count chunks. It
-    /// applies to chat, legacy completions and Ollama.
+    /// Writes the result of each chunk of a stream as one chunk, the thinking before the content, for clients that count
+    /// chunks. It applies to chat, legacy completions and Ollama.
     pub fn merge(self, merge: bool) -> Options {
         Options { merge, ..self }
     }

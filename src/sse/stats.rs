@@ -1,5 +1,5 @@
-//! The counts of a host's streams: how much was read, how much was changed, and what passed although it should not have.
-//! It is the same for all formats.
+//! The counts of a host's streams: how much was read, how much was changed, and the events that passed although they should not
+//! have. It is the same for all formats.
 
 /// Counts of a rewriter's streams since it was made, or since the last [`reset`](super::Rewriter::reset). A finish keeps them.
 ///
@@ -33,7 +33,7 @@ pub struct Stats {
     pub unpromoted: u64,
     /// Events that repeat a whole text and lack some of it, because that text was too long to be kept.
     pub truncated: u64,
-    /// Bytes of text that were sent as thinking. What a server splits itself is not counted.
+    /// Bytes of text that were sent as thinking. Text that a server splits itself is not counted.
     pub thinking_bytes: u64,
     /// Bytes of text that were sent as content.
     pub content_bytes: u64,

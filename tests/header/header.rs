@@ -1,6 +1,6 @@
 //! Compares the files that are generated from `src/ffi` with it: the headers and their plain forms, the C test of layouts, and
-//! the numbers of the bindings. C, C++, cffi and LuaJIT read the headers without a warning, and the library exports just what
-//! they declare. Nobody writes a declaration or a number twice.
+//! the numbers of the bindings. C, C++, cffi and LuaJIT read the headers without a warning, and the library exports exactly
+//! their declarations. Nobody writes a declaration or a number twice.
 //!
 //! `description.rs` reads the declarations, and each other file writes a language. The declarations are not checked by a
 //! compiler; safer-ffi prints plain prototypes of the functions that the compiler really exports. One C file that includes both

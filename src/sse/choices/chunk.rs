@@ -110,7 +110,7 @@ impl Choice {
     }
 }
 
-/// A field that ends the text before it: clients close their text part there, and show what comes later after it.
+/// A field that ends the text before it: clients close their text part there, and show later text after it.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Part {
     /// `tool_calls`, or `function_call` of older servers.

@@ -79,7 +79,7 @@ impl ChoiceStream {
         self.text.held() + self.wrapper.get().map_or(0, Wrapper::held)
     }
 
-    /// Takes the thinking that the server has sent in an event, or adds what is held of it to `parts`, because more of the answer
+    /// Takes the thinking that the server has sent in an event, or adds its held bytes to `parts`, because more of the answer
     /// comes, or nothing.
     fn unwrap(&mut self, setup: &Setup, choice: &Choice, data: &[u8], scratch: &mut Scratch) -> Result<(), Error> {
         let Scratch { parts, edits, .. } = scratch;
@@ -98,7 +98,7 @@ impl ChoiceStream {
         if is_more || choice.finishes { self.end_thinking(parts) } else { Ok(()) }
     }
 
-    /// Adds what is held of the server's thinking.
+    /// Adds the held bytes of the server's thinking.
     fn end_thinking(&mut self, parts: &mut Parts) -> Result<(), Error> {
         let Some(wrapper) = self.wrapper.get_mut() else { return Ok(()) };
         let mut left = Vec::new();
@@ -172,12 +172,12 @@ impl Choices {
         }
     }
 
-    /// Returns whether what was read last has no choice.
+    /// Returns whether the event that was read last has no choice.
     pub fn is_empty(&self) -> bool {
         self.read.is_empty()
     }
 
-    /// Returns whether what was read last ends its first choice.
+    /// Returns whether the event that was read last ends its first choice.
     pub fn is_finished(&self) -> bool {
         self.read.first().is_some_and(|choice| choice.finishes)
     }
@@ -221,7 +221,7 @@ impl Choices {
         Ok(Some(self.all.len() - 1))
     }
 
-    /// Writes what is held back for the choices that `due` names.
+    /// Writes the held text of the choices that `due` names.
     fn release_some(
         &mut self,
         context: &mut Context<'_>,
@@ -458,7 +458,7 @@ impl Protocol for Choices {
     }
 }
 
-/// Takes what a choice says in a chunk, of which `parts` are to be sent. `is_split` says that the server splits it itself.
+/// Takes a choice's members in a chunk, of which `parts` are to be sent. `is_split` says that the server splits it itself.
 fn promote(
     setup: &mut Setup,
     promotion: &mut Promotion,

@@ -85,7 +85,7 @@ impl TextBlock {
         Ok(index)
     }
 
-    /// Writes the start if it has no text yet, because what comes must not pass it.
+    /// Writes the start if it has no text yet, because later text must not precede it.
     pub fn make_way(&mut self, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<(), Error> {
         if self.waits && !self.has_text {
             self.open(Target::Content, outgoing, out)?;
@@ -93,7 +93,7 @@ impl TextBlock {
         Ok(())
     }
 
-    /// Writes the start as it came, with this index, and what waits with it.
+    /// Writes the start unchanged, with this index, and the text that waits with it.
     fn write_start(&mut self, index: u64, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<(), Error> {
         outgoing.added += u64::from(!mem::take(&mut self.waits));
         let (mut event, mut edits) = (Event::new(), Edits::default());
@@ -125,7 +125,7 @@ impl TextBlock {
         outgoing.stop(open.index, out)
     }
 
-    /// Writes what goes before the end of a block.
+    /// Writes the events before the end of a block.
     pub fn before_stop(&self, open: OpenBlock, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> memory::Result<()> {
         if open.target == Target::Reasoning { outgoing.signature(open.index, out) } else { Ok(()) }
     }

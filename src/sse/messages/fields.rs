@@ -67,7 +67,7 @@ impl Part {
         self.kind.as_ref().is_some_and(|value| data[value.clone()] == *kind)
     }
 
-    /// Reads a block, or what an event adds to one.
+    /// Reads a block, or a delta of one.
     pub fn read(data: &[u8], reader: &mut Reader<'_>) -> Option<Part> {
         let mut part = Part::default();
         let (mut kinds, mut texts) = (0, 0);

@@ -100,7 +100,7 @@ impl Message {
         }
     }
 
-    /// Notes what a block that is not split has of thinking and text. The server splits the thinking itself if it sends some that is
+    /// Notes the thinking and text of a block that is not split. The server splits the thinking itself if it sends some that is
     /// not empty, or a signature: an empty block alone says nothing.
     pub fn take_passing(
         &mut self,

@@ -1,7 +1,7 @@
 //! Anthropic Messages: a message is a list of blocks, and each text block becomes blocks of thinking, text and calls. A client
 //! must be able to take each block for one of the server's own: blocks begin, grow and end in order, and no index is left out.
 //!
-//! A text block of the server, and what goes out for each of its events:
+//! A text block of the server, and the output for each of its events:
 //!
 //! | state | thinking comes | content comes | a call comes | its end comes |
 //! |---|---|---|---|---|
@@ -201,7 +201,7 @@ impl Messages {
         Ok(goes && is_all)
     }
 
-    /// Reads what is added to a block. Returns whether the event goes out.
+    /// Reads a delta of a block. Returns whether the event goes out.
     fn block_delta(
         &mut self,
         context: &mut Context<'_>,
@@ -350,7 +350,7 @@ impl Messages {
         Ok(true)
     }
 
-    /// Notes the changes of the event that says why the message stops, and writes what goes before it.
+    /// Notes the changes of the event that says why the message stops, and writes the events before it.
     fn message_delta(&mut self, context: &mut Context<'_>, fields: &Fields, data: &[u8]) -> Result<(), Error> {
         let Context { setup, scratch: Scratch { edits, .. }, out } = context;
         let message = &mut self.message;
@@ -446,7 +446,7 @@ impl Protocol for Messages {
         Ok(mem::take(&mut self.owes_line_feed))
     }
 
-    /// Writes what is held back of all text blocks, and the starts of those that have no text yet.
+    /// Writes the held text of all text blocks, and the starts of those that have no text yet.
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error> {
         // The next event is not read, and may be content.
         self.message.promotion.close();

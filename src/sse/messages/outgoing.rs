@@ -88,7 +88,7 @@ impl Outgoing {
         })
     }
 
-    /// Writes what is added to a block. `text` writes a string, with its quotes.
+    /// Writes a delta of a block. `text` writes a string, with its quotes.
     pub fn delta(
         &mut self,
         index: u64,

@@ -149,7 +149,7 @@ impl Repairer {
         let is_same = same && written == raw.len();
         let content = self.content.take().filter(|_| is_same && raw.ends_with(b"\n"));
         self.clean.note(raw, content)?;
-        // A blank line may be the second half of a line end, or end what had to wait for it.
+        // A blank line may be the second half of a line end, or end an event that had to wait for it.
         Ok(has_lines && !is_same)
     }
 

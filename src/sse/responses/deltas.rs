@@ -185,7 +185,7 @@ impl Responses {
         Ok(Outcome::of(is_written))
     }
 
-    /// Writes what the scanner has reported: the last stretch in the carrier, if there is one. Returns whether that is written.
+    /// Writes the scanner's results: the last stretch in the carrier, if there is one. Returns whether that is written.
     pub(super) fn write_runs(
         &mut self,
         context: &mut Context<'_>,

@@ -73,8 +73,8 @@ pub struct Fields<At = Span> {
     pub response: Option<At>,
 }
 
-/// Returns whether something is read from members with this name that must not vary. What is noted here is otherwise only where
-/// a value is.
+/// Returns whether something is read from members with this name that must not vary. Otherwise only the range of a value is
+/// noted here.
 pub fn is_read(name: &[u8]) -> bool {
     let read: [&[u8]; 11] = [
         b"type",

@@ -275,7 +275,7 @@ impl Responses {
                 }
             }
         } else if self.messages.iter().any(Message::holds_start) {
-            // It overtakes what is held.
+            // It precedes the held text.
             self.outgoing.renumbers = true;
         }
         self.outgoing.pass(event, fields, &mut context.scratch.edits, None, context.out)?;
@@ -412,7 +412,7 @@ impl Protocol for Responses {
         Ok(last != Outcome::Written)
     }
 
-    /// Writes what is held back.
+    /// Writes the held text.
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error> {
         self.release_but(context, input, None)?;
         self.count(context.setup);

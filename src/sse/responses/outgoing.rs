@@ -107,7 +107,7 @@ impl Outgoing {
         number
     }
 
-    /// Adds text to what is kept, as long as there is room. Returns whether there was.
+    /// Adds text to the kept text, as long as there is room. Returns whether there was.
     pub fn keep(&mut self, text: &mut Vec<u8>, more: &[u8]) -> memory::Result<bool> {
         let len = self.take_room(more);
         append(text, &more[..len])?;
@@ -124,7 +124,7 @@ impl Outgoing {
         len
     }
 
-    /// Adds JSON to a list of what is kept, if there is room for all of it. Returns whether there was.
+    /// Adds JSON to the kept list, if there is room for all of it. Returns whether there was.
     pub fn keep_whole(&mut self, list: &mut Vec<u8>, json: &[u8]) -> memory::Result<bool> {
         let comma = if list.is_empty() { &b""[..] } else { b"," };
         let len = comma.len() + json.len();

@@ -1,5 +1,5 @@
-//! Items that come whole, with all of their text: in a body, and once more at the end of a stream. A client must find in them what
-//! it has put together from the stream, so each text is cut where the stream's was, if that is known.
+//! Items that come whole, with all of their text: in a body, and once more at the end of a stream. A client must find in them
+//! the same texts as in the stream, so each text is cut where the stream's was, if that is known.
 
 use std::mem;
 

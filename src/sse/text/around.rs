@@ -1,6 +1,6 @@
 //! The text around the calls that a client gets. Models write blanks between calls, close a region twice, and end their turn with
 //! a token that the server did not take out. None of that is an answer, and clients refuse a block that has nothing but blanks. So
-//! blanks wait here for the text after them, and what a call shows to be framing does not leave.
+//! blanks wait here for the text after them, and blanks that a call shows to be framing are not sent.
 //!
 //! | before | blanks come | a token comes | other text comes | a call comes |
 //! |---|---|---|---|---|
@@ -113,7 +113,7 @@ impl Tokens {
     }
 }
 
-/// Returns what closes a call of a table, and a value of it.
+/// Returns the closers of a table's calls, and of their values.
 fn closers_of(table: &CallTable) -> [&[u8]; 2] {
     match &table.body {
         BodyRule::Tags(rule) => [&table.end, &rule.value[1]],
@@ -185,7 +185,7 @@ impl Around {
     }
 }
 
-/// Where a text's stretches go to, past what waits around its calls.
+/// The destination of a text's stretches, after the text that waits around its calls.
 pub struct Sink<'a> {
     pub parts: &'a mut Parts,
     pub around: &'a mut Around,
@@ -278,7 +278,7 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Decides what it can of the bytes that wait.
+    /// Decides as many of the waiting bytes as it can.
     fn settle(&mut self, at_end: bool) -> memory::Result<()> {
         loop {
             let is_behind_call = self.is_behind_call();
@@ -352,7 +352,7 @@ impl Sink<'_> {
         self.around.last == Some(Target::Calls)
     }
 
-    /// Takes note of a call for the client: what waits was framing.
+    /// Notes a call for the client: the waiting bytes were framing.
     fn begin_call(&mut self) -> memory::Result<()> {
         self.settle(true)?;
         self.around.take_away(self.around.waiting.len())?;

@@ -1,6 +1,6 @@
-//! Tool calls in a choice's text: between what the scanner reports and what goes into the fields. A client must get each byte
-//! of a tool region once, as a part of a call or as content, and cannot take back what it got. So the text of a region waits
-//! here until a call of it is emitted, or until it is clear that none will be; but never an answer to its end.
+//! Tool calls in a choice's text: between the scanner's events and the fields. A client must get each byte of a tool region
+//! once, as a part of a call or as content, and cannot take back text that it got. So the text of a region waits here until a
+//! call of it is emitted, or until it is clear that none will be; but never an answer to its end.
 
 use std::mem;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ pub struct Calls {
 struct Region {
     /// A call of it may be emitted.
     is_open: bool,
-    /// It is the body of a message with a header, which is not a part of what was said.
+    /// It is the body of a message with a header, which is not a part of the text.
     is_message: bool,
     /// The header of that names no call: its body is for a tool of the server's.
     is_of_server: bool,
@@ -222,7 +222,7 @@ impl Calls {
         }
     }
 
-    /// Lets go of what waits: a call that is not emitted yet will not be.
+    /// Releases the waiting text: a call that is not emitted yet will not be.
     pub fn release(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
         if let OpenCall::Waits(_) = self.region.call {
             self.writer.drop_call();
@@ -311,7 +311,7 @@ fn named_by_header(dialect: &Dialect) -> Option<&HeadRule> {
 }
 
 impl Region {
-    /// Returns what the waiting text takes.
+    /// Returns the memory of the waiting text.
     fn len(&self) -> usize {
         self.text.len() + size_of::<Span>() * self.dropped.len()
     }
@@ -356,7 +356,7 @@ impl Region {
         Ok(())
     }
 
-    /// Lets go of what waits before a call that is emitted: of that, only other calls are text.
+    /// Releases the text that waits before a call that is emitted: only other calls in it are text.
     fn begin_emitting(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
         self.dropped.iter().try_for_each(|span| out.push_content(&self.text[span.clone()]))?;
         self.clear();
@@ -371,7 +371,7 @@ impl Region {
         Ok(())
     }
 
-    /// Lets go of what waits before the open call.
+    /// Releases the text that waits before the open call.
     fn release_to(&mut self, start: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         out.push_content(&self.text[..start])?;
         self.text.drain(..start);

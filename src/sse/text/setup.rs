@@ -221,7 +221,7 @@ impl Setup {
         Ok(start)
     }
 
-    /// Keeps what the rewriter goes back to.
+    /// Keeps the settings that the rewriter returns to.
     fn keep_defaults(&mut self) -> Result<(), Error> {
         let Setup { dialect, options, .. } = self;
         self.defaults.made_by(|| Defaults { dialect: dialect.clone(), options: *options })?;

@@ -1,4 +1,4 @@
-//! Reads one text: feeds its scanner, and turns what that reports into parts.
+//! Reads one text: feeds its scanner, and turns its events into parts.
 
 use super::around::{Around, Sink};
 use super::bare::Bare;
@@ -35,7 +35,7 @@ pub struct TextStream {
     pub end_reason: EndReason,
     /// Its calls, if they are wanted and some text has come.
     pub(super) calls: TryBox<Calls>,
-    /// They have no markers: what is left of the text without its thinking is read by this.
+    /// They have no markers: this reads the text without its thinking.
     pub(super) bare: TryBox<Bare>,
     /// Each stretch of it may begin a block.
     begins_blocks: bool,
@@ -174,7 +174,7 @@ impl TextStream {
             Input::Flush => scanner.flush(take),
             Input::ServerCall => scanner.pass_call(take),
             Input::Finish => {
-                // Whoever knows why it has ended decides what follows from it.
+                // The caller, which knows why it has ended, decides the consequence.
                 scanner.end_reason(EndReason::Ended);
                 scanner.finish(take)
             }

@@ -1,4 +1,4 @@
-//! Writes what a message becomes: its start and its deltas, in the events of the server where they can carry it.
+//! Writes a rewritten message: its start and its deltas, in the events of the server where they can carry it.
 
 use std::mem;
 

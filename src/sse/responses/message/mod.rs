@@ -363,7 +363,7 @@ impl Message {
         self.pieces.as_ref().is_none_or(|pieces| pieces.iter().rev().any(is_it))
     }
 
-    /// Ends it. What is needed where its text comes again stays.
+    /// Ends it. The data that is needed when its text is repeated stays.
     pub fn end(&mut self, outgoing: &mut Outgoing) {
         outgoing.forget(&mut self.text.text);
         outgoing.forget(&mut self.done.text);

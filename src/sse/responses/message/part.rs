@@ -15,7 +15,7 @@ pub struct TextConfig {
 }
 
 impl TextConfig {
-    /// Returns what reads the text.
+    /// Returns the stream that reads the text.
     pub fn start(self, setup: &Setup) -> Result<TextStream, Error> {
         let mut text = TextStream::new(if self.number == 0 { setup.scanner()? } else { setup.split_scanner()? }, true);
         if self.server.thinking {
@@ -85,7 +85,7 @@ impl TextPart {
         }
     }
 
-    /// Returns whether this whole text is what has come in pieces.
+    /// Returns whether this whole text equals its pieces.
     pub fn agrees(&self, said: &[u8]) -> bool {
         self.digest == Digest::of(said)
     }
