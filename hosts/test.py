@@ -21,7 +21,7 @@ def event(text):
 
 
 def is_lines(name):
-    """Returns whether a recording is of Ollama's own format."""
+    """Returns whether a recording has Ollama's own format."""
     return name.endswith(".ndjson") or "ollama" in os.path.basename(os.path.dirname(name)) or "/ollama" in name
 
 

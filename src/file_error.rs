@@ -1,5 +1,5 @@
-//! Says what is wrong with a TOML file: the line, the key, and what to write instead. Files may be anybody's, so every
-//! error here takes time linear in the file, is of bounded length, and holds no control characters that would act on a
+//! Says what is wrong with a TOML file: the line, the key, and what to write instead. Files may come from anybody, so every
+//! error here takes time linear in the file, has bounded length, and contains no control characters that would act on a
 //! terminal.
 
 use std::{borrow::Cow, fmt, ops::Range};

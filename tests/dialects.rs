@@ -455,7 +455,7 @@ fn a_marker_that_begins_as_code_does_is_refused_beside_code() {
     let guarded = |text: &str| with(2, r#"guard = ["fences"]"#).replace(r#"["<a>"]"#, text);
     Dialect::load(&guarded(r#"["<`>"]"#)).unwrap();
     refused(&guarded(r#"["<b>", "```"]"#), 6, "open", &["```", "guard"]);
-    // Of a fence's line, up to three spaces would be markers.
+    // Up to three spaces of a fence's line would be markers.
     refused(&guarded(r#"["<b>", "  "]"#), 6, "open", &["`  `", "guard"]);
     Dialect::load(&guarded(r#"["<b>"]"#).replace(r#"after_open = "\n""#, r#"before_open = " ""#)).unwrap();
     refused(&format!("{}quote = \"~\"\n", guarded(r#"["<b>"]"#)), 9, "quote", &["~", "guard"]);

@@ -340,7 +340,7 @@ fn sizes(job: &str) -> [usize; 3] {
     if job == "large" { [2000, 256 << 10, 1 << 20] } else { SIZES }
 }
 
-/// Returns whether a job is of this name. There are few large files, because the counts are the same for smaller ones.
+/// Returns whether a job has this name. There are few large files, because the counts are the same for smaller ones.
 fn is_of(job: &str, name: &str) -> bool {
     let (is_many, is_filter) = (name.starts_with("many "), name.starts_with("filter "));
     match job {

@@ -133,7 +133,7 @@ fn a_name_moves_to_the_name_that_is_asked_for() {
             ),
             (r#"{"thinking":"a","role":"assistant"}"#, r#"{"reasoning":"a","role":"assistant"}"#),
             (r#"{"role":"assistant","reasoning":"a"}"#, r#"{"role":"assistant","reasoning":"a"}"#),
-            // Of two, that which is asked for counts, unless it is empty.
+            // If there are two, the requested one counts, unless it is empty.
             (
                 r#"{"role":"assistant","reasoning_content":"a","reasoning":"b"}"#,
                 r#"{"role":"assistant","reasoning":"b"}"#,

@@ -394,7 +394,7 @@ fn a_call_of_another_tool_is_text_or_gone_or_told() {
             let calls = if unknown_tool == UnknownTool::Tell { [no, F].concat() } else { F.to_vec() };
             let wanted = said(&format!("Now.{}", alone.content), &calls, called);
             assert_eq!([&body, &stream], [&wanted, &wanted], "{format:?} {unknown_tool:?}");
-            // Of an empty list, all tools are unknown.
+            // With an empty list, all tools are unknown.
             let none = options.tools(Arc::new(Tools::read("[]").unwrap()));
             let [body, stream] = both(format, &none, UNKNOWN);
             assert_eq!([&body, &stream], [&alone, &alone], "{format:?} {unknown_tool:?}");
@@ -574,7 +574,7 @@ fn arguments_are_mended_where_nothing_has_to_be_guessed() {
         // Without the option it is not.
         let calls = written(writing(), text, EndReason::Ended);
         assert_ne!((&*calls[0].1, calls[0].2.unwrap().2), (*wanted, true), "{text}");
-        // Who wants no call that is not whole wants none that was mended.
+        // A host that does not want incomplete calls does not want mended ones either.
         assert_eq!(written(writing().repair_arguments(true).not_whole(NotWhole::Hold), text, EndReason::Ended), []);
     }
     // Arguments that stay, with the option and without it.

@@ -688,7 +688,7 @@ fn bytes_that_are_no_utf8_pass_through() {
 fn keys_may_be_escaped_doubled_and_anywhere() {
     let escaped = delta("\"c\\u006fntent\":\"<think>a\"").replace("choices", "ch\\u006Fices");
     assert_eq!(chat(&escaped), delta("\"reasoning_content\":\"a\"").replace("choices", "ch\\u006Fices"));
-    // Of two, readers take the last.
+    // If there are two, readers take the last.
     let input = delta("\"content\":\"x\",\"content\":\"<think>a\"");
     assert_eq!(qwen3(&input), delta("\"content\":\"x\",\"content\":null,\"reasoning_content\":\"a\""));
     for input in [
@@ -744,7 +744,7 @@ fn several_lines_of_data_are_several_events() {
     let two = line(a.clone()) + &b;
     let wanted = thinking("hm") + &content("Yes.");
     assert_eq!(qwen3(&two), wanted);
-    // Of these, the stream's end.
+    // One of these: the stream's end.
     let end = "data: [DONE]\n\n".to_owned();
     let input = line(content("a<")) + &end;
     assert_eq!(qwen3(&input), content("a") + &more("\"content\":\"<\"") + &end);
@@ -1123,7 +1123,7 @@ fn bodies() {
         assert_eq!(with(&dialect, &Options::default(), other.as_bytes()), other);
         assert_eq!(with(&dialect, &Options::new().body(Body::Json), other.as_bytes()), other);
     }
-    // A body leaves as soon as it is whole, and one that is too long is counted.
+    // A body is sent as soon as it is whole, and one that is too long is counted.
     let text = body("\"content\":\"<think>a\"");
     let mut rewriter = Rewriter::new(&dialect, &Options::new().max_event(text.len())).unwrap();
     let mut out = Vec::new();

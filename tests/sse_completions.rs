@@ -164,7 +164,7 @@ fn thinking_stands_beside_an_empty_text() {
     let options = options().field(Field::Reasoning);
     let output = at_every_cut(&Dialect::find("qwen3").unwrap(), &options, &text("<think>hm"));
     assert_eq!(output, thinking("hm").replace("reasoning_content", "reasoning"));
-    // Of two texts in one choice, the last counts.
+    // If a choice has two texts, the last counts.
     let input = chunk("\"text\":\"a\",\"text\":\"<think>hm\"");
     assert_eq!(qwen3(&input), chunk("\"text\":\"a\",\"text\":\"\",\"reasoning_content\":\"hm\""));
 }

@@ -587,7 +587,7 @@ fn only_the_first_text_starts_in_the_thinking() {
     assert_eq!(said(&items), wanted);
     let body = at_every_cut(&qwen3(), &options, &body(&stream));
     assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["output"], Value::from(items));
-    // Of the next response it is so again.
+    // The same holds for the next response.
     let out = at_every_cut(&qwen3(), &options, &(stream.clone() + "data: [DONE]\n\n" + &stream));
     let (first, second) = out.split_once("data: [DONE]\n\n").unwrap();
     assert_eq!(first, second);
@@ -679,7 +679,7 @@ fn a_whole_text_that_disagrees_is_split_by_itself() {
         let (again, _) = disagreeing(&["<think>\nso\n\n</think>\n\n", " Hi "], whole);
         assert_eq!(again, [json!("Hi"), json!("Hi"), json!("Hi")]);
     }
-    // Of these events, none has a place for thinking that is new.
+    // None of these events has a place for new thinking.
     let whole = "<think>so</think>Other";
     let (again, items) = disagreeing(&["Hi"], whole);
     assert_eq!(again, [json!(whole), json!(whole), json!(whole)]);

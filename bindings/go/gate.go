@@ -17,8 +17,8 @@ type Exchange struct {
 // formats at all: its status is 200, it is not compressed, its media type is one that a rewriter reads, and its path is that of
 // one of the formats.
 //
-// Whoever rewrites an answer removes its headers Content-Length, ETag, Content-MD5, Digest and Repr-Digest, and calls
-// [Rewriter.Finish] at its end. Wants may be called at any time.
+// The program that rewrites an answer must remove its headers Content-Length, ETag, Content-MD5, Digest and Repr-Digest, and
+// call [Rewriter.Finish] at its end. Wants may be called at any time.
 func Wants(exchange Exchange) (Body, bool) {
 	return wants(&exchange)
 }
@@ -37,8 +37,8 @@ func RequestModel(body []byte) (model string, known bool) {
 	return requestModel(body)
 }
 
-// RequestThinking returns whether a request wants the thinking in its answer, for RewriterOptions.Thinking. Of the exchange, only the
-// path is read; body is the whole body of the request.
+// RequestThinking returns whether a request wants the thinking in its answer, for RewriterOptions.Thinking. Only the path of
+// the exchange is read; body is the whole body of the request.
 //
 // A request wants none if it has "include_reasoning": false, "reasoning": {"exclude": true} or "think": false, or if it is one of
 // Messages without "thinking", or with one that is disabled. Any other, and a body that is not a JSON object, wants it. It may be called

@@ -38,9 +38,9 @@ func (s *toolStream) free() {
 // NewStream returns a stream for one tool's output, which holds up to memory bytes of it. memory must be at least 4,096 and at
 // least four times the budget; less is [ErrOption].
 //
-// A text that fits into the memory is written at the end, as [Compressor.Compress] returns it but without a banner. Of a longer
-// text, a compressor without a budget removes repeats and writes the rest as it comes; one with a budget writes head, tail and
-// error regions at the end.
+// A text that fits into the memory is written at the end, as [Compressor.Compress] returns it but without a banner. From a
+// longer text, a compressor without a budget removes repeats and writes the rest as it arrives; one with a budget writes head,
+// tail and error regions at the end.
 //
 // The compressor may be closed before the stream. Close frees the stream; the garbage collector frees a forgotten one.
 func (c *Compressor) NewStream(invocation Invocation, memory int, to io.Writer) (*ToolStream, error) {

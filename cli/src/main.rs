@@ -103,7 +103,7 @@ fn main() -> ExitCode {
     };
     let (message, code) = match done {
         Ok(code) => return code,
-        // Whoever reads our output has seen enough (`| head -1`).
+        // The reader of our output has seen enough (`| head -1`).
         Err(Stop::PipeClosed) => return ExitCode::SUCCESS,
         Err(Stop::Failed(message)) => (message, 1),
         Err(Stop::NotRun(message, code)) => (message, code),

@@ -237,7 +237,7 @@ impl Arguments {
 }
 
 fn read_tools(file: &Path) -> Result<Arc<Tools>, Stop> {
-    // Whoever runs the program chose the file: it may be of any length.
+    // The user chose the file: it may have any length.
     let tools = Tools::read_up_to(&read_text(file)?, Some(usize::MAX));
     Ok(Arc::new(tools.map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?))
 }

@@ -63,7 +63,7 @@ fn bytes_that_are_no_text_and_output_without_end() {
     let plain: Vec<u8> = bytes.iter().copied().filter(|byte| !b"\x1b\r\x08".contains(byte)).collect();
     assert!(feed(&["--budget", "4k"], &bytes).stdout.len() <= 4096);
     assert!(feed(&[], &plain).stdout.len() <= plain.len());
-    // Whoever reads has gone: the command ends by its own pipe, and its status counts.
+    // The reader has gone: the command ends by its own pipe, and its status counts.
     let script = format!("{PROGRAM} squeeze -- sh -c 'yes | head -200000; exit 3' | head -1; exit ${{PIPESTATUS[0]}}");
     let output = run(Command::new("bash").args(["-c", &script]));
     assert_eq!((out(&output).as_str(), output.status.code()), ("y\n", Some(3)));

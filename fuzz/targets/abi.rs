@@ -388,7 +388,7 @@ pub fn run(data: &[u8]) {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // After a check that failed, the thought is of no interest.
+        // After a check that failed, the thought is ignored.
         if !std::thread::panicking() {
             self.keeps_thought();
         }

@@ -295,7 +295,7 @@ fn same(dialect: &Dialect, options: &Options, begin: &Begin, stream: &[u8], leng
     };
     let whole = run(&[stream]);
     let mut ways = vec![cut(stream, lengths)];
-    // For a long one this takes most of the time, and finds the same as for a short one.
+    // With a long one this takes most of the time, and finds the same as with a short one.
     if stream.len() < 1500 {
         ways.push(support::bytes(stream));
     }

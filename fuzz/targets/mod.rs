@@ -11,7 +11,7 @@ pub mod scanner;
 
 use aside::{Dialect, Kind, Scanner, ScannerOptions};
 
-/// An input is eaten from the front; behind its end come zeros.
+/// An input is consumed from the front; zeros follow its end.
 pub struct Input<'a> {
     pub rest: &'a [u8],
 }

@@ -40,7 +40,7 @@ pub struct Element {
     tags: Vec<Tag>,
     /// How many are open, itself included.
     pub depth: usize,
-    /// Of each that is open, a hash of its name.
+    /// A hash of the name of each open element.
     names: Vec<u64>,
 }
 

@@ -8,7 +8,7 @@ use crate::{Channel, Dialect, Error, Event, Kind, calls::table::CallTable};
 
 impl CallWriter {
     /// Takes the next event of a scanner that reports calls ([`Options::calls`](crate::ScannerOptions::calls)), and hands each
-    /// delta that can leave to `on_delta`. Events that do not belong to a call change nothing.
+    /// delta that can be sent to `on_delta`. Events that do not belong to a call change nothing.
     ///
     /// # Errors
     ///
@@ -21,7 +21,7 @@ impl CallWriter {
         })
     }
 
-    /// Takes the next event, and hands each delta that can leave to a sink that may fail.
+    /// Takes the next event, and hands each delta that can be sent to a sink that may fail.
     pub(crate) fn take(&mut self, event: &Event<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
         let piece = match event.kind {
             Kind::Call { rule, table, index } => {

@@ -53,13 +53,13 @@ pub struct KeyedArguments {
     /// The types of a value whose type is unknown.
     unknown: Types,
     has_keys: bool,
-    /// The last key, and whether it has still to leave: it does with the first byte of its value.
+    /// The last key, and whether it must still be sent, which happens with the first byte of its value.
     key: String,
     is_key_due: bool,
     state: ValueState,
     /// A closer names another element than the one that it closes.
     is_broken: bool,
-    /// Of the last key, by the schema or the word for its type.
+    /// The types of the last key, by the schema or the word for its type.
     types: Types,
     schema: Option<ValueId>,
     element: Element,
@@ -211,7 +211,7 @@ impl KeyedArguments {
             }
         }
         if self.is_broken {
-            // If no argument has left yet, the call is text.
+            // If no argument has been sent yet, the call is text.
             if self.has_keys {
                 self.overflow("", held, out)?;
             }

@@ -140,7 +140,7 @@ impl Options {
         Options { id_prefix: id_prefix.into(), ..self }
     }
 
-    /// Sets the most bytes of a call that are held because they cannot leave yet: a value until its type is known, arguments
+    /// Sets the most bytes of a call that are held because they cannot be sent yet: a value until its type is known, arguments
     /// until the name has come. With `None`, [`Options::MAX_HELD`].
     pub fn max_held(self, bytes: impl Into<Option<usize>>) -> Options {
         Options { max_held: bytes.into().unwrap_or(Options::MAX_HELD), ..self }

@@ -35,9 +35,9 @@ pub struct CallHeader {
     pub id: String,
     pub late_id: String,
     pub name: String,
-    /// The first delta has left.
+    /// The first delta has been sent.
     pub is_emitted: bool,
-    /// Nothing leaves before the call is whole.
+    /// Nothing is sent before the call is whole.
     pub holding: Option<Holding>,
     /// It had more arguments than may be held.
     pub is_too_long: bool,

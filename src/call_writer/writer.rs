@@ -27,7 +27,7 @@ pub enum CallState {
     Idle,
     /// It is not known yet whether the call is emitted.
     Undecided,
-    /// The call's first delta has left.
+    /// The call's first delta has been sent.
     Emitted,
     /// No delta of the call will come.
     Dropped,
@@ -46,11 +46,11 @@ pub struct CallWriter {
     emitted: u64,
     is_open: bool,
     is_dropped: bool,
-    /// It is of a tool that the request does not list, and its text is to be removed.
+    /// It calls a tool that the request does not list, and its text is to be removed.
     is_removed: bool,
     /// How calls are held until they are whole, if they are.
     holding: Option<Holding>,
-    /// Of the open call's table.
+    /// The rules of the open call's table.
     rules: CallRules,
     pub(super) header: CallHeader,
     has_name: bool,
@@ -125,7 +125,7 @@ impl CallWriter {
         self.emitted + u64::from(self.state() == CallState::Emitted)
     }
 
-    /// Drops the open call if nothing of it has left.
+    /// Drops the open call if nothing of it has been sent.
     pub(crate) fn drop_call(&mut self) {
         if self.state() == CallState::Undecided {
             self.is_dropped = true;

@@ -30,7 +30,7 @@ pub struct CallTables {
     pub tables: Vec<CallTable>,
     /// The tables in the order in which they are tried: those with a longer `begin` first, of these those that need an object.
     pub order: Vec<u8>,
-    /// Of each opener of the span, the tables whose `begin` it ends with: it begins the first call itself.
+    /// For each opener of the span, the tables whose `begin` it ends with: it begins the first call itself.
     pub begun: Vec<Vec<u8>>,
     /// Every `begin`, and every literal that is framing between calls; longer ones first.
     pub begins: Vec<Literal>,

@@ -162,7 +162,7 @@ pub struct KnownModel {
     pub model: &'static str,
     /// The dialect that they write.
     pub dialect: &'static str,
-    /// Whether the name that was asked for has a higher number, so that it is of a later release.
+    /// Whether the name that was asked for has a higher number, so that it names a later release.
     pub is_elder: bool,
 }
 
@@ -178,8 +178,8 @@ impl UnknownModel {
         &self.candidates[..usize::from(self.count)]
     }
 
-    /// Returns the known models whose names come nearest, the nearest first: at most two, each of another dialect. They are of
-    /// the same family, or may have been meant. This model may write something else.
+    /// Returns the known models whose names come nearest, the nearest first: at most two, each of another dialect. They belong
+    /// to the same family, or may have been meant. This model may write something else.
     ///
     /// ```
     /// let error = aside::Dialect::find_for_model("qwen3.9-max").unwrap_err();
@@ -519,7 +519,7 @@ mod tests {
         let builder = builder(&entries);
         let start = |model: &str| choose(&entries, &builder.table(), model.as_bytes()).map(|(_, start)| start);
         assert_eq!((start("one2"), start("x/one-2-5-fp8")), (Ok(None), Ok(thinking)));
-        // Of an unknown release that was trained on a known one, the family is not known.
+        // The family of an unknown release that was trained on a known one is not known.
         assert!(start("one-2.9-distill-one-2.5").is_err());
     }
 

@@ -21,7 +21,7 @@ pub struct Compiled {
     pub automaton: Automaton,
     /// How calls are written in each region; none where calls are not parsed there. Empty if no region parses calls.
     pub calls: Vec<Option<CallTables>>,
-    /// Of each of those regions and each of its tables, the loop masks where most bytes change nothing.
+    /// For each of those regions and each of its tables, the loop masks where most bytes change nothing.
     pub call_loops: Vec<Vec<[u32; Context::ALL.len()]>>,
     pub templates: Templates,
     pub markers: Markers,
@@ -32,7 +32,7 @@ pub struct Compiled {
     pub max_hold: usize,
     /// The capacity that a scanner reserves at once: the same, without long tags with attributes.
     pub room: usize,
-    /// Of each span, then of the header.
+    /// The labels of each span, then of the header.
     pub labels: Vec<Labels>,
 }
 
@@ -102,7 +102,7 @@ pub struct Templates {
     pub thinking: Option<Block>,
     /// Of messages with headers alone: other content has no markers.
     pub content: Option<Block>,
-    /// Of each region that has tables of calls and something that opens it; the one that is written first.
+    /// The blocks of the regions that have tables of calls and an opener; the one that is written first.
     pub calls: Vec<CallBlock>,
 }
 
@@ -126,7 +126,7 @@ pub struct CallBlock {
     pub name: Option<(usize, Box<[u8]>)>,
 }
 
-/// Every marker of the dialect, without framing, for whoever must keep a text free of them.
+/// Every marker of the dialect, without framing, for keeping a text free of them.
 pub struct Markers {
     pub literals: Vec<Box<[u8]>>,
     /// Those that count as the first thing of a stream but for blanks.

@@ -71,7 +71,7 @@ impl Dialect {
     /// The dialect starts where this model's prompt ends, if the dialect's file says so for the model: see `start`. It starts
     /// in the content if the name says that the model does not think (`…-nothink`, `…-instant`). For a model that writes tool
     /// calls and no thinking, the dialect of the calls is found.
-    /// Memory is taken as by `find`.
+    /// Memory is allocated as in `find`.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start};

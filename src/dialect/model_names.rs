@@ -177,7 +177,7 @@ impl FamilyDistance {
     }
 }
 
-/// Says how near a name is that is of the pattern's family: all that the pattern says before its first number is there, and
+/// Says how near a name of the pattern's family is: all that the pattern says before its first number is there, and
 /// a number follows.
 pub fn distance(pattern: &str, model: &Model) -> Option<FamilyDistance> {
     let pattern = pattern.as_bytes();
@@ -308,7 +308,7 @@ pub fn goes_on(has_point: bool, part: Part<'_>, at: usize) -> bool {
     let behind = at + 2 + usize::from(is_two);
     match byte(behind) {
         b'.' => !part.is_digit(behind + 1),
-        // A size with a dash for its point, `-0-6b`: no release is of that number, or the pattern has named one.
+        // A size with a dash for its point, `-0-6b`: no release has that number, or the pattern has named one.
         b'-' | b'_' => {
             let digits = part.digits(behind + 1);
             let has_unit = digits > 0 && matches!(part.at(behind + 1 + digits), b'b' | b'm' | b't');

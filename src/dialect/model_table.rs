@@ -39,12 +39,12 @@ pub const NOWHERE: State = State { edges: 0, stop: 0 };
 /// The edges of all states are in one list, in each other's gaps.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
-    /// The `edges` of the state that it is of.
+    /// The `edges` of its state.
     pub of: u16,
     pub next: State,
 }
 
-/// No edge is of such a state.
+/// No edge belongs to such a state.
 const GAP: Edge = Edge { of: u16::MAX, next: NOWHERE };
 
 /// The data of a state besides its edges.

@@ -43,7 +43,7 @@ pub struct aside_call_writer_options {
     pub tools: aside_bytes,
     /// Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. `at` is NULL: `call_`.
     pub id_prefix: aside_bytes,
-    /// The most bytes of a call that are held because they cannot leave yet: arguments until the name has come, a value
+    /// The most bytes of a call that are held because they cannot be sent yet: arguments until the name has come, a value
     /// until its type is known. 0: 1 MiB.
     pub max_held: u64,
     /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0:
@@ -133,7 +133,7 @@ struct Stream {
     joined: JoinedDelta,
 }
 
-/// The deltas of one event, joined: they are of the same call, so that they are one delta too. C borrows the texts.
+/// The deltas of one event, joined: they belong to the same call, so they are one delta too. C borrows the texts.
 #[derive(Default)]
 struct JoinedDelta {
     call: u64,

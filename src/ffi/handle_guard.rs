@@ -28,7 +28,7 @@ impl<T> HandleGuard<T> {
     }
 
     /// Runs `body` as the only call inside the handle, if `may` accepts its state. Of two threads that try at once, one gets
-    /// in, and it sees all that the call before it has written.
+    /// in, and it sees everything that the call before it has written.
     ///
     /// # Safety
     /// Only calls that the state let in use the contents.

@@ -179,7 +179,7 @@ mod tests {
         number: u64,
     }
 
-    /// Of a library that has added a field.
+    /// The struct of a library that has added a field.
     #[repr(C)]
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct New {

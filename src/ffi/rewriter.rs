@@ -76,7 +76,7 @@ pub struct aside_rewriter_options {
     /// The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a
     /// list may take some 40 times as much. 0: 4 MiB.
     pub max_tools: u64,
-    /// 1: leave thinking that is only guessed to be some as it is. 0: if an answer ends by itself in the thinking in which the
+    /// 1: leave guessed thinking unchanged. 0: if an answer ends by itself in the thinking in which the
     /// dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it once more
     /// as content, and a body as content alone.
     pub keep_guessed: u32,
@@ -127,7 +127,7 @@ pub struct aside_rewriter_stats {
     pub repaired: u64,
     /// Events and bodies that passed unread because they were longer than `options.max_event`.
     pub too_long: u64,
-    /// JSON objects that passed unread because they are of no format that is read, nor an error.
+    /// JSON objects that passed unread because they are neither in a format that is read nor an error.
     pub unread: u64,
     /// Answers whose thinking was to be sent as content too, and was too long for that.
     pub unpromoted: u64,

@@ -1,5 +1,5 @@
-//! The other way: thinking, content and calls written as a model of the dialect writes them, and texts without markers. No
-//! text may leave here that does not split back into its parts: the scanner itself is asked before it does.
+//! The other way: thinking, content and calls written as a model of the dialect writes them, and texts without markers. A text
+//! must not be returned unless it splits back into its parts: the scanner itself checks it first.
 
 mod call;
 mod error;

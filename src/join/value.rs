@@ -12,9 +12,9 @@ use crate::{
 
 /// Why a value is not written.
 pub enum WriteError {
-    /// Of the value of the key that was written last.
+    /// The type of the value of the key that was written last.
     Value(CallFault),
-    /// Of the arguments, in a key.
+    /// The offset in the arguments, in a key.
     Key(CallFault),
     OutOfMemory,
 }

@@ -1,5 +1,6 @@
-//! Whether bytes that come one after the other are a JSON value, where it ends, and which byte cannot be of it. The contents of
-//! a string are not checked: a control character or an escape that JSON does not have leaves no doubt where the string ends.
+//! Whether bytes that come one after the other are a JSON value, where it ends, and which byte cannot belong to it. The
+//! contents of a string are not checked: a control character or an escape that JSON does not have leaves no doubt where the
+//! string ends.
 
 /// The most brackets inside each other.
 const DEPTH: u8 = 64;

@@ -53,7 +53,7 @@ pub struct CodeTracker {
     backticks: u32,
     /// The run that opened the code span around this text; 0 is none. Of inline guards alone.
     code: u32,
-    /// Of a fence span: this line opens a nested block.
+    /// In a fence span: this line opens a nested block.
     nests: bool,
     /// The line has mentioned an opener, but not yet its closer.
     mentions_tag: bool,

@@ -8,7 +8,7 @@ pub const MOST: usize = 6;
 
 /// The length of text that plain code looks at in one go, without a branch, so that the compiler makes vectors of it.
 const BLOCK: usize = 64;
-/// Of a text that is shorter than a block, its first and last bytes of this length are looked at, which may overlap.
+/// If a text is shorter than a block, its first and last bytes of this length are examined, which may overlap.
 const HALF: usize = BLOCK / 2;
 
 /// The bits of a result: the text has one of the bytes, …

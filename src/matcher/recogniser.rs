@@ -378,7 +378,7 @@ impl Literal {
                 if matches!(self, Literal::Dead) { Outcome::Fail } else { Outcome::More }
             }
             Literal::Header { pattern, pending, node } => {
-                // Of the header's middle so far.
+                // The part of the header's middle so far.
                 let count = len - 1 - u32::from(region.patterns[usize::from(pattern)].len) - u32::from(pending);
                 self.header(grammar, pattern, count, pending, node, byte)
             }

@@ -6,8 +6,8 @@ use crate::channel::Channel;
 
 /// Offset and counts of a stream.
 ///
-/// Text that the automaton alone has read is added to the counts late: all of it is of one channel, and its bytes are known
-/// from the offset. Only bytes that continue a character are counted at once.
+/// Text that the automaton alone has read is added to the counts late: all of it belongs to one channel, and its bytes are
+/// known from the offset. Only bytes that continue a character are counted at once.
 #[repr(C)]
 #[derive(Clone, Default)]
 pub struct Ledger {

@@ -69,7 +69,7 @@ impl Pull<'_> {
             return Ok(Some(event));
         }
         let held = self.engine.hold.unreported().len();
-        // Before the first byte, all that is held is of the prompt.
+        // Before the first byte, all held bytes belong to the prompt.
         if !self.engine.has_begun {
             self.engine.leave(self.compiled);
             return Ok(None);

@@ -95,7 +95,7 @@ impl Spans {
         self.open().last()
     }
 
-    /// Says which rule a span that was open at the start is of: the one whose closer comes.
+    /// Sets the rule of a span that was open at the start: the one whose closer comes.
     pub fn set_rule(&mut self, rule: u8) {
         if let Some(innermost) = self.open[..usize::from(self.depth)].last_mut() {
             innermost.rule = rule;

@@ -139,7 +139,7 @@ fn fits(path: &[u8], formats: Formats) -> bool {
     before(path, b'?').is_empty() || format(path).is_some_and(|format| formats.contains(format))
 }
 
-/// Returns the format that a path is of.
+/// Returns the format of a path.
 fn format(path: &[u8]) -> Option<Formats> {
     let path = before(path, b'?');
     let ends = PATHS.iter().filter(|(end, _)| path.ends_with(end));

@@ -6,11 +6,11 @@
 //! Tool calls in the text become `tool_calls` if the host wants that ([`Options::calls`]).
 
 // `rewriter` has the functions that a host calls, and `framing` cuts the bytes into events, lines and bodies. `repair` mends
-// events where that is asked for, and puts chunks into one shape. `format` says which format one is of, and `rewrite` hands it to the
-// code of that: `choices`, `messages` or `responses`, each a `Protocol`. That finds the text of the event, has `text` split it, and
-// notes the changes as `json::Edits`: text that is not split must pass byte for byte. `envelope` is a shorter way to an event's
-// fields, if it differs from the last one in little more than its text. `hide` takes the thinking out of the output, where none
-// is wanted.
+// events where that is asked for, and puts chunks into one shape. `format` says which format one has, and `rewrite` hands it to
+// the code of that: `choices`, `messages` or `responses`, each a `Protocol`. That finds the text of the event, has `text` split
+// it, and notes the changes as `json::Edits`: text that is not split must pass byte for byte. `envelope` is a shorter way to an
+// event's fields, if it differs from the last one in little more than its text. `hide` takes the thinking out of the output,
+// where none is wanted.
 
 mod choices;
 mod envelope;

@@ -1,5 +1,5 @@
-//! The shape in which answers leave, whatever shape the server sends: which of its forms are changed, and whether its thinking is
-//! sent at all.
+//! The shape in which answers are sent, whatever the server's shape: which of its forms are changed, and whether its thinking
+//! is sent at all.
 
 /// The shapes in which servers send an answer, of which a rewriter makes one ([`Options::normalise`](super::Options::normalise)). They are
 /// changed in chat completions, but for [`CONTENT`](Shapes::CONTENT), which applies to every format.

@@ -17,7 +17,7 @@ pub trait Protocol {
     /// Returns how many bytes are held back.
     fn held(&self) -> usize;
 
-    /// Begins the next event of the stream, whichever format that is of.
+    /// Begins the next event of the stream, of any format.
     fn begin_event(&mut self) {}
 
     /// Takes a `\n` that comes alone after an event that ended with `\r`. Returns whether it does not go out either, because that

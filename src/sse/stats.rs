@@ -27,7 +27,7 @@ pub struct Stats {
     pub repaired: u64,
     /// Events and bodies that passed unread because they were too long.
     pub too_long: u64,
-    /// JSON objects that passed unread because they are of no format that is read, nor an error.
+    /// JSON objects that passed unread because they are neither in a format that is read nor an error.
     pub unread: u64,
     /// Answers without content whose thinking was too long to be sent as content.
     pub unpromoted: u64,

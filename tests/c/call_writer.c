@@ -47,7 +47,7 @@ static const char text[] =
     "<tool_call>{\"name\": \"rm\", \"arguments\": {\"a\": 1}}</tool_call>"
     "<tool_call>{\"name\": \"add\", \"arguments\": {\"a\": [1}}</tool_call>.";
 
-/* Of each call: its numbers, id, name, arguments, cause, and whether it is whole. */
+/* For each call: its numbers, id, name, arguments, cause, and whether it is whole. */
 static const char told[] = "0/0 call_0 add {\"a\":2,\"note\":\"\\\"x\\\" </tool_call>\"} 0 1\n"
                            "1/1 own add {\"a\": 40, \"b\": \"\xC3\xA9\"} 0 1\n"
                            "3/2 call_2 add {\"a\": [1 4 0\n";
@@ -319,7 +319,7 @@ static void versions(const aside_dialect *dialect)
     aside_call_delta delta = {.size = sizeof delta};
     size_t i;
 
-    /* Of the older options, only the tools are looked at. */
+    /* Only the tools of the older options are read. */
     options.id_prefix.len = HUGE_LEN;
     writer = aside_call_writer_new(dialect, &options);
     CHECK(writer != NULL);

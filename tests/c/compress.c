@@ -229,7 +229,7 @@ static int32_t apply(void *user, const aside_invocation *invocation, const char 
     seen->applies++;
     check_invocation(invocation, "{\"command\":\"make\"}");
     CHECK(len >= 1024);
-    /* Whoever is inside cannot come in again, nor be freed. */
+    /* A compressor that is in use cannot be entered again, nor freed. */
     refused(seen->compressor, &own, NULL, 0, ASIDE_ERROR_BUSY);
     CHECK(aside_tool_stream_new(seen->compressor, &own, 1 << 20) == NULL);
     CHECK(aside_last_status() == ASIDE_ERROR_BUSY);

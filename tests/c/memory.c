@@ -49,7 +49,7 @@ static void endless_value(const aside_dialect *dialect, const char *block, size_
     CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof(aside_event), "", &delta), ASIDE_ERROR_MEMORY);
     CHECK_STATUS(aside_call_writer_reset(writer), ASIDE_OK);
 
-    /* The key leaves with its value, and all of a block as one string. */
+    /* The key is sent with its value, and all of a block as one string. */
     CHECK_STATUS(aside_call_writer_feed(writer, &call, sizeof(aside_event), "", &delta), ASIDE_NONE);
     CHECK_STATUS(aside_call_writer_feed(writer, &name, sizeof(aside_event), "f", &delta), ASIDE_NONE);
     CHECK_STATUS(aside_call_writer_feed(writer, &key, sizeof(aside_event), "k", &delta), ASIDE_NONE);

@@ -59,7 +59,7 @@ impl Writer<'_> {
         let name = type_name(&one.name);
         let fields = one.fields.iter().map(|field| format!("    pub {}: {},\n", field.name, self.shown(&field.what)));
         let fields: String = fields.collect();
-        // Whoever calls with a struct that begins with its size has to set that.
+        // A caller with a struct that begins with its size must set that.
         let (doc, made) = match one.fields.first().is_some_and(|field| field.name == "size") {
             true => (
                 "All 0, but for its size.",

@@ -21,7 +21,7 @@ mod workloads;
 
 use workloads::{Markers, Message, TRAPS, Workload, trap};
 
-/// Which channel a text is of.
+/// The channel of a text.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Thinking,

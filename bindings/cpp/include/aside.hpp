@@ -1499,7 +1499,7 @@ struct CallWriterOptions {
     std::optional<std::string_view> tools{};
     /// Begins the ids of calls that the model gave none; CallDelta::index follows.
     std::string_view id_prefix = "call_";
-    /// The most bytes of a call that are held because they cannot leave yet. 0: 1 MiB.
+    /// The most bytes of a call that are held because they cannot be sent yet. 0: 1 MiB.
     std::uint64_t max_held = 0;
     /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0:
     /// 4 MiB.
@@ -1701,7 +1701,7 @@ struct RewriterOptions {
     bool merge = false;
     /// The most bytes of `tools` that are read, those of use_tools() too; a longer list is an error. 0: 4 MiB.
     std::uint64_t max_tools = 0;
-    /// Leave thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the thinking in
+    /// Leave guessed thinking unchanged. Without it, if an answer ends by itself in the thinking in
     /// which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it once more as content,
     /// and a body as content alone.
     bool keep_guessed = false;
@@ -2012,7 +2012,7 @@ Status request_model(std::string_view body, char (&room)[size], std::string_view
     return status;
 }
 
-/// Returns whether a request wants the thinking in its answer, for RewriterOptions::thinking. Of the exchange, only the path
+/// Returns whether a request wants the thinking in its answer, for RewriterOptions::thinking. Only the path of the exchange
 /// is read; `body` is the whole body of the request. Any thread may call this; it allocates nothing. A library with another
 /// version of aside_unstable.h keeps the thinking: this may change in any version.
 ///

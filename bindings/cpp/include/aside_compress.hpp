@@ -538,7 +538,7 @@ inline std::vector<Command> commands(std::string_view line)
     return all;
 }
 
-/// Returns whether a text is of a machine format, such as JSON, and so passes unchanged. Unstable.
+/// Returns whether a text is in a machine format, such as JSON, and so passes unchanged. Unstable.
 inline bool is_protected(std::string_view text) noexcept { return aside_is_protected(text.data(), text.size()) == 1; }
 
 /// Returns the first line of a compressed text, without a line end: by which filters, from how many UTF-16 code units to how

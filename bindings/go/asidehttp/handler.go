@@ -79,8 +79,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// split wraps the body of an answer in a rewriter, if the answer is of the formats. Others, such as errors of the server, stay
-// as they are.
+// split wraps the body of an answer in a rewriter, if the answer has one of the formats. Others, such as errors of the server,
+// stay as they are.
 func (t *Transport) split(r *http.Response, seen *request) error {
 	options := t.Rewriter
 	exchange := aside.Exchange{

@@ -76,7 +76,7 @@ function readDeltas(reader, deltas) {
 
 export class Scanner extends Handle {
   #dialect;
-  // Whether the stream is of strings; null before its first text.
+  // Whether the stream consists of strings; null before its first text.
   #isString = null;
   // The first half of a character, whose second half has not come.
   #half = "";
@@ -321,7 +321,7 @@ export class Scanner extends Handle {
     }
     core.end(result);
     const isString = this.#isString !== false;
-    // All of the text, unless it has other characters than ASCII, is of one channel.
+    // All of the text belongs to one channel, unless it has characters other than ASCII.
     if (result > 0) {
       const none = isString ? "" : NO_BYTES;
       const own = isString ? text : text.slice();

@@ -70,7 +70,7 @@ export class ToolStream extends Handle {
     const core = this.#core();
     const isString = typeof textOf(text) === "string";
     this.#isString ??= isString;
-    if (this.#isString !== isString) throw new TypeError("a stream is of strings or of bytes, not of both");
+    if (this.#isString !== isString) throw new TypeError("a stream consists of strings or of bytes, not of both");
     const parts = [];
     for (const piece of core.fits(text) ? [text] : core.pieces(text)) {
       const length = core.write(piece);

@@ -43,7 +43,7 @@ pub struct Event {
     offset: u64,
     cause: Option<&'static str>,
     rule: Option<u32>,
-    /// Of the end of a value, or of a call, whether it was repaired: a value ended without its closer.
+    /// Whether the end of a value, or of a call, was repaired: a value ended without its closer.
     is_repaired: bool,
     attribute: Option<Py<Attribute>>,
     first_token: u64,

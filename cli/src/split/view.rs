@@ -153,7 +153,7 @@ impl View<'_> {
             Channel::Narration => "\x1b[3m",
             Channel::Tool => "\x1b[36m",
         };
-        // Switched off after each piece: whoever interrupts us keeps a clean terminal.
+        // Switched off after each piece, so that an interrupt leaves a clean terminal.
         let plain = if style.is_empty() { "" } else { "\x1b[0m" };
         self.out.extend_from_slice(style.as_bytes());
         if self.is_terminal {

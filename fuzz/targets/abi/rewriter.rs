@@ -173,7 +173,7 @@ fn mirror(options: &RewriterOptions) -> Result<Options, ()> {
         .label(is(options.label)?))
 }
 
-/// Returns the formats of these bits; none if one of them is of no format.
+/// Returns the formats of these bits; none if one of them belongs to no format.
 fn formats_of(bits: u32) -> Option<Formats> {
     let all = [Formats::CHAT, Formats::COMPLETIONS, Formats::RESPONSES, Formats::MESSAGES, Formats::OLLAMA];
     let named = all.into_iter().filter(|format| bits & format.bits() != 0);

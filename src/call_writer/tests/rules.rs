@@ -124,7 +124,7 @@ fn emits_no_cut_call_before_a_byte_of_its_arguments() {
             assert_eq!(of_value(text, cause), None, "{text}");
         }
         assert_eq!(of_value("{", cause), Some(("{".into(), false)));
-        // A key leaves with the first byte of its value.
+        // A key is sent with the first byte of its value.
         assert!(written(&options(None), &tags(), &[&[Name(b"f"), Key(b"x"), End(cause)]]).is_empty());
         let cut = [Name(b"f"), Key(b"x"), value("1"), End(cause)];
         assert_eq!(arguments(&options(None), &tags(), &cut), ("{\"x\":\"1".into(), false));
@@ -192,7 +192,7 @@ fn takes_the_models_id_or_makes_one() {
     assert_eq!(id(&object(), &[Id(b"a\\u0062"), Name(b"f"), value("{}"), End(Marker)]), ("ab".into(), None));
     assert_eq!(id(&object(), &[Name(b"f"), Id(b"ab"), value("{}"), End(Marker)]), ("ab".into(), None));
     assert_eq!(id(&object(), &[Name(b"f"), End(Marker)]), ("id_0".into(), None));
-    // The first delta has left.
+    // The first delta has been sent.
     assert_eq!(id(&object(), &[Name(b"f"), value("{}"), Id(b"ab"), End(Marker)]), ("id_0".into(), Some("ab".into())));
     assert_eq!(id(&object(), &[value("{}"), Name(b"f"), Id(b"ab"), End(Marker)]), ("id_0".into(), Some("ab".into())));
     assert_eq!(id(&object(), &[value("{}"), Id(b"ab"), Name(b"f"), End(Marker)]), ("ab".into(), None));

@@ -111,7 +111,7 @@ impl Body {
         }
     }
 
-    /// Returns how many of the next bytes are of pieces that were decided together with the one before them, or have decided
+    /// Returns how many of the next bytes belong to pieces that were decided together with the one before them, or have decided
     /// it.
     pub fn due(&self) -> usize {
         let of_state = match self.state {

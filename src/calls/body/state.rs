@@ -281,7 +281,7 @@ impl Brackets {
         true
     }
 
-    /// Closes the innermost one. Returns false where it is of another kind.
+    /// Closes the innermost one. Returns false if it has another kind.
     pub(super) fn pop(&mut self, kind: usize) -> bool {
         let kinds = u128::from_ne_bytes(self.kinds);
         if kinds & 3 != kind as u128 {

@@ -155,7 +155,7 @@ pub fn wrapped(words: &[String]) -> Option<Wrapped<'_>> {
     known.find_map(|wrapper| wrapper.inner(words))
 }
 
-/// Returns the command behind a program that is not in the list: after `--`, `run`, `exec` or `exec NAME`, and only one that
+/// Returns the command after a program that is not in the list: after `--`, `run`, `exec` or `exec NAME`, and only one that
 /// a filter is for.
 fn behind_unknown<'a>(head: &str, words: &'a [String]) -> Option<Wrapped<'a>> {
     let is_known = |at: usize| words.get(at).is_some_and(|word| KNOWN.contains(&name(word)));

@@ -70,7 +70,7 @@ impl Layout {
         layout
     }
 
-    /// Marks lines that a filter decided to leave as they are.
+    /// Marks lines that a filter decided to leave unchanged.
     pub fn take(&mut self, lines: &[usize]) {
         for &line in lines {
             self.found[line].class.add(Class::TAKEN);

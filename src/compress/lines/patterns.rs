@@ -1,7 +1,7 @@
 //! Regular expressions for lines, in sets. Patterns may be anybody's, so they run in time linear in the line and
 //! compile within bounded memory.
 //!
-//! They have no prefilter: lines are short, and whoever has to see many of them looks for literals first. So they
+//! They have no prefilter: lines are short, and callers with many of them look for literals first. So they
 //! compile in half the time and a third of the memory. Those of the library compile when they first see a line: most
 //! outputs need few of them, and compiling all takes longer than most compressions.
 

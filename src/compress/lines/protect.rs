@@ -1,4 +1,4 @@
-//! Machine formats, which are never shortened: whoever reads them next needs them whole, and half of a JSON text is
+//! Machine formats, which are never shortened: their next reader needs them whole, and half of a JSON text is
 //! worth nothing.
 
 use serde::de::IgnoredAny;
@@ -33,7 +33,7 @@ pub enum Format {
     Csv,
 }
 
-/// Returns whether a text is of a machine format, and so stays as it is.
+/// Returns whether a text is in a machine format, and so stays unchanged.
 ///
 /// ```
 /// assert!(aside::compress::is_protected(b" {\"a\": [1, 2]} "));
@@ -65,7 +65,7 @@ impl Format {
     }
 }
 
-/// Returns whether a text with this beginning may be of a machine format.
+/// Returns whether a text with this beginning may be in a machine format.
 pub fn may_be_protected(beginning: &[u8]) -> bool {
     let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
     let whole_lines = memchr::memrchr(b'\n', text).map_or(text, |end| &text[..=end]);

@@ -1,5 +1,5 @@
-//! Streams of records: a JSON object on each line, as test runners and compilers write for machines. A record that says
-//! a failure is a failure line, and the records before it that are of the same thing are its region.
+//! Streams of records: a JSON object on each line, as test runners and compilers write for machines. A record of a failure is a
+//! failure line, and the records before it about the same thing are its region.
 
 use std::collections::HashMap;
 

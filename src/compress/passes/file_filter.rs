@@ -163,7 +163,7 @@ fn read(text: &str) -> Result<File, FileError> {
     let file: File = file_error::read(text)?;
     let id = file.id.get_ref();
     if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
-        return Err(FileError::at(text, Some(file.id.span()), "an id is of small letters, digits and hyphens"));
+        return Err(FileError::at(text, Some(file.id.span()), "an id consists of small letters, digits and hyphens"));
     }
     if file.fallback && (file.budget || !file.run.is_empty()) {
         let message = "`fallback` is for commands that no [[run]] names, without a budget";

@@ -77,7 +77,7 @@ pub trait Pass: Send + Sync {
     /// Returns the filter's changes. `limit` is how long the text may be, if there is a budget.
     fn edits(&self, text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit>;
 
-    /// Returns the filter's changes, and the lines that it decided to leave as they are. No fallback touches those.
+    /// Returns the filter's changes, and the lines that it decided to leave unchanged. No fallback touches those.
     fn decisions(&self, text: Text<'_>, input: &Input, limit: usize) -> (Vec<Edit>, Vec<usize>) {
         (self.edits(text, input, limit), Vec::new())
     }

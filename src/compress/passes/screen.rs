@@ -434,7 +434,7 @@ impl<'a> Screen<'a> {
     /// Returns the edits that turn the text into the screen's contents.
     pub fn edits(mut self) -> Vec<Edit> {
         let bytes = self.bytes;
-        // Of the rows above the text, those stay that something was written to.
+        // The rows above the text that something was written to stay.
         let own = self.rows.split_off(self.above.min(self.rows.len()));
         self.rows.retain(
             |row| matches!(&row.content, RowContent::Cells(cells) if cells.iter().any(|&cell| cell != u32::from(b' '))),

@@ -5,7 +5,7 @@
 //! scrollback. Each character takes one column; tabs go to multiples of eight.
 //!
 //! A failure that was overwritten is shown all the same, with the lines that belong to it: the terminal may have had
-//! another size, and whoever reads the text did not see it pass.
+//! another size, and the reader of the text did not see it pass.
 
 use std::{collections::HashSet, ops::Range};
 

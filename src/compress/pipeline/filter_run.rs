@@ -39,7 +39,7 @@ pub struct FilterRun<'a> {
     is_normalised: bool,
     /// Which lines the filter that has its turn is for.
     scope: Scope,
-    /// Some lines are of tools that are known by their signatures.
+    /// Some lines belong to tools that are known by their signatures.
     has_sections: bool,
 }
 
@@ -122,7 +122,7 @@ impl<'a> FilterRun<'a> {
         self.scope = Scope::All;
     }
 
-    /// Returns whether some lines are of tools that are known by their signatures.
+    /// Returns whether some lines belong to tools that are known by their signatures.
     pub fn has_sections(&self) -> bool {
         self.has_sections
     }

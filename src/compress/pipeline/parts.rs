@@ -101,7 +101,7 @@ impl<'a> Original<'a> {
         self.length.units >= MIN_COMPRESSIBLE_LENGTH
     }
 
-    /// Returns whether the text stays whole if it fits: it is of a machine format, or was compressed before.
+    /// Returns whether the text stays whole if it fits: it is in a machine format, or was compressed before.
     pub fn is_sealed(&self) -> bool {
         self.format.is_some() || has_banner(self.bytes)
     }

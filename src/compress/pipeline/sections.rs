@@ -1,6 +1,6 @@
 //! Which tool printed which lines. Most command lines do not say it (`make test`, `npm ci && …`, none at all), so a tool is
 //! known by its output: a line of its signature opens a section, in which its filter has its turn. The lines of a program that
-//! reads files look just like that and were asked for, so whoever calls this must know that none did.
+//! reads files look just like that and were asked for, so the caller must know that none did.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const MOST_TRIES: usize = 16;
 /// The signatures of a registry's filters.
 pub struct Signatures {
     passes: Vec<Arc<dyn Pass>>,
-    /// Which pass each pattern is of.
+    /// The pass of each pattern.
     openers: Vec<usize>,
     opens: Starts,
     closers: Vec<usize>,

@@ -34,7 +34,7 @@ pub(super) enum Scope {
 }
 
 impl Scope {
-    /// Returns whether the region is of the content.
+    /// Returns whether the region belongs to the content.
     pub(super) fn is_content(self, model: &Model) -> bool {
         match self {
             Scope::Content => true,

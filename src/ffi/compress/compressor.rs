@@ -356,7 +356,7 @@ pub unsafe extern "C" fn aside_min_budget() -> size_t {
     MIN_BUDGET
 }
 
-/// Returns whether a text is of a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
+/// Returns whether a text is in a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
 /// read.
 #[ffi_export]
 pub unsafe extern "C" fn aside_is_protected(text: *const c_char, len: size_t) -> i32 {

@@ -147,7 +147,7 @@ const _: () = {
 /// in banners, so it has one line.
 ///
 /// # Safety
-/// As of `bytes` and `texts`.
+/// As for `bytes` and `texts`.
 pub(super) unsafe fn ids(
     id: aside_bytes,
     tool_ids: *const aside_bytes,

@@ -41,7 +41,7 @@ struct StreamState {
 /// tail and error regions.
 ///
 /// The stream holds at most 2.5 times `memory` between its calls, and its last output; inside a call 128 KiB and
-/// usually 5 times `memory`, at most 26 times, if all lines are of one or two bytes.
+/// usually 5 times `memory`, at most 26 times, if all lines have one or two bytes.
 ///
 /// Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_BUSY`

@@ -42,7 +42,7 @@ pub(super) unsafe fn feed<S: Sink>(
 /// Feeds a whole chunk, as most are fed. Short ones must not pay for long ones.
 ///
 /// # Safety
-/// As of `feed`; `ready` returns the stream and a short chunk if `IS_SHORT`, and does not otherwise.
+/// As for `feed`; `ready` returns the stream and a short chunk if `IS_SHORT`, and does not otherwise.
 #[inline(never)]
 unsafe fn feed_at_once<S: Sink, const IS_SHORT: bool>(
     scanner: *mut aside_scanner,

@@ -84,7 +84,7 @@ pub(super) unsafe fn ready<'a>(
     len: size_t,
     most: usize,
 ) -> Option<(&'a mut Stream, &'a [u8])> {
-    // Of a long chunk, this is asked twice: the length first, so that the first time costs little.
+    // For a long chunk, this is checked twice: the length first, so that the first time costs little.
     if len.wrapping_sub(1) >= most || buf.is_null() {
         return None;
     }

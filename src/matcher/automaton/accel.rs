@@ -16,9 +16,9 @@ pub const SOFT: [u8; 2] = *b"\n ";
 /// The accelerated states of an automaton.
 pub struct Accels {
     pub(super) list: Vec<Accel>,
-    /// Of each state, the number of the accelerated state that it is or, through blanks, is near to, plus one; 0 is none.
+    /// For each state, the number of the accelerated state that it is or, through blanks, is near to, plus one; 0 is none.
     pub(super) near: Vec<u16>,
-    /// Of each byte, the self-loops that it is not in.
+    /// For each byte, the self-loops that it is not in.
     pub(super) loop_sets: Box<[u32; 256]>,
 }
 

@@ -129,7 +129,7 @@ struct Builder<'a> {
     states: Vec<u32>,
     /// Rows of cells, in no order.
     rows: Vec<Cell>,
-    /// Of a region and a recogniser: most places share theirs with others.
+    /// The data of a region and a recogniser: most places share theirs with others.
     onward: FxHashMap<(u8, Recogniser), Rc<Onward>>,
     exits: Vec<Exit>,
     numbers_of_exits: FxHashMap<Exit, u16>,

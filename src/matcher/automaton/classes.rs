@@ -5,7 +5,7 @@ use crate::matcher::{
     grammar::{Grammar, Region},
 };
 
-/// Of each byte, its class.
+/// The class of each byte.
 pub struct ByteClasses {
     of: [u8; 256],
     /// A byte of each class.

@@ -14,7 +14,7 @@ const LONG: usize = 16;
 
 pub struct Automaton {
     pub(super) classes: ByteClasses,
-    /// Of each state, as many cells as there are classes. A cell is a state or, from the number of states on, an exit.
+    /// For each state, as many cells as there are classes. A cell is a state or, from the number of states on, an exit.
     pub(super) cells: Vec<u16>,
     pub(super) states: Vec<StateInfo>,
     /// For each state, the position of a stream that leaves the table there.

@@ -247,7 +247,7 @@ fn delta(text: &[u8], reader: &mut Reader<'_>, layout: &Layout, field: Field, ch
 }
 
 /// A summary of the object that has the text: whether the text is a list, and whether each of the other fields says
-/// something. Of two with one name, the last counts.
+/// something. If two have one name, the last counts.
 #[derive(Default)]
 struct Summary {
     lists: bool,

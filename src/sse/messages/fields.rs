@@ -31,7 +31,7 @@ impl Kind {
     }
 }
 
-/// The fields of an event. Of two members of one name, the last counts.
+/// The fields of an event. If two members have one name, the last counts.
 #[derive(Clone, Debug, Default)]
 pub struct Fields<At = Span> {
     pub kind: Kind,

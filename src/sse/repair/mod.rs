@@ -40,7 +40,7 @@ pub struct Repairer {
     comments: bool,
     /// `[DONE]` has come.
     over: bool,
-    /// The bytes that pass are of an event that is left out.
+    /// The passing bytes belong to an event that is left out.
     drops: bool,
     /// The first id of a chunk, as it was written.
     id: Vec<u8>,

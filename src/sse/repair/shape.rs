@@ -79,7 +79,7 @@ impl Shaper {
                 let part = EventPart { raw: rest, part: 0..rest.len(), event: &self.event };
                 part.write(&mut self.edits, &mut self.shaped)?;
                 if portion == Portion::Thinking && rest.ends_with(b"\r\n\r") {
-                    // The line feed that comes alone is of the other event.
+                    // The line feed that comes alone belongs to the other event.
                     push(&mut self.shaped, b'\n')?;
                 }
                 pass(&self.shaped, true)?;

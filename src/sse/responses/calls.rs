@@ -5,7 +5,7 @@ use crate::Error;
 use crate::memory;
 use crate::sse::ids;
 
-/// Returns how ids begin that the model does not write, of calls in the text with this number, which is of this message.
+/// Returns the prefix of ids that the model does not write, for calls in the text with this number in this message.
 pub fn prefix(id: &[u8], number: u64) -> Result<String, Error> {
     Ok(ids::prefix(ids::CALL, id, Some(number))?)
 }

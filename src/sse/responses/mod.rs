@@ -182,7 +182,7 @@ impl Responses {
         setup.stats.truncated += mem::take(&mut self.outgoing.truncated);
     }
 
-    /// Returns the message that an event is of.
+    /// Returns the message of an event.
     fn find(&self, data: &[u8], fields: &Fields) -> Option<usize> {
         let index = Fields::number(&fields.output_index, data);
         let id = fields.item_id.as_ref().map(|id| inside(data, id));
@@ -192,7 +192,7 @@ impl Responses {
         })
     }
 
-    /// Returns the text part that an event is of.
+    /// Returns the text part of an event.
     fn part(&self, message: usize, data: &[u8], fields: &Fields) -> Option<usize> {
         let index = Fields::number(&fields.content_index, data)?;
         self.messages[message].parts.iter().position(|part| part.index == index)

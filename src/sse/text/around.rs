@@ -134,7 +134,7 @@ pub struct Around {
     last: Option<Target>,
     /// Content has gone out.
     has_content: bool,
-    /// The first blanks around the calls since then: they leave if more content comes, so that its words stay apart.
+    /// The first blanks around the calls since then: they are sent if more content comes, so that its words stay separate.
     between: Vec<u8>,
     /// More of them would not be the first.
     has_between: bool,

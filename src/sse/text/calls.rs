@@ -67,7 +67,7 @@ pub struct Calls {
     may_emit: bool,
     max_held: usize,
     form: Form,
-    /// A call that is longer than may wait leaves piece by piece, though it would leave whole.
+    /// A call that is longer than the limit is sent piece by piece, although it should be sent whole.
     may_stop_holding: bool,
 }
 

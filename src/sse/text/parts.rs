@@ -123,7 +123,7 @@ impl Parts {
         &self.text[run.text.clone()]
     }
 
-    /// Returns whether content can become thinking, because none of it has left.
+    /// Returns whether content can become thinking, because none of it has been sent.
     pub(super) fn takes_back(&self) -> bool {
         self.is_body
     }

@@ -75,7 +75,7 @@ impl Stop {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Call {
     Feed(Input, Stop),
-    /// Feeds the bytes that a stopped call has left.
+    /// Feeds the rest of a stopped call.
     Rest(Stop),
     Flush(Stop),
     Force(Stop),

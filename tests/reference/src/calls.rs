@@ -77,7 +77,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns whether a region in which the stream started is the body of a message: no span is of its channel.
+    /// Returns whether a region in which the stream started is the body of a message: no span has its channel.
     fn is_started_body(&self, region: &Region) -> bool {
         region.from_start && self.of_channel(region.channel).is_empty()
     }
@@ -336,7 +336,7 @@ impl<'a> Body<'a> {
         order.into_iter().find(|&number| self.fits(&self.tables[number], self.at))
     }
 
-    /// Returns whether the object decides that a call is of this table, because another one begins in the same way.
+    /// Returns whether the object decides that a call belongs to this table, because another one begins in the same way.
     fn needs_object(&self, table: &Table) -> bool {
         let is_other = |other: &Table| other.body == "tags" || other.body == "literal";
         table.body == "json" && self.tables.iter().any(|other| is_other(other) && other.begin == table.begin)

@@ -55,7 +55,7 @@ pub enum Part {
     Before,
     Marker,
     After,
-    /// Of a reclassifying, the span whose closer it is.
+    /// The span whose closer reclassifies.
     Closer(usize),
 }
 

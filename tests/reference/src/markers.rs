@@ -101,7 +101,7 @@ pub(crate) struct Reading<'a> {
     /// The thinking that the text starts in was guessed, and no opener of it came.
     pub(crate) guessed: bool,
     pub(crate) code: Code,
-    /// Of the text around the tool call that is open.
+    /// The text around the open tool call.
     pub(crate) around: Code,
 }
 
@@ -1112,7 +1112,7 @@ impl Reading<'_> {
         let header = self.dialect.header.as_ref().unwrap();
         let fits = |route: &&Route| {
             route.when.iter().all(|(wanted, value)| {
-                // Of a field that is there twice, the last one counts.
+                // If a field is there twice, the last one counts.
                 let field = fields.iter().rfind(|(name, _)| name == wanted);
                 let is =
                     |range: &Range<usize>, value: &String| value == "*" || self.equal(&self.text[range.clone()], value);

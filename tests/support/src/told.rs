@@ -305,7 +305,7 @@ fn around(stretches: &[Stretch], tokens: &Tokens, is_body: bool, blocks: bool) -
 /// Takes away the stretches of a text that would be blocks of blanks alone, unless it has no others.
 pub fn in_blocks<K: Clone + PartialEq>(stretches: Vec<(K, String)>, content: &K) -> Vec<(K, String)> {
     let mut blocks: Vec<(K, String)> = Vec::new();
-    // Of the content, then of the thinking.
+    // Those of the content, then of the thinking.
     let mut waiting: [Option<(K, String)>; 2] = [None, None];
     for (kind, text) in stretches {
         let waiting = &mut waiting[usize::from(kind != *content)];

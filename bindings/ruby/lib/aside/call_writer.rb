@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 module Aside
-  # Makes OpenAI's +tool_calls+ of the events of one stream: a name, and arguments as JSON, which leave while the model writes
-  # them. The types of a request's +tools+ say whether <tt>42</tt> between two tags is a number or a text. Nothing is
-  # completed. Chunking does not change the arguments.
+  # Makes OpenAI's +tool_calls+ of the events of one stream: a name, and arguments as JSON, which are sent while the model writes
+  # them. The types of a request's +tools+ say whether <tt>42</tt> between two tags is a number or a text. Nothing is completed.
+  # Chunking does not change the arguments.
   #
   #   tools = '[{"name": "add", "parameters": {"properties": {"a": {"type": "integer"}}}}]'
   #   scanner = Aside::Scanner.new("qwen3", calls: true)
@@ -17,8 +17,8 @@ module Aside
   # [Threads] One thread at a time may use a writer; another one gets a BusyError, and nothing has changed. A writer stays in the
   #           Ractor that made it; in a Ractor other than the main one, call #close. An exception from outside, such as that of
   #           Timeout, can lose the delta of a call.
-  # [Errors] Every method raises ClosedError after #close. Feeding may raise OutOfMemoryError, after which only #reset and
-  #          #close are of use.
+  # [Errors] Every method raises ClosedError after #close. Feeding may raise OutOfMemoryError, after which only #reset and #close
+  # can be called.
   class CallWriter
     include Handle
 
@@ -66,7 +66,7 @@ module Aside
       own(Error.check_address(Native.aside_call_writer_new(dialect.handle, options)), :aside_call_writer_free)
     end
 
-    # Takes the next Event of the stream, and returns a CallDelta if a part of a call can leave now; otherwise nil. Events that
+    # Takes the next Event of the stream, and returns a CallDelta if a part of a call can be sent now; otherwise nil. Events that
     # belong to no call change nothing. A call that is not emitted, because +tools+ does not have it or because it was cut before
     # its arguments, has no delta; any other has a last one.
     def feed(event)

@@ -16,8 +16,8 @@ module Aside
   # [Threads] One thread at a time may use a rewriter; another one gets a BusyError, and nothing has changed. A rewriter stays
   #           in the Ractor that made it; in a Ractor other than the main one, call #close. An exception from outside, such as
   #           that of Timeout, can lose the output of a call.
-  # [Errors] Every method raises ClosedError after #close. Feeding may raise OutOfMemoryError, after which only #reset and
-  #          #close are of use.
+  # [Errors] Every method raises ClosedError after #close. Feeding may raise OutOfMemoryError, after which only #reset and #close
+  # can be called.
   class Rewriter
     include Handle
 
@@ -47,11 +47,11 @@ module Aside
     class << self
       # Returns the kind of an answer's body, for +body+ of Rewriter.new: +:events+, +:json+ or +:lines+; nil if the answer is
       # not for a rewriter of these formats: its status is not 200, it is compressed, its media type is another, or its path is
-      # that of no such format. Header values are as they came, nil where there is none. +path+ is that of the request, with or
+      # that of no such format. Header values are verbatim, nil where there is none. +path+ is that of the request, with or
       # without a query; nil: any path fits. +formats+ is as for Rewriter.new.
       #
-      # Whoever rewrites an answer removes its headers Content-Length, ETag, Content-MD5, Digest and Repr-Digest, and calls
-      # #finish at its end. Any thread may call this.
+      # The program that rewrites an answer must remove its headers Content-Length, ETag, Content-MD5, Digest and Repr-Digest, and
+      # call #finish at its end. Any thread may call this.
       #
       #   Aside::Rewriter.wants(200, path: "/v1/messages", content_type: "text/event-stream").inspect  # => ":events"
       #   Aside::Rewriter.wants(200, path: "/v1/models", content_type: "application/json").inspect     # => "nil"
@@ -147,7 +147,7 @@ module Aside
     #           completions, completions and Ollama's lines
     # +max_tools+:: how many bytes of +tools+ are read, those of #use_tools too; a longer list is an error. 0 means 4 MiB
     #
-    # +keep_guessed+:: true: leave thinking that is only guessed to be some as it is. Otherwise, if an answer ends by itself in
+    # +keep_guessed+:: true: leave guessed thinking unchanged. Otherwise, if an answer ends by itself in
     # the
     #                  thinking in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it
     #                  once more as content, and a body as content alone

@@ -23,7 +23,7 @@ module Aside
   #          again from here. Feeding one does not change the other. Both have the events that a block has not seen and the
   #          thoughts that were not taken. Raises TypeError between chunks that are transcoded.
   # [Errors] Every method raises ClosedError after #close, and BusyError while another thread uses the scanner. Feeding may
-  #          raise OutOfMemoryError, after which only #reset and #close are of use.
+  #          raise OutOfMemoryError, after which only #reset and #close can be called.
   class Scanner
     include Handle
 

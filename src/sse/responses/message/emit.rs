@@ -268,7 +268,7 @@ impl Message {
         self.keep(said, outgoing).map_err(Into::into)
     }
 
-    /// Writes an annotation, if it is of the open message.
+    /// Writes an annotation, if it belongs to the open message.
     pub fn annotate(
         &mut self,
         part: usize,
