@@ -89,7 +89,7 @@ pub fn stays_open(dialect: &Dialect, text: &str) -> bool {
     (opened, closed) == (1, 0)
 }
 
-/// Returns a scanner that starts outside of all spans, wherever its dialect starts.
+/// Returns a scanner that starts outside all spans, wherever its dialect starts.
 pub fn scanner(dialect: &Dialect) -> Scanner {
     let options = ScannerOptions::new().start(Start::Channel(Channel::Content));
     Scanner::with_options(dialect, &options).expect("all dialects can start in the content")

@@ -43,7 +43,7 @@ fn run(compressor: &Compressor, command: &str) -> io::Result<String> {
     }
     let shown = match &result.parts[0] {
         Outcome::Text(text) => text,
-        // The part stays as it is. With one part, none goes.
+        // The part stays unchanged. With one part, none goes.
         Outcome::Same | Outcome::Gone => &output,
     };
     // A message to the model must be UTF-8; a command's output may be anything.

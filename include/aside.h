@@ -595,7 +595,7 @@ enum {
 typedef uint32_t aside_stray_close;
 
 /**
- * How a tag of another family, such as `<think>`, is read as the first thing of a stream but for blanks: the values of
+ * How a tag of another family, such as `<think>`, is read at the beginning of a stream but for blanks: the values of
  * `aside_leading_tags`.
  */
 enum {
@@ -658,7 +658,7 @@ typedef struct aside_scanner_options {
     uint32_t calls;
     /** How a tool call that begins inside the thinking is treated. */
     aside_calls_in_thinking calls_in_thinking;
-    /** How the scanner reads a tag that is not the dialect's own as the first thing of a stream. */
+    /** How the scanner reads a tag that is not the dialect's own at the beginning of a stream. */
     aside_leading_tags leading_tags;
 } aside_scanner_options;
 
@@ -785,7 +785,7 @@ enum {
     ASIDE_KIND_CALL_KEY = 11,
     /** The word that says of which type the next value is, whole. */
     ASIDE_KIND_CALL_TYPE = 12,
-    /** A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character. */
+    /** A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a character. */
     ASIDE_KIND_CALL_VALUE = 13,
     /** The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none. */
     ASIDE_KIND_CALL_VALUE_END = 14,
@@ -1014,8 +1014,8 @@ struct aside_scanner *aside_scanner_clone(const struct aside_scanner *scanner);
  * Returns how many bytes of the last feed's buffer are done. Returns 0 and sets a message for NULL, inside a callback
  * of the same scanner, and after `ASIDE_ERROR_PANIC`.
  *
- * After a pause the rest of the buffer need not be fed: every function then does with the bytes that are done what it
- * does at the end of any feed. Events that were delivered stay as they are, also where the rest has decided them.
+ * After a pause the rest of the buffer need not be fed: every function then treats the consumed bytes as at the end of any
+ * feed. Delivered events are final, even where the rest has decided them.
  */
 size_t aside_scanner_consumed(const struct aside_scanner *scanner);
 
@@ -1199,7 +1199,7 @@ typedef struct aside_call_writer_options {
     /** Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. `at` is NULL: `call_`. */
     struct aside_bytes id_prefix;
     /**
-     * The most bytes of a call that are held because they cannot leave yet: arguments until the name has come, a value
+     * The most bytes of a call that are held because they cannot be sent yet: arguments until the name has come, a value
      * until its type is known. 0: 1 MiB.
      */
     uint64_t max_held;
@@ -1485,7 +1485,7 @@ typedef struct aside_rewriter_options {
      */
     uint32_t repair;
     /**
-     * 1: send the thinking once more as content if an answer ends by itself and has neither content nor a call. 0: do
+     * 1: send the thinking again as content if an answer ends by itself and has neither content nor a call. 0: do
      * not.
      */
     uint32_t promote_empty;
@@ -1500,12 +1500,12 @@ typedef struct aside_rewriter_options {
      */
     uint64_t max_tools;
     /**
-     * 1: leave thinking that is only guessed to be some as it is. 0: if an answer ends by itself in the thinking in which the
-     * dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it once more
+     * 1: leave guessed thinking unchanged. 0: if an answer ends by itself in the thinking in which the
+     * dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it again
      * as content, and a body as content alone.
      */
     uint32_t keep_guessed;
-    /** How the rewriter reads a tag that is not the dialect's own as the first thing of a text. */
+    /** How the rewriter reads a tag that is not the dialect's own at the beginning of a text. */
     aside_leading_tags leading_tags;
     /**
      * With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
@@ -1668,7 +1668,7 @@ typedef struct aside_rewriter_stats {
     uint64_t repaired;
     /** Events and bodies that passed unread because they were longer than `options.max_event`. */
     uint64_t too_long;
-    /** JSON objects that passed unread because they are of no format that is read, nor an error. */
+    /** JSON objects that passed unread because they are neither in a format that is read nor an error. */
     uint64_t unread;
     /** Answers whose thinking was to be sent as content too, and was too long for that. */
     uint64_t unpromoted;
@@ -1740,7 +1740,7 @@ typedef struct aside_exchange {
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_BODY_` value for `options.body` to `*body`. The host then removes the headers
  * `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`, feeds the body, and calls `aside_rewriter_finish()`
- * at its end. Returns `ASIDE_NONE` if the answer is to pass as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+ * at its end. Returns `ASIDE_NONE` if the answer is to pass unchanged; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
  * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
  *
  * Memory: it allocates nothing.

@@ -255,7 +255,7 @@ struct aside_compressed *aside_compress(const struct aside_compressor *compresso
  * Returns the new text of the part number `index`. `*text` is written if the part changes; it points to memory of `compressed`
  * and is valid as long as that is. An empty text removes the part, because another part says the same.
  *
- * Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
+ * Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays unchanged; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
  */
 aside_status aside_compressed_part(const struct aside_compressed *compressed, size_t index, struct aside_bytes *text);
 
@@ -326,7 +326,7 @@ void aside_compressed_free(struct aside_compressed *compressed);
  * tail and error regions.
  *
  * The stream holds at most 2.5 times `memory` between its calls, and its last output; inside a call 128 KiB and
- * usually 5 times `memory`, at most 26 times, if all lines are of one or two bytes.
+ * usually 5 times `memory`, at most 26 times, if all lines have one or two bytes.
  *
  * Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL if that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_BUSY`

@@ -192,7 +192,7 @@ enum {
     ASIDE_HISTORY_NAME_SUMMARY = 7,
     /**
      * All formats: the text of the message, with the markers of `options.dialect`. A message for which that cannot be done
-     * stays as it is.
+     * stays unchanged.
      */
     ASIDE_HISTORY_NAME_TEXT = 8,
 };
@@ -228,7 +228,7 @@ typedef uint32_t aside_history_missing;
 
 /** How blocks and items are treated that a rewriter made, and the server did not: the values of `aside_history_made`. */
 enum {
-    /** They stay as they are. */
+    /** They stay unchanged. */
     ASIDE_HISTORY_MADE_KEEP = 0,
     /**
      * In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
@@ -351,7 +351,7 @@ const char *aside_history_server_name_at(size_t index, size_t *len);
 
 /**
  * Rewrites the history of a request, so that the server finds the thinking of earlier turns where it reads it. `body` has all
- * `len` bytes of the request. All that the options do not name stays as it came, byte for byte; a body that is not read comes back
+ * `len` bytes of the request. All that the options do not name stays unchanged, byte for byte; a body that is not read comes back
  * as it is, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
  *
  * The host writes `Content-Length` again, and any digest or signature of the body.
@@ -589,7 +589,7 @@ size_t aside_min_compressible(void);
 size_t aside_min_budget(void);
 
 /**
- * Returns whether a text is of a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
+ * Returns whether a text is in a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
  * read.
  */
 int32_t aside_is_protected(const char *text, size_t len);

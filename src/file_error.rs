@@ -127,7 +127,7 @@ const TOO_DEEP: &str = "recursion limit";
 /// The dots of the shortest such key.
 const MOST_DOTS: usize = 80;
 
-/// Returns the place of the first such key. All else in the file is well formed, so that no value has as many dots.
+/// Returns the place of the first such key. Everything else in the file is well formed, so that no value has as many dots.
 fn too_deep(text: &str) -> Option<Range<usize>> {
     let mut dots = 0;
     for (at, byte) in BareBytes::new(text) {

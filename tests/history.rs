@@ -274,7 +274,7 @@ fn the_text_gets_the_markers_of_a_dialect() {
             ),
         ],
     );
-    // Thinking that `join` refuses stays as it came, and is counted.
+    // Thinking that `join` refuses stays unchanged, and is counted.
     for message in [
         r#"{"role":"assistant","thinking":"It says </think>.","content":"b"}"#,
         r#"{"role":"assistant","thinking":"a","content":"<think>a</think>b"}"#,

@@ -1,4 +1,4 @@
-//! Rewrites event streams: a client must get from the output the reference's result for the whole text. All else
+//! Rewrites event streams: a client must get from the output the reference's result for the whole text. Everything else
 //! must be as it came, and no cut may change a byte.
 
 use std::path::{Path, PathBuf};

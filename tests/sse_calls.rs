@@ -89,7 +89,7 @@ fn body(text: &str) -> String {
     json!({"id": "chatcmpl-A1", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).to_string()
 }
 
-/// Returns a text in pieces of about `len` bytes that cut no character.
+/// Returns a text in pieces of about `len` bytes that do not cut a character.
 fn pieces(text: &str, mut len: impl FnMut() -> usize) -> Vec<&str> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while !rest.is_empty() {
@@ -311,7 +311,7 @@ fn a_body_has_whole_calls() {
     let late = |output: &str| said(output).calls[0][0].clone();
     assert_eq!(late(&rewrite(&dialect, &wanting(), [body(text).as_bytes()])), "late");
     assert_eq!(late(&rewrite(&dialect, &wanting(), [stream([text]).as_bytes()])), "call_chatcmplA1_0_0");
-    // All else stays as it was, to the byte.
+    // Everything else stays unchanged, to the byte.
     let input = |members: &str| {
         format!("{{\"id\":\"x\", \"choices\":[{{\"message\":{{{members}}}, \"finish_reason\" :\"stop\"}}] }}\n")
     };

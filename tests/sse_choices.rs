@@ -138,7 +138,7 @@ fn one_chunk_stays_one() {
             + &kind.chunk(&kind.both("b", "ac"), None)
             + &kind.chunk(&kind.both("e", "d"), Some("stop"));
         assert_eq!(at_every_cut(&anywhere(), &options, &input), wanted, "{kind:?}");
-        // One stretch stays as it is without the option.
+        // One stretch stays unchanged without the option.
         let input = kind.content("a") + &kind.content("<think>b") + &kind.last("", "stop");
         let wanted = kind.content("a") + &kind.thinking("b") + &kind.last("", "stop");
         assert_eq!(at_every_cut(&anywhere(), &options, &input), wanted, "{kind:?}");
@@ -421,7 +421,7 @@ fn bodies_are_promoted() {
 
 // --------------------------------------------------------------------------------------------------------- hostile bytes
 
-/// Streams with bytes lost, doubled and made up: no cut may show, whatever the options are.
+/// Streams with bytes lost, doubled and made up: cuts must make no difference, whatever the options are.
 #[test]
 fn hostile_streams_are_cut_anywhere() {
     let mut random = Random::announced("hostile_streams_are_cut_anywhere");

@@ -254,7 +254,7 @@ fn no_more_than_an_event_may_have_is_kept() {
         rewriter.feed(format.stream(&pieces, Stop::Itself), &mut out).unwrap();
         rewriter.finish(&mut out).unwrap();
         let [_, content] = format.client(&String::from_utf8(out).unwrap());
-        // The server's own events may be too long for the rewriter in Responses, which then pass as they are.
+        // The server's own events may be too long for the rewriter in Responses, which then pass unchanged.
         if format != Format::Responses {
             assert_eq!((content.as_str(), rewriter.stats().unpromoted), ("", 1), "{format:?}");
         }

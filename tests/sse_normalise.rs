@@ -223,7 +223,7 @@ fn qwen3() -> Dialect {
     Dialect::find("qwen3").unwrap()
 }
 
-/// Rewrites an answer, and checks that no cut shows.
+/// Rewrites an answer, and checks that cuts make no difference.
 #[track_caller]
 fn cut(dialect: &Dialect, options: &Options, answer: &str) -> Vec<u8> {
     let bytes = answer.as_bytes();

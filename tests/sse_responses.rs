@@ -1,5 +1,5 @@
 //! OpenAI Responses, split in place: a client that counts items and puts each together finds the scanner's result for the text,
-//! and the same again in the whole items at the end. All else is as it was, and no cut may change a byte.
+//! and the same again in the whole items at the end. Everything else is as it was, and no cut may change a byte.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -56,7 +56,7 @@ const (
 	KindCallKey Kind = 11
 	// KindCallType: The word that says of which type the next value is, whole.
 	KindCallType Kind = 12
-	// KindCallValue: A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no
+	// KindCallValue: A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a
 	// character.
 	KindCallValue Kind = 13
 	// KindCallValueEnd: The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
@@ -263,7 +263,7 @@ func (i ImpliedEnd) String() string {
 	return name(uint32(i), "on", "off")
 }
 
-// LeadingTags is how a tag of another family, such as <think>, is read as the first thing of a stream but for blanks.
+// LeadingTags is how a tag of another family, such as <think>, is read at the beginning of a stream but for blanks.
 type LeadingTags uint32
 
 const (
@@ -465,7 +465,7 @@ const (
 	// HistoryNameSummary: Responses: the summary of a reasoning item, as summary_text.
 	HistoryNameSummary HistoryName = 7
 	// HistoryNameText: All formats: the text of the message, with the markers of options.Dialect. A message for which
-	// that cannot be done stays as it is.
+	// that cannot be done stays unchanged.
 	HistoryNameText HistoryName = 8
 )
 
@@ -514,7 +514,7 @@ func (h HistoryMissing) String() string {
 type HistoryMade uint32
 
 const (
-	// HistoryMadeKeep: They stay as they are.
+	// HistoryMadeKeep: They stay unchanged.
 	HistoryMadeKeep HistoryMade = 0
 	// HistoryMadeRemove: In Messages, unsigned thinking blocks are removed; where the server would refuse the request
 	// then, its thinking is turned off. In Responses, made items lose their id, and references to them are removed.

@@ -16,7 +16,7 @@
 // # Errors
 //
 // Every error of the library is a [Status] or wraps one. The errors of a caller's own reader, writer, filter or cache are
-// returned as they are, and a reader or writer that breaks its contract has an error too, such as [io.ErrShortWrite]. Compare
+// returned unchanged, and a reader or writer that breaks its contract has an error too, such as [io.ErrShortWrite]. Compare
 // with [errors.Is]:
 //
 //	if _, err := aside.Find("qwen33"); errors.Is(err, aside.ErrUnknown) { … }

@@ -19,7 +19,7 @@ import (
 // Its methods run on the goroutines that compress, possibly several at once. They may use the package, except the compressor
 // that called them: it returns [ErrBusy]. If a method returns an error or panics, the filter is skipped for that call, and
 // [Report.Failed] has the error. Methods must not end their goroutine: no [runtime.Goexit], no FailNow of a test, no next of an
-// [iter.Pull] made outside of them.
+// [iter.Pull] made outside them.
 //
 // Byte slices passed to a method are borrowed: they are valid until it returns and must not be changed. input is JSON with
 // sorted keys and no white space. A returned slice is copied.

@@ -121,7 +121,7 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 
 // Slice returns the bytes from start to end of a part's original, so that omitted text can be shown after all. original is the
 // unchanged text of that part; the result is a slice of it. Another text, or a part that no filter changed, is [ErrOriginal]; a
-// range outside of the text is [ErrRange]. Unstable.
+// range outside the text is [ErrRange]. Unstable.
 func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error) {
 	if r.c == nil {
 		return nil, ErrClosed

@@ -15,7 +15,7 @@ type RewriterOptions struct {
 	// StrayClose says how a closer of the thinking without an opener, after content, is treated, in the text of
 	// each choice. It applies to every stream, whatever its start and dialect.
 	StrayClose StrayClose
-	// LeadingTags says how to read a tag think, thinking or thought as the first thing of each choice's text, where it is
+	// LeadingTags says how to read a tag think, thinking or thought at the beginning of each choice's text, where it is
 	// not the dialect's own.
 	LeadingTags LeadingTags
 
@@ -38,7 +38,7 @@ type RewriterOptions struct {
 	// Repair mends faults in a stream of events that make clients fail or lose text: empty data lines, comments inside an event,
 	// an object over several lines, chunks without choices, and more.
 	Repair bool
-	// PromoteEmpty sends the thinking once more as content if an answer ends by itself and has neither content nor a call.
+	// PromoteEmpty sends the thinking again as content if an answer ends by itself and has neither content nor a call.
 	PromoteEmpty bool
 	// Merge writes one chunk for each that came, the thinking before the content, for clients that count them. It applies to chat
 	// completions, completions and Ollama's lines.
@@ -53,7 +53,7 @@ type RewriterOptions struct {
 	Label bool
 
 	// KeepGuessed leaves thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the
-	// thinking in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it once more as
+	// thinking in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it again as
 	// content, and a body as content alone.
 	KeepGuessed bool
 

@@ -20,7 +20,7 @@ type ScannerOptions struct {
 	Budget *Budget
 	// StrayClose says how a closer of the thinking without an opener, after content, is treated.
 	StrayClose StrayClose
-	// LeadingTags says how to read a tag think, thinking or thought as the first thing of a stream, where it is not the
+	// LeadingTags says how to read a tag think, thinking or thought at the beginning of a stream, where it is not the
 	// dialect's own.
 	LeadingTags LeadingTags
 	// Calls reports tool calls with their names and arguments, as the kinds from KindCall on, if the dialect says how they are

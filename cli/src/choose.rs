@@ -41,7 +41,7 @@ pub struct Source {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Stray::Dialect)]
     stray_close: Stray,
 
-    /// How to read a tag think, thinking or thought as the first thing of an answer, where it is not the dialect's own
+    /// How to read a tag think, thinking or thought at the beginning of an answer, where it is not the dialect's own
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Leading::Dialect)]
     leading_tags: Leading,
 }

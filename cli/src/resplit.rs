@@ -49,7 +49,7 @@ pub struct Arguments {
     #[arg(long)]
     repair: bool,
 
-    /// Sends the thinking once more as content if an answer has neither content nor a call
+    /// Sends the thinking again as content if an answer has neither content nor a call
     #[arg(long)]
     promote_empty: bool,
 

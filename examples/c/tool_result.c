@@ -102,7 +102,7 @@ int main(int argc, char **argv)
         if (compressed == NULL) {
             status = fail(argv[1]);
         } else {
-            /* A part that stays as it is has no new text. */
+            /* A part that stays unchanged has no new text. */
             aside_compressed_part(compressed, 0, &part);
             fwrite(part.at, 1, part.len, stdout);
             tell(compressed);

@@ -521,7 +521,7 @@ fn feed(input: &mut Input<'_>, slot: &mut Slot) {
     }
 }
 
-/// Tokens of so many bytes together, some of none among them.
+/// Tokens of that many bytes together, some of none among them.
 fn tokens(input: &mut Input<'_>, len: usize) -> Vec<Token> {
     let (mut tokens, mut left) = (Vec::new(), len as u32);
     while left > 0 {
@@ -584,7 +584,7 @@ fn feed_text(slot: &mut Slot, text: &[u8]) -> (i32, usize) {
     (OK, text.len())
 }
 
-/// Feeds bytes to a scanner, for which they must be one event after so many tokens, and frees it.
+/// Feeds bytes to a scanner, for which they must be one event after that many tokens, and frees it.
 fn is_one_text(twin: Handle, text: &[u8], channel: i32, told: Option<u64>) {
     let mut events = [Event::default(); 4];
     let mut array = EventArray::new(&mut events);

@@ -19,7 +19,7 @@ use support::{Pair, client};
 use super::scanner::{PAIRS, pair};
 use super::{Input, cut};
 
-/// Its marker is in no stream that is held against it.
+/// Its marker is in no stream that is compared with it.
 static FOREIGN: LazyLock<Dialect> = LazyLock::new(|| {
     let file = "name = \"foreign\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"\\u007F<\"]\nclose = [\"\\u007F>\"]\n";
     Dialect::load(file).unwrap()

@@ -1,5 +1,5 @@
 //! The proxy of `aside proxy`, for a server that sends a model's thinking and tool calls as content: clients get both in separate
-//! fields. Everything else passes as it came.
+//! fields. Everything else passes unchanged.
 //!
 //! [`Settings`] are what a user writes, in flags, a file and the environment. [`Config`] is made of them once, with everything that
 //! can be wrong checked. [`Proxy`] listens and serves until its owner ends it; [`run`] does so until a signal ends the process.

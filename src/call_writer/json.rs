@@ -227,7 +227,7 @@ impl ObjectCheck {
 fn plain_len(text: &[u8]) -> usize {
     let len = memchr::memchr2(b'"', b'\\', text).unwrap_or(text.len());
     let text = &text[..len];
-    // Nearly no string has a control character: all bytes are looked at together, which takes the least.
+    // Nearly no string has a control character: all bytes are examined together, which takes the least.
     let has_control = text.iter().fold(false, |seen, &byte| seen | (byte < 0x20));
     if has_control { text.iter().take_while(|&&byte| byte >= 0x20).count() } else { len }
 }

@@ -203,7 +203,7 @@ impl Compressor {
         }
     }
 
-    /// Compresses a text that is too long to be worked on as a whole. Returns `None` if it stays as it is.
+    /// Compresses a text that is too long to be worked on as a whole. Returns `None` if it stays unchanged.
     fn bounded_part(
         &self,
         invocation: &Invocation<'_>,

@@ -39,7 +39,7 @@ fn tags(span: &Span, front: &'static str) -> impl Iterator<Item = String> {
 }
 
 /// Refuses markers of which one takes the bytes of another, which would then never come. After a value there may be its closer
-/// once more, the next key, the `end` of the call, or a closer of its span; after a call, another one or such a closer.
+/// again, the next key, the `end` of the call, or a closer of its span; after a call, another one or such a closer.
 fn check_ends(calls: &[Spanned<Call>], closes: &[String]) -> Result<(), Fault> {
     let meet = |one: &str, other: &str| one.starts_with(other) || other.starts_with(one);
     let meets = |one: &str| closes.iter().find(|close| meet(one, close));

@@ -1,6 +1,6 @@
 //! The dialects that are built in, each compiled when it is first asked for.
 //!
-//! Compiling takes memory as it needs it. All else here takes none, the errors neither: a host that has compiled its
+//! Compiling takes memory as it needs it. Everything else here takes none, the errors neither: a host that has compiled its
 //! dialects before it serves can look one up when memory is gone.
 
 use std::{

@@ -47,7 +47,7 @@ impl Compiled {
         self.calls.get(usize::from(region))?.as_ref()
     }
 
-    /// Returns the loop mask of a table inside of this.
+    /// Returns the loop mask of a table inside this.
     pub fn call_loop(&self, region: u8, table: u8, context: Context) -> Option<u32> {
         self.call_loops.get(usize::from(region))?.get(usize::from(table)).map(|masks| masks[context as usize])
     }
@@ -129,7 +129,7 @@ pub struct CallBlock {
 /// Every marker of the dialect, without framing, for keeping a text free of them.
 pub struct Markers {
     pub literals: Vec<Box<[u8]>>,
-    /// Those that count as the first thing of a stream but for blanks.
+    /// Those that count at the beginning of a stream but for blanks.
     pub leading: Vec<Box<[u8]>>,
     /// Those that count at the first byte of a stream alone, or directly after a closer.
     pub first: Vec<Box<[u8]>>,

@@ -284,7 +284,7 @@ fn read_literal(pattern: &[u8], from: usize, part: Part<'_>, place: usize) -> Re
     if is_over { Ok(read) } else { Err(read) }
 }
 
-/// Returns whether a pattern may end here: not inside of a word.
+/// Returns whether a pattern may end here: not inside a word.
 pub fn is_word_over(part: Part<'_>, at: usize) -> bool {
     !part.0.get(at).is_some_and(u8::is_ascii_alphanumeric)
 }

@@ -92,7 +92,7 @@ struct Search<'a, const WORDS: usize> {
 enum PointReleases {
     NoneSeen,
     Seen,
-    /// Those patterns are held against the whole name.
+    /// Those patterns are compared with the whole name.
     Settled,
 }
 

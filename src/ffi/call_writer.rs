@@ -340,7 +340,7 @@ pub unsafe extern "C" fn aside_call_writer_feed(
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_call_writer_reset(writer: *mut aside_call_writer) -> aside_status {
-    // SAFETY: the caller promises a writer that is NULL or there, and only calls that have entered use the stream.
+    // SAFETY: the caller promises a writer that is NULL or valid, and only calls that have entered use the stream.
     unsafe {
         let Some(writer) = writer.as_ref() else { return fail_no_handle("writer") };
         writer.guard.renew(|stream| {

@@ -192,7 +192,7 @@ enumeration! {
         ASIDE_KIND_CALL_KEY = 11 => Kind::CallKey,
         /// The word that says of which type the next value is, whole.
         ASIDE_KIND_CALL_TYPE = 12 => Kind::CallType,
-        /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character.
+        /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a character.
         ASIDE_KIND_CALL_VALUE = 13 => Kind::CallValue,
         /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
         ASIDE_KIND_CALL_VALUE_END = 14 => Kind::CallValueEnd { .. },
@@ -344,7 +344,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How a tag of another family, such as `<think>`, is read as the first thing of a stream but for blanks.
+    /// How a tag of another family, such as `<think>`, is read at the beginning of a stream but for blanks.
     aside_leading_tags: LeadingTags {
         /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
         ASIDE_LEADING_TAGS_DIALECT = 0 => LeadingTags::Dialect,
@@ -505,7 +505,7 @@ enumeration! {
         /// Responses: the `summary` of a reasoning item, as `summary_text`.
         ASIDE_HISTORY_NAME_SUMMARY = 7 => history::Name::Summary,
         /// All formats: the text of the message, with the markers of `options.dialect`. A message for which that cannot be done
-        /// stays as it is.
+        /// stays unchanged.
         ASIDE_HISTORY_NAME_TEXT = 8 => history::Name::Text(_),
     }
 }
@@ -537,7 +537,7 @@ enumeration! {
 enumeration! {
     /// How blocks and items are treated that a rewriter made, and the server did not.
     aside_history_made: Made {
-        /// They stay as they are.
+        /// They stay unchanged.
         ASIDE_HISTORY_MADE_KEEP = 0 => Made::Keep,
         /// In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
         /// turned off. In Responses, made items lose their `id`, and references to them are removed.

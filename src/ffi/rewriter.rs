@@ -67,7 +67,7 @@ pub struct aside_rewriter_options {
     /// 1: mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments inside an event,
     /// an object over several lines, chunks without `choices`, and more. 0: all of them pass unchanged.
     pub repair: u32,
-    /// 1: send the thinking once more as content if an answer ends by itself and has neither content nor a call. 0: do
+    /// 1: send the thinking again as content if an answer ends by itself and has neither content nor a call. 0: do
     /// not.
     pub promote_empty: u32,
     /// 1: chat completions, completions and Ollama's lines go out as one chunk for each that came, the thinking before the
@@ -77,10 +77,10 @@ pub struct aside_rewriter_options {
     /// list may take some 40 times as much. 0: 4 MiB.
     pub max_tools: u64,
     /// 1: leave guessed thinking unchanged. 0: if an answer ends by itself in the thinking in which the
-    /// dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it once more
+    /// dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it again
     /// as content, and a body as content alone.
     pub keep_guessed: u32,
-    /// How the rewriter reads a tag that is not the dialect's own as the first thing of a text.
+    /// How the rewriter reads a tag that is not the dialect's own at the beginning of a text.
     pub leading_tags: aside_leading_tags,
     /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
     /// only.
@@ -206,7 +206,7 @@ unsafe fn enter(
 /// Calls the rewriter with its empty output, and points C to the contents of that output afterwards.
 ///
 /// # Safety
-/// `rewriter` is NULL or there; `out` is NULL or may be written.
+/// `rewriter` is NULL or valid; `out` is NULL or may be written.
 unsafe fn rewrite(
     rewriter: *mut aside_rewriter,
     out: *mut aside_bytes,
@@ -366,7 +366,7 @@ pub unsafe extern "C" fn aside_rewriter_use_dialect(
         Ok(start) => stream.rewriter.use_dialect(dialect, start).map_or_else(failed, |()| ASIDE_OK),
         Err(status) => status,
     };
-    // SAFETY: the caller promises a rewriter that is NULL or there.
+    // SAFETY: the caller promises a rewriter that is NULL or valid.
     unsafe { enter(rewriter, is_ready, body) }
 }
 
@@ -385,7 +385,7 @@ pub unsafe extern "C" fn aside_rewriter_use_tools(
     tools: *const c_char,
     len: size_t,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, and a rewriter that is NULL or there.
+    // SAFETY: the caller promises `len` bytes, and a rewriter that is NULL or valid.
     unsafe {
         enter(rewriter, is_ready, |stream| match self::tools(aside_bytes { at: tools, len }, stream.max_tools, "") {
             Ok(tools) => stream.rewriter.use_tools(tools).map_or_else(failed, |()| ASIDE_OK),
@@ -425,7 +425,7 @@ pub unsafe extern "C" fn aside_rewriter_start_from_prompt(
         }
         Err(error) => failed(error),
     };
-    // SAFETY: a rewriter that is NULL or there, as the caller promises.
+    // SAFETY: a rewriter that is NULL or valid, as the caller promises.
     unsafe { enter(rewriter, is_ready, body) }
 }
 
@@ -475,7 +475,7 @@ pub unsafe extern "C" fn aside_rewriter_finish(rewriter: *mut aside_rewriter, ou
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_rewriter_reset(rewriter: *mut aside_rewriter) -> aside_status {
-    // SAFETY: the caller promises a rewriter that is NULL or there, and only calls that have entered use the stream.
+    // SAFETY: the caller promises a rewriter that is NULL or valid, and only calls that have entered use the stream.
     unsafe {
         let Some(handle) = rewriter.as_ref() else { return fail_no_handle("rewriter") };
         handle.guard.renew(|stream| {
@@ -501,7 +501,7 @@ pub unsafe extern "C" fn aside_rewriter_get_stats(
         Ok(size) => size,
         Err(status) => return status,
     };
-    // SAFETY: NULL or there, as the caller promises; `stats` may be written as far as its size says.
+    // SAFETY: NULL or valid, as the caller promises; `stats` may be written as far as its size says.
     unsafe {
         enter(rewriter, is_whole, |stream| {
             fill_sized(stats, size, record(&stream.rewriter.stats(), size));

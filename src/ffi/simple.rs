@@ -25,7 +25,7 @@ pub unsafe extern "C" fn aside_strip(
     len: size_t,
     out_len: *mut size_t,
 ) -> *mut c_char {
-    // SAFETY: the caller promises `len` bytes, a dialect that is NULL or there, and a length that may be written.
+    // SAFETY: the caller promises `len` bytes, a dialect that is NULL or valid, and a length that may be written.
     unsafe {
         make(dialect, out_len, |dialect| {
             let text = bytes(text, len, "text")?;
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn aside_join(
     options: *const aside_join_options,
     out_len: *mut size_t,
 ) -> *mut c_char {
-    // SAFETY: the caller promises a dialect that is NULL or there, options as large as they say with texts and calls that
+    // SAFETY: the caller promises a dialect that is NULL or valid, options as large as they say with texts and calls that
     // are there, and a length that may be written.
     unsafe {
         make(dialect, out_len, |dialect| {
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn aside_escape(
     len: size_t,
     out_len: *mut size_t,
 ) -> *mut c_char {
-    // SAFETY: the caller promises `len` bytes, a dialect that is NULL or there, and a length that may be written.
+    // SAFETY: the caller promises `len` bytes, a dialect that is NULL or valid, and a length that may be written.
     unsafe {
         make(dialect, out_len, |dialect| {
             let text = bytes(text, len, "text")?;
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn aside_escape(
 /// Returns to C the text that `body` makes with a dialect.
 ///
 /// # Safety
-/// `dialect` is NULL or there; the length is NULL or may be written.
+/// `dialect` is NULL or valid; the length is NULL or may be written.
 unsafe fn make(
     dialect: *const aside_dialect,
     out_len: *mut size_t,

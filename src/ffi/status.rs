@@ -174,7 +174,7 @@ pub(super) fn fail_panic(payload: Box<dyn Any + Send>) -> aside_status {
         _ => "no message",
     };
     let status = fail_with(ASIDE_ERROR_PANIC, format_args!("panic inside the library: {said}"));
-    // Its destructor could panic again, outside of every guard.
+    // Its destructor could panic again, outside every guard.
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
     }

@@ -8,7 +8,7 @@ use crate::memory::{self, OutOfMemory, push};
 
 /// Why a body is not rewritten.
 pub enum Fault {
-    /// It passes as it is.
+    /// It passes unchanged.
     Outcome(Outcome),
     OutOfMemory,
 }

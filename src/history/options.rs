@@ -63,7 +63,7 @@ pub enum Name {
     /// Responses: the `summary` of a reasoning item, as `summary_text`.
     Summary,
     /// All formats: the text of the message, with the markers of this dialect, as [`Dialect::join`] writes them. If `join`
-    /// refuses that, because a part has text that would be read as a marker, the message stays as it is, and
+    /// refuses that, because a part has text that would be read as a marker, the message stays unchanged, and
     /// [`Report::refused`](super::Report::refused) counts it. It refuses all messages of a dialect whose messages begin with a
     /// header, such as `harmony`.
     ///
@@ -113,7 +113,7 @@ pub enum Missing {
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Made {
-    /// They stay as they are.
+    /// They stay unchanged.
     #[default]
     Keep = 0,
     /// For servers that check them. In Messages, thinking blocks with no signature, an empty one, or one that begins with

@@ -394,7 +394,7 @@ impl JoinedText {
             place = text.part(Role::Text(Channel::Thinking), thinking)?;
             text.mark(&block.close)?;
         }
-        // Text outside of all messages is content too, but no model writes content there.
+        // Text outside all messages is content too, but no model writes content there.
         let block = templates.content.as_ref().filter(|_| !content.is_empty());
         text.mark(block.map_or(b"", |block| &block.open))?;
         let content = text.part(Role::Text(Channel::Content), content)?;

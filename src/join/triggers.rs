@@ -20,7 +20,7 @@ pub enum ToolArguments {
     Json,
     /// As keys and values, each between its two texts. A value is plain text, or JSON.
     Tags,
-    /// As elements inside each other: after `value_end`, the key and `key_end` follow once more.
+    /// As elements inside each other: after `value_end`, the key and `key_end` follow again.
     Elements,
     /// As keys and values with `, ` between them. Values are Python literals. If there is a `value_begin`, a string is written
     /// between it and `value_end`, and a key without quotes.

@@ -65,7 +65,7 @@ pub fn tagged(json: &str, text: &mut Text) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Writes a value as an element, with those inside of it.
+/// Writes a value as an element, with those inside it.
 pub fn element(rule: &TagsRule, key: &str, json: &str, role: Role, text: &mut Text) -> Result<(), WriteError> {
     text.mark(&rule.key[0])?;
     text.part(role, key.as_bytes())?;

@@ -11,7 +11,7 @@ use crate::memory::{self, append};
 /// A part of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part<'a> {
-    /// A stretch of the text, which stays as it is.
+    /// A stretch of the text, which stays unchanged.
     Same(Range<usize>),
     /// An escape, or its character. Half a pair of surrogates, which UTF-8 cannot write, is the three bytes that the
     /// scheme of UTF-8 has for its number: they are not UTF-8, but `escape` recognises them.
@@ -126,7 +126,7 @@ fn half(code: u32) -> [u8; 3] {
 }
 
 /// Undoes the escapes of a string whose text comes in pieces, cut anywhere but inside a character. Escapes that JSON does not
-/// have, and raw control characters, stay as they are.
+/// have, and raw control characters, stay unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct Unescape {
     surrogates: Surrogates,

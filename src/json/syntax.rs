@@ -71,7 +71,7 @@ impl Syntax {
         matches!(self.place, Place::Text { .. })
     }
 
-    /// Returns whether the next byte is escaped; none outside of a string.
+    /// Returns whether the next byte is escaped; none outside a string.
     #[inline]
     pub fn is_escaped(&mut self) -> Option<&mut bool> {
         match &mut self.place {

@@ -1,6 +1,6 @@
 //! Finds the few bytes of a text that matter. Up to three are looked for by `memchr`, which uses vector instructions itself.
 //! More, and whether a text has any of them, are looked for by plain code that the compiler turns into vectors; it is compiled
-//! once more for AVX2, which is used where the processor has it. No other code of the scanner may be unsafe.
+//! again for AVX2, which is used where the processor has it. No other code of the scanner may be unsafe.
 #![allow(unsafe_code)]
 
 /// The most bytes that can be looked for.

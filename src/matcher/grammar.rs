@@ -191,7 +191,7 @@ pub enum LineRule {
         fences: bool,
         inline: bool,
     },
-    /// The inside of a fence span: nested code blocks are opaque, and so are code spans with `inline`.
+    /// The inside a fence span: nested code blocks are opaque, and so are code spans with `inline`.
     Fence {
         inline: bool,
     },
@@ -229,7 +229,7 @@ pub struct Pattern {
     pub special: bool,
     /// … and, for a token that is no special one there, where no blank and letter come after it …
     pub spares_prose: bool,
-    /// … and outside of this code.
+    /// … and outside this code.
     pub guarded: Guarded,
     pub action: Action,
     /// How much of the literal is framing before the marker.
@@ -285,7 +285,7 @@ pub enum Action {
     /// Opens the thinking by a tag in place of the dialect's own opener; inside a thinking that was open at the start, the tag
     /// is removed. `rule` and `tag` name it.
     Lead { rule: u8, tag: u8 },
-    /// Removes an opener that is written once more.
+    /// Removes an opener that is written again.
     Absorb,
     /// Removed without opening or closing anything.
     Drop,

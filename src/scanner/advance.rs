@@ -16,7 +16,7 @@ use crate::{
     utf8::{incomplete_tail, is_continuation},
 };
 
-/// Chunks up to this length are looked at as a whole. To stop at the first byte that matters would cost more than it saves.
+/// Chunks up to this length are examined as a whole. To stop at the first byte that matters would cost more than it saves.
 const LONGEST_PASSED: usize = 256;
 /// The part of a chunk that may be fed at once.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -215,7 +215,7 @@ impl Engine {
 
 /// Returns the last byte of a short chunk if the chunk loops in a state.
 ///
-/// It looks at four or eight bytes from each end, some of them twice. Each four are looked at by themselves, so that hardly any
+/// It looks at four or eight bytes from each end, some of them twice. Each four are examined by themselves, so that hardly any
 /// register has to be saved for them. Of fewer than four bytes it looks at the first, the middle and the last one.
 #[inline(always)]
 pub(super) fn last_of_loop(sets: &[u32; 256], mask: u32, chunk: &[u8]) -> Option<u8> {

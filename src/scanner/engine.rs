@@ -1,5 +1,5 @@
 //! The engine: all that a scanner remembers of its stream, and how that changes. Who feeds it is elsewhere: a chunk that
-//! completes no marker goes up the ladder (`advance`), and all else is done by a `Pull`, event by event.
+//! completes no marker goes up the ladder (`advance`), and everything else is done by a `Pull`, event by event.
 
 use super::{
     attributes::Attributes,
@@ -45,7 +45,7 @@ pub const SHORT: usize = 16;
 pub struct Engine {
     pub ledger: Ledger,
     /// The state of the automaton while the matcher is in the table. Until it leaves the table, `code`, `framing` and the flags
-    /// of `spans` stay as they were when it entered.
+    /// of `spans` stay unchanged when it entered.
     pub state: StateInfo,
     /// The number of bytes that have turned out to be text and are in no event yet. Between chunks, they begin a character.
     pub text: usize,
@@ -267,7 +267,7 @@ impl Engine {
         self.state = compiled.automaton.enter(&config, &self.code, self.framing);
     }
 
-    /// Takes a byte that has turned out to be text, outside of the table.
+    /// Takes a byte that has turned out to be text, outside the table.
     pub fn pass(&mut self, compiled: &Compiled, byte: u8) {
         let region = compiled.grammar.region(self.spans.region());
         if region.has_lines() {

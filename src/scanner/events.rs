@@ -29,7 +29,7 @@ pub enum Method {
 ///
 /// To drop it early is to stop the call. The bytes of the chunk after [`consumed`](Events::consumed) then go into the next
 /// call, which first returns the events that are still due. A host that ends the stream need not feed them: every method then
-/// treats the consumed bytes as at the end of any call. Events that were returned stay as they are, also where the rest of the
+/// treats the consumed bytes as at the end of any call. Events that were returned stay unchanged, also where the rest of the
 /// chunk has decided them.
 ///
 /// ```

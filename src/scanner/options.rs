@@ -69,7 +69,7 @@ impl ScannerOptions {
         ScannerOptions { stray_close, ..self }
     }
 
-    /// Sets how a scanner reads a tag `think`, `thinking` or `thought` as the first thing of a stream, where it is not the
+    /// Sets how a scanner reads a tag `think`, `thinking` or `thought` at the beginning of a stream, where it is not the
     /// dialect's own.
     pub fn leading_tags(self, leading_tags: LeadingTags) -> ScannerOptions {
         ScannerOptions { leading_tags, ..self }
@@ -121,7 +121,7 @@ pub enum StrayClose {
     /// markers.
     Text,
     /// The closer is removed alone: the text on both sides of it stays content, white space included. This is for a host whose
-    /// prompt has ended the thinking, with a model that closes it once more. It is the default after
+    /// prompt has ended the thinking, with a model that closes it again. It is the default after
     /// [`start_from_prompt`](crate::Scanner::start_from_prompt) with such a prompt.
     Drop,
 }

@@ -10,7 +10,7 @@ use crate::{dialect::compiled::Compiled, matcher::recogniser::Recogniser};
 pub enum Pending {
     /// Bytes that were not read, or only by the automaton.
     Unread,
-    /// Bytes that may be a marker, as far as they were read. Only outside of the table.
+    /// Bytes that may be a marker, as far as they were read. Only outside the table.
     Undecided(Recogniser),
     /// A marker of `len` bytes, which counts or is text by the bytes after it: of it and those, `seen` bytes. If it is an
     /// opener of calls (`opens_calls`), a body must begin after it. Otherwise the text may only mention it.

@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Engine {
-    /// Feeds a short chunk that changes nothing inside of a value, of framing, of text, or of a word that is held. In all other
+    /// Feeds a short chunk that changes nothing inside a value, of framing, of text, or of a word that is held. In all other
     /// cases it returns none and feeds nothing. Cannot panic.
     #[inline(always)]
     pub fn advance_in_value(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {

@@ -185,7 +185,7 @@ impl Pull<'_> {
         self.engine.pending = Pending::Undecided(recogniser);
     }
 
-    /// Passes text in which no marker can begin, and then begins to read one. Only outside of the table, when nothing is
+    /// Passes text in which no marker can begin, and then begins to read one. Only outside the table, when nothing is
     /// undecided.
     fn skip(&mut self, read: usize, limit: usize) {
         let text = self.unread(read, limit.min(read + SHORT));

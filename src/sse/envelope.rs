@@ -73,7 +73,7 @@ pub struct Envelope {
     name: Place,
     data: Place,
     line_end: &'static [u8],
-    /// Where the values that may differ end: in the known event, and in the one that is held against it.
+    /// Where the values that may differ end: in the known event, and in the one that is compared with it.
     ends: Vec<(usize, usize)>,
     /// How many envelopes were learnt and have not been of use.
     vain: u32,
@@ -155,7 +155,7 @@ impl Envelope {
         Ok(raw[at..] == self.raw[from..])
     }
 
-    /// Returns where a place of the known event is in the one that was held against it.
+    /// Returns where a place of the known event is in the one that was compared with it.
     fn moved(&self, place: usize) -> usize {
         let before = self.ends.iter().take_while(|(end, _)| *end <= place).last();
         before.map_or(place, |(end, moved)| place - end + moved)

@@ -248,7 +248,7 @@ impl Options {
         Options { stray_close, ..self }
     }
 
-    /// Sets how a rewriter reads a tag `think`, `thinking` or `thought` as the first thing of each text, where it is not the dialect's
+    /// Sets how a rewriter reads a tag `think`, `thinking` or `thought` at the beginning of each text, where it is not the dialect's
     /// own.
     pub fn leading_tags(self, leading_tags: LeadingTags) -> Options {
         Options { leading_tags, ..self }
@@ -363,14 +363,14 @@ impl Options {
         Options { repair, ..self }
     }
 
-    /// Sends the thinking of an answer once more, as its content, if the answer ends by itself with no content and no call. For
+    /// Sends the thinking of an answer again, as its content, if the answer ends by itself with no content and no call. For
     /// models that forget to close their thinking. At most [`max_event`](Options::max_event) bytes of thinking are kept for it.
     pub fn promote_empty(self, promote_empty: bool) -> Options {
         Options { promote_empty, ..self }
     }
 
     /// Leaves thinking that is only [guessed](crate::Scanner::is_start_guessed) to be some as it is. By default, a stream whose answer
-    /// ends by itself in the thinking in which it started, without a marker, gets that thinking once more as its content, and a body
+    /// ends by itself in the thinking in which it started, without a marker, gets that thinking again as its content, and a body
     /// gets it only as its content. At most [`max_event`](Options::max_event) bytes of thinking are kept for it. For hosts that do
     /// not show the thinking, or that never want it twice.
     pub fn keep_guessed(self, keep_guessed: bool) -> Options {

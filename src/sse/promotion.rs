@@ -11,7 +11,7 @@ use super::options::Options;
 use super::text::{Parts, Target};
 use crate::memory::{self, append};
 
-/// Which thinking a host wants once more as content.
+/// Which thinking a host wants again as content.
 #[derive(Clone, Copy)]
 pub struct Promotes {
     /// That of an answer without content.

@@ -162,7 +162,7 @@ enum class Kind : std::uint32_t {
     call_key = ASIDE_KIND_CALL_KEY,
     /// The word that says of which type the next value is, whole.
     call_type = ASIDE_KIND_CALL_TYPE,
-    /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character.
+    /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a character.
     call_value = ASIDE_KIND_CALL_VALUE,
     /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
     call_value_end = ASIDE_KIND_CALL_VALUE_END,
@@ -292,7 +292,7 @@ enum class ImpliedEnd : std::uint32_t {
     off = ASIDE_IMPLIED_END_OFF,
 };
 
-/// How a tag of another family, such as `<think>`, is read as the first thing of a stream but for blanks.
+/// How a tag of another family, such as `<think>`, is read at the beginning of a stream but for blanks.
 enum class LeadingTags : std::uint32_t {
     /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
     dialect = ASIDE_LEADING_TAGS_DIALECT,
@@ -424,7 +424,7 @@ enum class HistoryName : std::uint32_t {
     /// Responses: the `summary` of a reasoning item, as `summary_text`.
     summary = ASIDE_HISTORY_NAME_SUMMARY,
     /// All formats: the text of the message, with the markers of `options.dialect`. A message for which that cannot be done
-    /// stays as it is.
+    /// stays unchanged.
     text = ASIDE_HISTORY_NAME_TEXT,
 };
 
@@ -450,7 +450,7 @@ enum class HistoryMissing : std::uint32_t {
 
 /// How blocks and items are treated that a rewriter made, and the server did not.
 enum class HistoryMade : std::uint32_t {
-    /// They stay as they are.
+    /// They stay unchanged.
     keep = ASIDE_HISTORY_MADE_KEEP,
     /// In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
     /// turned off. In Responses, made items lose their `id`, and references to them are removed.
@@ -937,7 +937,7 @@ struct ScannerOptions {
     BudgetScope budget_scope = BudgetScope::span;
     /// How a closer of the thinking without an opener, after content, is treated.
     StrayClose stray_close = StrayClose::dialect;
-    /// How to read a tag think, thinking or thought as the first thing of a stream, where it is not the dialect's own.
+    /// How to read a tag think, thinking or thought at the beginning of a stream, where it is not the dialect's own.
     LeadingTags leading_tags = LeadingTags::dialect;
     /// Report tool calls with their names and arguments, as the kinds from Kind::call on, if the dialect says how they are
     /// written. Otherwise their bytes are text of the tool channel.
@@ -1694,7 +1694,7 @@ struct RewriterOptions {
     /// Mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments inside an event,
     /// an object over several lines, chunks without `choices`, and more.
     bool repair = false;
-    /// Send the thinking once more as content if an answer ends by itself and has neither content nor a call.
+    /// Send the thinking again as content if an answer ends by itself and has neither content nor a call.
     bool promote_empty = false;
     /// Write one chunk for each that came, the thinking before the content, for clients that count them. Of chat completions,
     /// completions and Ollama's lines.
@@ -1702,7 +1702,7 @@ struct RewriterOptions {
     /// The most bytes of `tools` that are read, those of use_tools() too; a longer list is an error. 0: 4 MiB.
     std::uint64_t max_tools = 0;
     /// Leave guessed thinking unchanged. Without it, if an answer ends by itself in the thinking in
-    /// which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it once more as content,
+    /// which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it again as content,
     /// and a body as content alone.
     bool keep_guessed = false;
     /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
@@ -2262,7 +2262,7 @@ inline std::vector<std::string_view> history_servers()
 }
 
 /// Rewrites the history of a request: all of its body, with the thinking of earlier turns where the server reads it. All that
-/// the options do not name stays as it came, byte for byte; a body that is not read comes back as it is, and the report says
+/// the options do not name stays unchanged, byte for byte; a body that is not read comes back as it is, and the report says
 /// why. Write `Content-Length` again, and any digest or signature of the body. Empty if that fails.
 inline Text try_rewrite_history(std::string_view body, const HistoryOptions &options,
                                 HistoryReport *report = nullptr) noexcept

@@ -24,7 +24,7 @@ type Options struct {
 	// Rewriter has the other options. Body, Tools and Start are those of each answer: a call in the text becomes one of the
 	// format's only if the request has its tool, since a prompt can make a model write any call.
 	Rewriter aside.RewriterOptions
-	// History puts the thinking of earlier turns in a request where the server reads it. nil: requests stay as they are.
+	// History puts the thinking of earlier turns in a request where the server reads it. nil: requests stay unchanged.
 	History History
 }
 
@@ -80,7 +80,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // split wraps the body of an answer in a rewriter, if the answer has one of the formats. Others, such as errors of the server,
-// stay as they are.
+// stay unchanged.
 func (t *Transport) split(r *http.Response, seen *request) error {
 	options := t.Rewriter
 	exchange := aside.Exchange{

@@ -430,7 +430,7 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// A client without a proxy has the same, by its transport, and its request stays as it was.
+// A client without a proxy has the same, by its transport, and its request stays unchanged.
 func TestTransport(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)

@@ -7,7 +7,7 @@ export { AsideError, DefectError, DialectError } from "./errors.js";
 
 export const file = new WasmFile();
 
-// Loads the wasm file: needed in browsers, before all else.
+// Loads the wasm file: needed in browsers, before everything else.
 export const init = (source) => file.init(source);
 
 // The most bytes that a stream holds, by default: 1 MiB.

@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { AsideError, DefectError, Dialect, Rewriter, Scanner, split, strip } from "libaside";
 import { utf8 } from "./shared.js";
 
-// Memory outside of JavaScript's heap: the module's memory, which only grows, and texts that are not collected yet.
+// Memory outside JavaScript's heap: the module's memory, which only grows, and texts that are not collected yet.
 async function external() {
   for (let turn = 0; turn < 3; turn++) {
     globalThis.gc();

@@ -41,7 +41,7 @@ pub struct HistoryReport {
 }
 
 /// Return the body of a request with the thinking of earlier turns where the server reads it, and a report. The body is `str` or
-/// `bytes`, and so is the result. All that the options do not name stays as it came. The sender of the result must set
+/// `bytes`, and so is the result. All that the options do not name stays unchanged. The sender of the result must set
 /// `Content-Length` again.
 ///
 ///     >>> from libaside import rewrite_history

@@ -42,7 +42,7 @@ pub struct Stats {
 /// or `thinking`. `body` is the kind of body that is fed: `unknown`, `events`, `json` or `lines`. With
 /// `calls_in_thinking="never"`, tool openers inside the thinking are text; with `stray_close="text"`, so is a closer of the
 /// thinking after other content, and `stray_close="drop"` removes it alone. With `leading_tags="text"`, a tag of another family
-/// as the first thing of a text is text. They are `"dialect"` by default: the dialect says. `max_tools` is the most bytes of
+/// at the beginning of a text is text. They are `"dialect"` by default: the dialect says. `max_tools` is the most bytes of
 /// `tools` as JSON. `not_whole`, `unknown_tool`, `implied_end`, `max_calls` and `repair_arguments` say of calls what they say
 /// for a Scanner; with `unknown_tool="drop"`, a call of a tool that is not in `tools` is removed. `start_call` is the name of a
 /// tool: the text, without its thinking, is the arguments of a call of it, as a grammar makes a model write them without

@@ -106,7 +106,7 @@ module Aside
   HistoryReport = Struct.new(:changed, :refused, :unread, :outcome, :thinking_off)
 
   # Returns the body of a request with the thinking of earlier turns where the server reads it, and a HistoryReport. All that the
-  # options do not name stays as it came, byte for byte. The sender of the result must set Content-Length again, and any digest or
+  # options do not name stays unchanged, byte for byte. The sender of the result must set Content-Length again, and any digest or
   # signature of the body.
   #
   #   Aside.rewrite_history('{"messages":[]}', format: :chat, name: :reasoning)[1].outcome.inspect  # => ":read"

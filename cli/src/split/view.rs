@@ -157,7 +157,7 @@ impl View<'_> {
         let plain = if style.is_empty() { "" } else { "\x1b[0m" };
         self.out.extend_from_slice(style.as_bytes());
         if self.is_terminal {
-            // A text cuts no character.
+            // A text does not cut a character.
             let mut shown = Shown::default();
             shown.add(bytes, &mut self.out);
             shown.end(&mut self.out);

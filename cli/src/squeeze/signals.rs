@@ -45,7 +45,7 @@ mod unix {
             Received { signal: origin.signal, sender }
         }
 
-        /// Returns whether this is what came before, once more: `timeout` sends to us, and then to all of the group.
+        /// Returns whether this repeats the last signal: `timeout` sends to us, and then to all of the group.
         pub fn repeats(&self, first: &Received) -> bool {
             self.sender == Sender::Leader && first.sender == Sender::Leader && self.signal == first.signal
         }

@@ -424,7 +424,7 @@ unsafe fn register(input: &mut Input<'_>, world: &World) {
     }
 }
 
-/// Makes a compressor with the registry's current contents. The registry stays as it is.
+/// Makes a compressor with the registry's current contents. The registry stays unchanged.
 unsafe fn make(input: &mut Input<'_>, world: &World) {
     let sentences: [&[u8]; 4] = [b"off: ", b"", b"off:\r\n", b"off: \xFF"];
     let way = input.byte();

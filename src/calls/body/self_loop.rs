@@ -12,7 +12,7 @@ use crate::{
 /// The context in which most bytes change nothing.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Context {
-    /// A string in `"`, outside of escapes.
+    /// A string in `"`, outside escapes.
     Quotes,
     /// The same in `'`.
     SingleQuotes,

@@ -19,7 +19,7 @@ impl Body {
                 }
                 let closer = &rule.value[1];
                 match view.literal(0, closer) {
-                    // The closer of the value once more.
+                    // The closer of the value again.
                     Decision::Yes if !is_first => return self.some(Piece::Framing, closer.len(), own),
                     Decision::More if !is_first => return Err(Decision::More),
                     _ => {}

@@ -81,7 +81,7 @@ bundle,bundler exec
 const BEFORE_COMMAND: [&str; 9] = ["-c", "-lc", "-qc", "--command", "--call", "--run", "-Command", "-m", "--module"];
 /// Words after which a program that is not in the list may run a command.
 const RUNS: [&str; 3] = ["--", "exec", "run"];
-/// How many words of such a program are looked at.
+/// How many words of such a program are examined.
 const MOST_WORDS: usize = 32;
 /// The programs that built-in filters are for.
 const KNOWN: &[&str] = &include!(concat!(env!("OUT_DIR"), "/programs.rs"));

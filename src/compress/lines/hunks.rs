@@ -5,7 +5,7 @@ use memchr::memmem;
 
 use super::class::Class;
 
-/// The most signs of a header. No merge has more sides, and each blank line of a hunk is looked at once for each of
+/// The most signs of a header. No merge has more sides, and each blank line of a hunk is examined once for each of
 /// them.
 const MOST_MARKS: usize = 100;
 /// The text that every hunk's header has.

@@ -7,7 +7,7 @@ use super::failures::Failures;
 
 /// The longest label.
 const LONGEST: usize = 64;
-/// How many stretches of a text are looked at, each of this many lines.
+/// How many stretches of a text are examined, each of this many lines.
 const STRETCHES: usize = 16;
 const LINES: usize = 16;
 /// How many of these lines have a label at least.
@@ -18,7 +18,7 @@ const LEAST: usize = 4;
 pub struct Labels(Vec<Box<[u8]>>);
 
 impl Labels {
-    /// Finds the labels of a text of so many lines, in stretches of it that lie evenly apart. The lines have no times before them.
+    /// Finds the labels of a text of that many lines, in stretches of it that lie evenly apart. The lines have no times before them.
     pub fn of<'a>(count: usize, line: impl Fn(usize) -> &'a [u8], failures: &Failures) -> Labels {
         let mut counts: FxHashMap<&[u8], usize> = FxHashMap::default();
         let stretches = STRETCHES.min(count.div_ceil(LINES));

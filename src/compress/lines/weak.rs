@@ -11,7 +11,7 @@ use crate::compress::{
 
 /// The most indented lines after a diagnostic that belong to it.
 const MOST_LINES: usize = 3;
-/// The longest line that is looked at.
+/// The longest line that is examined.
 const LONGEST: usize = 1000;
 
 /// Returns whether an invocation's output may have such lines. The output of a successful run has none, nor has that of a

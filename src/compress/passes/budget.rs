@@ -415,7 +415,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Returns whether a line of the region is under a heading outside of it.
+    /// Returns whether a line of the region is under a heading outside it.
     fn is_headed(&self, region: &Range<usize>) -> bool {
         let is_outside = |heading: u32| !region.contains(&(heading as usize));
         region.clone().any(|line| self.headings[line].is_some_and(is_outside))

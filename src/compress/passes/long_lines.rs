@@ -106,7 +106,7 @@ fn middle(text: Text<'_>, line: usize, head: usize, tail: usize) -> Edit {
     Edit { range: start + range.start..start + range.end, kind: EditKind::Middle(Inner::Any) }
 }
 
-/// Returns a range that is a little larger, if need be, so that it cuts no character.
+/// Returns a range that is a little larger, if need be, so that it does not cut a character.
 fn whole_characters(bytes: &[u8], mut range: Range<usize>) -> Range<usize> {
     // A character has at most three bytes after its first.
     for _ in 0..3 {

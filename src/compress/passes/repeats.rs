@@ -111,7 +111,7 @@ fn same(text: Text<'_>, a: usize, b: usize) -> bool {
 /// last line of a run of progress lines.
 fn adjacent(text: Text<'_>, of_files: bool) -> Vec<Edit> {
     let mut edits = Vec::new();
-    // Text that a program read from a file stays as it is there.
+    // Text that a program read from a file stays unchanged there.
     let failures = failures::built_in();
     let is_stamped = !of_files && text.is_stamped(failures);
     let said = |line: usize| if is_stamped { text.unstamped(line, failures) } else { text.line(line) };

@@ -35,7 +35,7 @@ pub struct FilterRun<'a> {
     /// The text was compressed before: only a budget changes it.
     has_banner: bool,
     goes_on: bool,
-    /// The terminal stage is over, and protection was decided once more.
+    /// The terminal stage is over, and protection was decided again.
     is_normalised: bool,
     /// Which lines the filter that has its turn is for.
     scope: Scope,

@@ -32,7 +32,7 @@ impl Pipeline {
         Pipeline { registry, budget: None, switch_off: SWITCH_OFF.to_owned() }
     }
 
-    /// Compresses one text part. Returns `None` if it stays as it is.
+    /// Compresses one text part. Returns `None` if it stays unchanged.
     pub fn part(
         &self,
         invocation: &Invocation<'_>,

@@ -52,7 +52,7 @@ pub trait Filter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// A message, which goes to the report. The text then stays as it was.
+    /// A message, which goes to the report. The text then stays unchanged.
     fn apply(&self, text: &[u8], invocation: &Invocation<'_>) -> Result<Filtered, String>;
 }
 

@@ -23,7 +23,7 @@ use crate::compress::{
 pub enum Part<'a> {
     /// Text. It is UTF-8 as a rule, but may be any bytes.
     Text(&'a [u8]),
-    /// Anything else. It always stays as it is.
+    /// Anything else. It always stays unchanged.
     Other,
 }
 
@@ -44,7 +44,7 @@ pub enum Part<'a> {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// The part stays as it is.
+    /// The part stays unchanged.
     Same,
     /// The part becomes this text.
     Text(Vec<u8>),

@@ -85,7 +85,7 @@ impl Gap {
         lines
     }
 
-    /// Returns whether the gap begins after the line: a heading is kept once more with each of its problems.
+    /// Returns whether the gap begins after the line: a heading is kept again with each of its problems.
     fn is_after(&self, line: &Line) -> bool {
         line.offset < self.start
     }

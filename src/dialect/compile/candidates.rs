@@ -82,7 +82,7 @@ impl Compiler<'_> {
         for (rule, thinking) in thinking_spans(model) {
             self.closers(list, thinking, Pattern { needs: extra, ..Pattern::of(Action::DropClose) }, true);
             if model.extra_close == ExtraClose::Drop && model.guard.contains(&Guard::Inline) {
-                // The blank lines before the first thing of an answer go with it.
+                // The blank lines before the beginning of an answer go with it.
                 let pattern = Pattern { needs: extra, ..Pattern::of(Action::DropClose) };
                 let own = text(&thinking.framing.before_close);
                 let after = self.after_close(thinking);

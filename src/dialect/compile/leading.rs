@@ -1,4 +1,4 @@
-//! Tags that open the thinking as the first thing of a stream, though they are not the dialect's own.
+//! Tags that open the thinking at the beginning of a stream, though they are not the dialect's own.
 
 use toml::Spanned;
 
@@ -14,7 +14,7 @@ use crate::{
 /// The tags that families, and prompts of hosts, have for the thinking.
 const LEADING_TAGS: &str = include_str!("../leading_tags.txt");
 
-/// Returns the names of those that the first thing of a stream may be in place of the dialect's own opener: in a dialect of
+/// Returns the names of those that the beginning of a stream may be in place of the dialect's own opener: in a dialect of
 /// models, and where no marker of it can be taken for the tag.
 pub(super) fn leading_tags(model: &Model) -> Vec<Literal> {
     let spans = || model.spans.iter().map(Spanned::get_ref);
@@ -56,7 +56,7 @@ pub(super) fn leading_tag(model: &Model) -> u8 {
 }
 
 impl Compiler<'_> {
-    /// Adds the tags that count as the first thing of a stream.
+    /// Adds the tags that count at the beginning of a stream.
     pub(super) fn leading_openers(&mut self, list: &mut Vec<Candidate>) {
         if self.leading.is_empty() {
             return;

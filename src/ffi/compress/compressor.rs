@@ -60,7 +60,7 @@ pub unsafe extern "C" fn aside_compressor_new(
     options: *const aside_compressor_options,
 ) -> *mut aside_compressor {
     guard_handle(|| {
-        // SAFETY: the caller promises a registry that is NULL or there, a struct as large as it says, and texts that are
+        // SAFETY: the caller promises a registry that is NULL or valid, a struct as large as it says, and texts that are
         // there.
         let made = unsafe { new_compressor(registry, options) };
         let handle = |compressor| into_handle(aside_compressor { compressor: Arc::new(compressor) });
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn aside_compress(
     count: size_t,
 ) -> *mut aside_compressed {
     guard_handle(|| {
-        // SAFETY: the caller promises a compressor that is NULL or there, a struct as large as it says, and texts that are
+        // SAFETY: the caller promises a compressor that is NULL or valid, a struct as large as it says, and texts that are
         // there.
         unsafe {
             let Some(compressor) = compressor.as_ref() else {
@@ -161,14 +161,14 @@ pub unsafe extern "C" fn aside_compress(
 /// Returns the new text of the part number `index`. `*text` is written if the part changes; it points to memory of `compressed`
 /// and is valid as long as that is. An empty text removes the part, because another part says the same.
 ///
-/// Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
+/// Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays unchanged; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressed_part(
     compressed: *const aside_compressed,
     index: size_t,
     text: *mut aside_bytes,
 ) -> aside_status {
-    // SAFETY: the caller promises that it is NULL or there.
+    // SAFETY: the caller promises that it is NULL or valid.
     let Some(handle) = (unsafe { compressed.as_ref() }) else { return fail_no_handle("compressed") };
     if text.is_null() {
         return fail_null("text");
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn aside_compressed_report(
     compressed: *const aside_compressed,
     report: *mut aside_report,
 ) -> aside_status {
-    // SAFETY: the caller promises a handle that is NULL or there, and a struct as large as it says.
+    // SAFETY: the caller promises a handle that is NULL or valid, and a struct as large as it says.
     unsafe {
         let Some(handle) = compressed.as_ref() else { return fail_no_handle("compressed") };
         let done = &handle.compressed.report;
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn aside_compressed_failed(
     index: size_t,
     failed: *mut aside_failed,
 ) -> aside_status {
-    // SAFETY: the caller promises a handle that is NULL or there, and a struct as large as it says.
+    // SAFETY: the caller promises a handle that is NULL or valid, and a struct as large as it says.
     unsafe {
         let Some(handle) = compressed.as_ref() else { return fail_no_handle("compressed") };
         fill(failed, "failed", |size| {
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn aside_compressed_part_report(
     index: size_t,
     report: *mut aside_part_report,
 ) -> aside_status {
-    // SAFETY: the caller promises a handle that is NULL or there, and a struct as large as it says.
+    // SAFETY: the caller promises a handle that is NULL or valid, and a struct as large as it says.
     unsafe {
         let Some(handle) = compressed.as_ref() else { return fail_no_handle("compressed") };
         fill(report, "report", |size| {
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn aside_compressed_stretch(
     index: size_t,
     stretch: *mut aside_stretch,
 ) -> aside_status {
-    // SAFETY: the caller promises a handle that is NULL or there, and a struct as large as it says.
+    // SAFETY: the caller promises a handle that is NULL or valid, and a struct as large as it says.
     unsafe {
         let Some(handle) = compressed.as_ref() else { return fail_no_handle("compressed") };
         fill(stretch, "stretch", |size| {
@@ -308,7 +308,7 @@ pub unsafe extern "C" fn aside_compressed_slice(
     guard(
         |status| status,
         || {
-            // SAFETY: the caller promises that it is NULL or there, and the original's bytes.
+            // SAFETY: the caller promises that it is NULL or valid, and the original's bytes.
             let (compressed, original) = unsafe {
                 match (compressed.as_ref(), bytes(original, original_len, "original")) {
                     (None, _) => return fail_no_handle("compressed"),

@@ -296,7 +296,7 @@ pub unsafe extern "C" fn aside_reply_write(reply: *mut aside_reply, buf: *const 
     guard(
         |status| status,
         || {
-            // SAFETY: the caller promises `len` bytes, and a reply that is NULL or there; nobody else uses it now.
+            // SAFETY: the caller promises `len` bytes, and a reply that is NULL or valid; nobody else uses it now.
             unsafe {
                 match (reply.as_mut(), bytes(buf, len, "buf")) {
                     (None, _) => fail_null("reply"),

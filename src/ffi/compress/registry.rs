@@ -55,7 +55,7 @@ pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
 /// Changes a registry.
 ///
 /// # Safety
-/// `registry` is NULL or there.
+/// `registry` is NULL or valid.
 unsafe fn change(registry: *mut aside_registry, body: impl FnOnce(&mut Registry) -> aside_status) -> aside_status {
     // SAFETY: the caller's promise; only calls that have entered use the registry.
     unsafe {
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn aside_registry_add_toml(
     toml: *const c_char,
     len: size_t,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, and a registry that is NULL or there.
+    // SAFETY: the caller promises `len` bytes, and a registry that is NULL or valid.
     unsafe {
         match filter_file(toml, len) {
             Ok(toml) => change(registry, |registry| match registry.add_toml(toml) {
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn aside_registry_add_cache(
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_add_last_run(registry: *mut aside_registry, size: size_t) -> aside_status {
-    // SAFETY: the caller promises a registry that is NULL or there.
+    // SAFETY: the caller promises a registry that is NULL or valid.
     unsafe {
         change(registry, |registry| {
             registry.add_cache(Box::new(LastRun::new(size)));
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn aside_registry_add_last_run(registry: *mut aside_regist
 /// Returns as `aside_registry_add_last_run()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_minify_json(registry: *mut aside_registry) -> aside_status {
-    // SAFETY: the caller promises a registry that is NULL or there.
+    // SAFETY: the caller promises a registry that is NULL or valid.
     unsafe {
         change(registry, |registry| {
             registry.minify_json();
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn aside_registry_remove(
     id: *const c_char,
     len: size_t,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, and a registry that is NULL or there.
+    // SAFETY: the caller promises `len` bytes, and a registry that is NULL or valid.
     unsafe {
         match text(aside_bytes { at: id, len }, "id") {
             Ok(id) => change(registry, |registry| if registry.remove(id) { ASIDE_OK } else { ASIDE_NONE }),

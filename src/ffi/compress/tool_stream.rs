@@ -56,7 +56,7 @@ pub unsafe extern "C" fn aside_tool_stream_new(
     memory: size_t,
 ) -> *mut aside_tool_stream {
     guard_handle(|| {
-        // SAFETY: the caller promises a compressor that is NULL or there, and a struct as large as it says with texts
+        // SAFETY: the caller promises a compressor that is NULL or valid, and a struct as large as it says with texts
         // that are there.
         let (compressor, invoked) = unsafe {
             let Some(compressor) = compressor.as_ref() else {
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn aside_tool_stream_free(stream: *mut aside_tool_stream) 
 /// Runs `body` with a stream that is not finished. The output that C gets is valid until the next call with the stream.
 ///
 /// # Safety
-/// `stream` is NULL or there; `out` is NULL or may be written.
+/// `stream` is NULL or valid; `out` is NULL or may be written.
 unsafe fn streaming(
     stream: *mut aside_tool_stream,
     out: *mut aside_bytes,
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn aside_tool_stream_feed(
     len: size_t,
     out: *mut aside_bytes,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a stream that is NULL or there, and an output that may be written.
+    // SAFETY: the caller promises `len` bytes, a stream that is NULL or valid, and an output that may be written.
     unsafe {
         match bytes(buf, len, "buf") {
             Ok(chunk) => streaming(stream, out, |stream, _, text| {
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn aside_tool_stream_feed(
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_set_exit_code(stream: *mut aside_tool_stream, code: i64) -> aside_status {
-    // SAFETY: the caller promises a stream that is NULL or there; only calls that have entered use it.
+    // SAFETY: the caller promises a stream that is NULL or valid; only calls that have entered use it.
     unsafe {
         let Some(handle) = stream.as_ref() else { return fail_no_handle("stream") };
         handle.guard.enter(is_ready, |streaming| match &mut streaming.stream {
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn aside_tool_stream_finish(
     stream: *mut aside_tool_stream,
     out: *mut aside_bytes,
 ) -> aside_status {
-    // SAFETY: the caller promises a stream that is NULL or there, and an output that may be written.
+    // SAFETY: the caller promises a stream that is NULL or valid, and an output that may be written.
     unsafe {
         streaming(stream, out, |stream, report, text| {
             *report = stream.take().map(|stream| stream.finish(|bytes| text.extend_from_slice(bytes)));
@@ -196,7 +196,7 @@ pub unsafe extern "C" fn aside_tool_stream_finish(
 pub unsafe extern "C" fn aside_tool_stream_report(stream: *mut aside_tool_stream) -> *mut aside_compressed {
     guard_handle(|| {
         let mut made = ptr::null_mut();
-        // SAFETY: the caller promises a stream that is NULL or there; only calls that have entered use it.
+        // SAFETY: the caller promises a stream that is NULL or valid; only calls that have entered use it.
         unsafe {
             let Some(handle) = stream.as_ref() else {
                 fail_no_handle("stream");

@@ -204,7 +204,7 @@ impl Sink for Array {
         if self.0.is_null() {
             return false;
         }
-        // SAFETY: not NULL, and the caller promises the fields that are read: the size is looked at first.
+        // SAFETY: not NULL, and the caller promises the fields that are read: the size is examined first.
         unsafe {
             (&raw const (*self.0).size).read_unaligned() == size_of::<aside_event_array>()
                 && (&raw const (*self.0).event_size).read_unaligned() == size_of::<aside_event>()

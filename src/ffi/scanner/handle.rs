@@ -88,7 +88,7 @@ pub(super) unsafe fn ready<'a>(
     if len.wrapping_sub(1) >= most || buf.is_null() {
         return None;
     }
-    // SAFETY: a scanner that is not NULL is there.
+    // SAFETY: a scanner that is not NULL is valid.
     if scanner.is_null() || unsafe { (*scanner).guard.state.load(Relaxed) } != READY {
         return None;
     }
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn aside_scanner_new(
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *mut aside_scanner {
     let mut clone = ptr::null_mut();
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe {
         enter(scanner, is_ready, |stream| {
             clone = scanner_into_handle(stream.scanner.try_clone(), stream.consumed);
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn aside_scanner_start(
         }
         ASIDE_OK
     };
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { enter(scanner, is_whole, body) }
 }
 
@@ -270,7 +270,7 @@ pub unsafe extern "C" fn aside_scanner_end_reason(
         stream.scanner.end_reason(reason);
         ASIDE_OK
     };
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { enter(scanner, is_ready, body) }
 }
 
@@ -278,6 +278,6 @@ pub unsafe extern "C" fn aside_scanner_end_reason(
 #[cfg(feature = "panic-hook")]
 #[ffi_export]
 pub unsafe extern "C" fn aside_test_panic(scanner: *mut aside_scanner) -> aside_status {
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { enter(scanner, is_ready, |_| panic!("asked for by aside_test_panic")) }
 }

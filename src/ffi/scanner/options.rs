@@ -36,7 +36,7 @@ pub struct aside_scanner_options {
     pub calls: u32,
     /// How a tool call that begins inside the thinking is treated.
     pub calls_in_thinking: aside_calls_in_thinking,
-    /// How the scanner reads a tag that is not the dialect's own as the first thing of a stream.
+    /// How the scanner reads a tag that is not the dialect's own at the beginning of a stream.
     pub leading_tags: aside_leading_tags,
 }
 

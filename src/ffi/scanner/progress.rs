@@ -49,7 +49,7 @@ const _: () = {
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_reset(scanner: *mut aside_scanner) -> aside_status {
-    // SAFETY: the caller promises a scanner that is NULL or there, and only calls that have entered use the stream.
+    // SAFETY: the caller promises a scanner that is NULL or valid, and only calls that have entered use the stream.
     unsafe {
         let Some(scanner) = scanner.as_ref() else { return fail_no_handle("scanner") };
         scanner.guard.renew(|stream| {
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn aside_scanner_reset(scanner: *mut aside_scanner) -> asi
 /// feed. Delivered events are final, even where the rest has decided them.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_consumed(scanner: *const aside_scanner) -> size_t {
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { read(scanner, |stream| stream.consumed) }
 }
 
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn aside_scanner_consumed(scanner: *const aside_scanner) -
 /// `aside_scanner_consumed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_held(scanner: *const aside_scanner) -> size_t {
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { read(scanner, |stream| stream.scanner.held().len()) }
 }
 
@@ -83,14 +83,14 @@ pub unsafe extern "C" fn aside_scanner_held(scanner: *const aside_scanner) -> si
 /// events are pending is held too. 0 as `aside_scanner_consumed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_max_hold(scanner: *const aside_scanner) -> size_t {
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { read(scanner, |stream| stream.scanner.max_hold()) }
 }
 
 /// Returns the offset in the stream of the next byte to be fed. 0 as `aside_scanner_consumed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_offset(scanner: *const aside_scanner) -> u64 {
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { read(scanner, |stream| stream.scanner.offset()) }
 }
 
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn aside_scanner_counts(
     let Some(channel) = Channel::from_number(channel) else {
         return fail_with(ASIDE_ERROR_RANGE, format_args!("{channel} is not a channel"));
     };
-    // SAFETY: NULL or there, as the caller promises; `counts` may be written as far as its size says.
+    // SAFETY: NULL or valid, as the caller promises; `counts` may be written as far as its size says.
     unsafe {
         enter(scanner, is_whole, |stream| {
             let crate::Counts { bytes, characters, spans, tokens } = stream.scanner.counts(channel);

@@ -24,11 +24,11 @@ pub(super) trait Sink: Copy {
     /// The scanner is there, and READY; the sink is sound. No `&mut Stream` from before is used again.
     unsafe fn part(self, scanner: *mut aside_scanner, chunk: &[u8], part: Part) -> aside_status;
 
-    /// Does all else: takes the events of a call one by one, or reports an error. `fed`: bytes of the
+    /// Does everything else: takes the events of a call one by one, or reports an error. `fed`: bytes of the
     /// caller's buffer that were fed before.
     ///
     /// # Safety
-    /// `scanner` is NULL or there; the sink's pointers are as its function's caller promises.
+    /// `scanner` is NULL or valid; the sink's pointers are as its function's caller promises.
     unsafe fn events(self, scanner: *mut aside_scanner, input: Input<'_>, fed: usize) -> aside_status;
 }
 

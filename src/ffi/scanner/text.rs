@@ -96,7 +96,7 @@ pub unsafe extern "C" fn aside_scanner_quiet(scanner: *const aside_scanner, byte
 /// Memory: none is allocated.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_skip(scanner: *mut aside_scanner, len: u64, last: u32) -> aside_status {
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe {
         enter(scanner, is_ready, |stream| match stream.scanner.skip(len, last as u8) {
             true => ASIDE_OK,

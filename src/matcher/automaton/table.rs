@@ -160,7 +160,7 @@ impl Automaton {
         self.accels.of(state).filter(|accel| accel.state == state).map(|accel| &accel.self_loop)
     }
 
-    /// Returns the loop mask of a place outside of the table where these bytes, all of them ASCII, change nothing.
+    /// Returns the loop mask of a place outside the table where these bytes, all of them ASCII, change nothing.
     pub fn loop_mask(&mut self, set: &ByteSet) -> u32 {
         self.accels.loop_mask(set)
     }

@@ -265,7 +265,7 @@ impl Choices {
     }
 
     /// Writes the chunks of one choice that go before an event, and notes its changes in the event. `again` says that the
-    /// choice comes in it once more. Returns whether calls are looked for in the choice, and nothing of its text is left.
+    /// choice comes in it again. Returns whether calls are looked for in the choice, and nothing of its text is left.
     fn delta(
         &mut self,
         context: &mut Context<'_>,
@@ -327,7 +327,7 @@ impl Choices {
             promote(setup, &mut stream.promotion, choice, choice.is_split || was_over, data, parts)?;
         }
 
-        // The last stretch stays in the event, which has all else: `finish_reason`, `usage`, and fields that are not known.
+        // The last stretch stays in the event, which has everything else: `finish_reason`, `usage`, and fields that are not known.
         let runs = parts.runs();
         let inside = match content {
             None => 0,

@@ -1,4 +1,4 @@
-//! Additions to a choice's text: ids for its calls, and its thinking once more.
+//! Additions to a choice's text: ids for its calls, and its thinking again.
 
 use super::chunk;
 use super::layout::{CallForm, Layout};

@@ -1,5 +1,5 @@
 //! Thinking that a server sends in its field with the markers around it: they are removed. A thinking that does not begin with an
-//! opener passes as it is, whatever it has after that.
+//! opener passes unchanged, whatever it has after that.
 
 use crate::json::{Edits, Span, decode, escape};
 use crate::memory::{self, append};

@@ -124,7 +124,7 @@ impl Message {
         Ok(())
     }
 
-    /// Returns whether its texts pass as they are.
+    /// Returns whether its texts pass unchanged.
     pub fn passes_texts(&self, setup: &Setup) -> bool {
         self.server.thinking && !setup.reads_behind && (self.server.calls || !setup.has_calls())
     }

@@ -296,7 +296,7 @@ impl Messages {
         }
         message.promotion.take(parts)?;
 
-        // The last stretch stays in the event, which has all else.
+        // The last stretch stays in the event, which has everything else.
         let runs = parts.runs();
         let stays = |run: &Run| match run.target() {
             Target::Content => true,

@@ -34,7 +34,7 @@ const LONGEST_ID: usize = 4096;
 pub struct Repairer {
     /// No byte has come.
     fresh: bool,
-    /// The last byte was a `\r`: a `\n` after it ends no other line.
+    /// The last byte was a `\r`: a `\n` after it does not end another line.
     cr: bool,
     /// Comments of an event have gone out, and the blank line that ends them has not.
     comments: bool,

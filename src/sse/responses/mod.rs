@@ -1,5 +1,5 @@
 //! Answers of OpenAI Responses. Their output is a list of items, each of which begins, grows and ends in separate events, and
-//! comes once more as a whole. Thinking in the text of a message must become an item before it, so all later items move: a
+//! comes again as a whole. Thinking in the text of a message must become an item before it, so all later items move: a
 //! client that counts items and puts them together must get the same from the events and from the whole.
 //!
 //! A message of the server, and the item that it has open:

@@ -1,4 +1,4 @@
-//! Items that come whole, with all of their text: in a body, and once more at the end of a stream. A client must find in them
+//! Items that come whole, with all of their text: in a body, and again at the end of a stream. A client must find in them
 //! the same texts as in the stream, so each text is cut where the stream's was, if that is known.
 
 use std::mem;
@@ -64,14 +64,14 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// Takes note of a message that stays as it is.
+    /// Takes note of a message that stays unchanged.
     fn see(&mut self, entries: &[Entry]) {
         if entries.iter().any(Entry::has_content) {
             self.promotion.close();
         }
     }
 
-    /// Adds an item that stays as it is.
+    /// Adds an item that stays unchanged.
     fn copy(&mut self, data: &[u8], object: &Object, out: u64) -> memory::Result<()> {
         let start = self.json.len();
         append(&mut self.json, &data[object.whole.clone()])?;

@@ -254,7 +254,7 @@ impl Sink<'_> {
                 }
                 return self.wait(blanks);
             }
-            // Bytes that wait are looked at one by one, so that it does not matter where the text was cut.
+            // Bytes that wait are examined one by one, so that it does not matter where the text was cut.
             let (first, rest) = bytes.split_at(1);
             bytes = rest;
             self.wait(first)?;

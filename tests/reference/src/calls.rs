@@ -138,7 +138,7 @@ impl Reading<'_> {
         (0..span.calls.len()).any(|table| body.begins_after(table, literal))
     }
 
-    /// Returns the span that a body of calls opens at `at`, without an opener: in the content, outside of every span.
+    /// Returns the span that a body of calls opens at `at`, without an opener: in the content, outside every span.
     pub(crate) fn bare(&self, at: usize) -> Option<usize> {
         let counts = |place: &str| if place == "start" { at == 0 } else { self.lead };
         let begins = |&rule: &usize| {
@@ -908,7 +908,7 @@ impl<'a> Body<'a> {
                 self.must(open)?;
             }
             self.tag_value(table, close, &self.text[key])?;
-            // The closer once more.
+            // The closer again.
             loop {
                 self.next()?;
                 if !self.is(self.at, close) {

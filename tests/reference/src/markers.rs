@@ -487,7 +487,7 @@ impl Reading<'_> {
         self.opener_in_thinking(at, region).or_else(|| self.header(at))
     }
 
-    /// Finds a leading tag: as the first thing of a text, it opens thinking in place of the dialect's own opener.
+    /// Finds a leading tag: at the beginning of a text, it opens thinking in place of the dialect's own opener.
     fn leading_tag(&self, at: usize) -> Option<(&'static str, usize)> {
         let names = if self.leading { self.dialect.leading_tags() } else { Vec::new() };
         let name = names.into_iter().find(|name| self.literal(at, &format!("<{name}>")))?;

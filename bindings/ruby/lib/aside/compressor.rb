@@ -16,7 +16,7 @@ module Aside
 
   # Shortens tool results before a model reads them. It removes text that a terminal does not show, repeats, and lines without
   # information; under a budget, everything but verdicts, errors, tail and head. Marker lines count omitted text, and the Report
-  # can return it. A result that does not get shorter stays as it is, to the byte.
+  # can return it. A result that does not get shorter stays unchanged, to the byte.
   #
   #   compressor = Aside::Compressor.new(budget: 4_000)
   #   log = "#{"warning: the same again\n" * 200}make: *** [all] Error 1\n"

@@ -30,7 +30,7 @@ module Aside
     # +:call_id+:: an id of it, whole; if the whole head is the id, it comes in parts, with the name between them
     # +:call_key+:: a key of its arguments, whole; arguments that are JSON have none
     # +:call_type+:: the word for the type of the next value, whole
-    # +:call_value+:: a value, or arguments that are JSON, in pieces that cut no character
+    # +:call_value+:: a value, or arguments that are JSON, in pieces that do not cut a character
     # +:call_value_end+:: the closer of the value, or no bytes; arguments that are JSON have none
     # +:call_end+:: the call ends; its bytes are the call's last marker, or none
     def kind

@@ -4,7 +4,7 @@ require "ffi"
 
 module Aside
   # Finds the native library and attaches the functions of the C headers, which layout.rb declares. Handles are Integers and
-  # buffers are Strings: not every version of FFI can make its own objects outside of the main Ractor, and a String can be
+  # buffers are Strings: not every version of FFI can make its own objects outside the main Ractor, and a String can be
   # unpacked without a copy.
   module Native # :nodoc:
     extend FFI::Library

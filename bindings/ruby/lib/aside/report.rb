@@ -79,7 +79,7 @@ module Aside
     # Returns the bytes at +range+ of a part's original, so that omitted text can be shown after all. +original+ is the unchanged
     # text of part number +part+. The result is a new String, called UTF-8.
     #
-    # Raises OriginalError if it is another text or no filter changed that part, Error if the range is outside of the text,
+    # Raises OriginalError if it is another text or no filter changed that part, Error if the range is outside the text,
     # and ClosedError.
     #
     #   report.parts.each do |part|

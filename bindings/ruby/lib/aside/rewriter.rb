@@ -141,7 +141,7 @@ module Aside
     #                  or +:summary+, for clients that show only that
     # +repair+:: true: mend in a stream of events what makes clients fail or lose text: empty +data+ lines, comments inside an
     #            event, an object over several lines, chunks without choices, and more
-    # +promote_empty+:: true: send the thinking once more as content if an answer ends by itself and has neither content nor a
+    # +promote_empty+:: true: send the thinking again as content if an answer ends by itself and has neither content nor a
     #                   call
     # +merge+:: true: write one chunk for each that came, the thinking before the content, for clients that count them; of chat
     #           completions, completions and Ollama's lines
@@ -150,7 +150,7 @@ module Aside
     # +keep_guessed+:: true: leave guessed thinking unchanged. Otherwise, if an answer ends by itself in
     # the
     #                  thinking in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it
-    #                  once more as content, and a body as content alone
+    #                  again as content, and a body as content alone
     # +not_whole+, +unknown_tool+, +implied_end+, +repair_arguments+:: with +calls+, as for CallWriter.new; a body, and Ollama's
     #                  format, have whole calls only
     # +max_calls+:: with +calls+, how many calls of a choice are made +tool_calls+, such as 1 for <tt>"parallel_tool_calls":

@@ -14,7 +14,7 @@ module Aside
   #          are transcoded to UTF-8, and may cut a character too; characters without a counterpart become U+FFFD. Offsets count
   #          bytes of the UTF-8 stream. Do not change a chunk while it is fed.
   # [Blocks] A call first collects its events, and then yields them. If the block raises or breaks, the events that it has not
-  #          seen come first in the next call. A block may feed its own scanner. An exception from outside of the block, such
+  #          seen come first in the next call. A block may feed its own scanner. An exception from outside the block, such
   #          as that of Timeout, can lose the events of the call; the scanner stays usable, and #offset says how far it is.
   # [Threads] One thread at a time may use a scanner; another one gets a BusyError, and nothing has changed. Scanners share no
   #           state. A scanner stays in the Ractor that made it. In a Ractor other than the main one, call #close: the garbage
@@ -70,7 +70,7 @@ module Aside
     # +stray_close+:: how a closer of the thinking without an opener, after content, is treated: +:dialect+ (the
     #                 dialect decides), +:text+, for a host that is sure that its model does not think, or +:drop+ (it is
     #                 removed alone), for a host whose prompt has ended the thinking
-    # +leading_tags+:: how to read a tag think, thinking or thought as the first thing of a stream, where it is not the
+    # +leading_tags+:: how to read a tag think, thinking or thought at the beginning of a stream, where it is not the
     #                  dialect's own: +:dialect+ (it opens the thinking, in dialects of models), or +:text+, for a host that
     #                  asks for such a tag and looks for it itself
     # +calls+:: true: report tool calls with their names and arguments, as the kinds from +:call+ on, if the dialect says how
@@ -365,7 +365,7 @@ module Aside
 
     # Feeds a chunk through the event array. Its events become pending.
     def take_in(chunk) # :nodoc:
-      chunk = Native.string(chunk) # outside of the lock: it may run code of the caller
+      chunk = Native.string(chunk) # outside the lock: it may run code of the caller
       exclusively { settle(utf8(chunk)) }
     end
 

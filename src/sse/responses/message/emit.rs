@@ -77,7 +77,7 @@ impl Message {
         Ok(())
     }
 
-    /// Writes an event that was held, or once more.
+    /// Writes an event that was held, or again.
     fn replay(
         &self,
         raw: &[u8],
