@@ -97,7 +97,7 @@ fn each(workload: &Workload, mut look: impl FnMut(&[u8]) -> usize) -> usize {
 
 // ---- memory ----
 
-/// Counts the memory of its own thread. A shared count would make threads wait for each other.
+/// Counts the memory of the current thread. A shared count would make threads wait for each other.
 struct Counting;
 
 thread_local! {

@@ -306,7 +306,7 @@ def main(name, folder):
             answer, body, whole = ask(host.port, CHAT, "trailers whole")
             check("trailers pass", said(body) == "|a" and body.endswith(b"data: [DONE]\n\n"))
             answer, body, whole = ask(host.port, CHAT, "trailers held")
-            check("trailers behind text that is held: an error", not whole and said(body).startswith("|ab"))
+            check("trailers after text that is held: an error", not whole and said(body).startswith("|ab"))
             # Sources of the dialect: the route, a header, the configuration.
             number = next(n for n, (path, _) in enumerate(recordings) if path.endswith("tests/sse/qwen3.sse"))
             _, body, _ = ask(host.port, "/unsplit" + CHAT, f"recording {number}")

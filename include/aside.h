@@ -59,7 +59,7 @@
  * Pauses. A callback that returns non-zero, or an event array that is full, pauses the call; this is not an error. Nothing
  * is lost or repeated: the next call continues where the last one stopped.
  *
- * Memory. What `_new` and `_load` return is freed by `_free`, a returned text by `aside_free()`. Bytes passed to a
+ * Memory. `_free` frees the results of `_new` and `_load`, and `aside_free()` a returned text. Bytes passed to a
  * callback are valid until it returns; other memory that a scanner owns is valid as long as its description says.
  * Pointers to bytes and arrays are never NULL in what the library fills: if there are none, the length or count is 0,
  * and nothing may be read there. Feeding a scanner allocates nothing, except for headers, for tags with attributes, for
@@ -1257,7 +1257,7 @@ typedef struct aside_call_delta {
     /** 1: the last delta of the call. Otherwise 0. */
     uint32_t is_last;
     /**
-     * In the last delta, why the call ended: as the scanner says, or `ASIDE_CAUSE_MALFORMED` if its arguments are no JSON
+     * In the last delta, why the call ended: as the scanner says, or `ASIDE_CAUSE_MALFORMED` if its arguments are not a JSON
      * object. Otherwise 0.
      */
     aside_cause cause;

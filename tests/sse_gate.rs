@@ -249,7 +249,7 @@ fn a_request_says_whether_it_wants_the_thinking() {
         ("/v1/messages", r#"{"thinking":{"type":"adaptive"}}"#, true),
         ("/v1/messages/count_tokens", "{}", true),
         ("", "{}", true),
-        // Half a body gives no result, and neither does a value other than an object.
+        // Half a body has no result, and neither has a value other than an object.
         ("/v1/messages", r#"{"model":"m""#, true),
         ("/v1/messages", "{} {}", true),
         ("/api/chat", "[]", true),

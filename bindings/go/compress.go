@@ -56,8 +56,7 @@ type Compressor struct {
 // The error is [ErrFilter] for a text that is not a filter file, with line and key in the message; [ErrUnknown] for an unknown
 // id in Without; [ErrOption] for a size that is too small; [ErrNull] for a nil filter or cache; and [ErrMemory].
 //
-// Close frees the compressor. The garbage collector frees a forgotten one, unless one of its own filters or caches refers to
-// it.
+// Close frees the compressor. The garbage collector frees a forgotten one, unless one of its filters or caches refers to it.
 func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 	if options == nil {
 		options = &CompressorOptions{}

@@ -182,7 +182,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         Outcome::Read => None,
         Outcome::TooLong => Some("it is too long"),
         Outcome::NotUtf8 => Some("it is not UTF-8"),
-        Outcome::NotRequest => Some("it is no request of this format"),
+        Outcome::NotRequest => Some("it is not a request of this format"),
         Outcome::Repeated => Some("a member is there twice"),
         Outcome::Stored => Some("the server has the history"),
         _ => Some("it cannot be read"),

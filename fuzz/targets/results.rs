@@ -222,7 +222,7 @@ impl Result<'_> {
         assert_eq!((report.after, report.after_units), (result.len(), units(&result)));
         if self.text.len() <= memory {
             let whole = self.once(self.text).0.map_or(self.text.to_vec(), |result| body(&result).to_vec());
-            assert!(result == whole, "not what one call gives");
+            assert!(result == whole, "not the result of one call");
         } else if self.budget > 0 {
             assert!(result.len() <= self.budget, "{} bytes", result.len());
         }

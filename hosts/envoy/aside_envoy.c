@@ -1,6 +1,6 @@
 /*
  * An HTTP filter for Envoy: splits the answers of a model's server into thinking, content and tool calls. It is a dynamic module,
- * one file over the installed library; README.md beside it says how it is built and configured.
+ * one file over the installed library; README.md says how it is built and configured.
  *
  * Each answer that the gate wants has a rewriter. A piece of its body is fed, the output is appended, and the input is drained:
  * nothing is buffered here.

@@ -1,5 +1,5 @@
 //! Which dialect an answer is read in: the one that the settings say, or that of the model of the request, or the one that the server's
-//! model has by what the server says of it. What the server has said is kept for a while.
+//! model has by what the server says of it. The server's answers are cached for a while.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as Shared, PoisonError};
@@ -26,7 +26,7 @@ const MOST: usize = 64;
 #[derive(Debug)]
 pub struct Choice {
     pub dialect: Dialect,
-    /// Where an answer starts, if something else than the dialect says so.
+    /// Where an answer starts, if something other than the dialect says so.
     pub start: Option<Start>,
     pub why: String,
 }

@@ -12,8 +12,9 @@
 //! # Ok::<(), aside_proxy::Error>(())
 //! ```
 
-// `serve` accepts connections and gives each request to `exchange`, which is the way of one request to the server and of its answer
-// back. `answer` is the body of an answer, `request` that of a request. `choice` finds the dialect. What they share is below.
+// `serve` accepts connections and hands each request to `exchange`, which is the way of one request to the server and of its
+// answer back. `answer` is the body of an answer, `request` that of a request. `choice` finds the dialect. Shared code is
+// below.
 
 mod admin;
 mod answer;

@@ -77,7 +77,7 @@ impl Proxy {
 ///
 /// # Errors
 ///
-/// An address cannot be listened on, or the system gives no threads.
+/// An address cannot be listened on, or the system refuses threads.
 pub fn run(config: Config) -> Result<(), Error> {
     log::turn_on();
     raise_limit_of_files();

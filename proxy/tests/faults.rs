@@ -236,7 +236,7 @@ fn a_client_that_sends_no_request_loses_its_connection() {
     }
 }
 
-/// Returns all requests that the server has seen behind what a client has sent.
+/// Returns all requests that the server has seen after a client's bytes.
 fn smuggled(sent: &[u8]) -> (Vec<String>, Vec<u8>) {
     let (saw, seen) = mpsc::channel();
     let proxy = front(move |request, stream| {

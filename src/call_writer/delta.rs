@@ -46,7 +46,7 @@ pub struct CallDelta<'a> {
 /// How a call that was emitted ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End<'a> {
-    /// Why it ended: as the scanner says, or [`Cause::Malformed`] if its arguments are no JSON object.
+    /// Why it ended: as the scanner says, or [`Cause::Malformed`] if its arguments are not a JSON object.
     pub cause: Cause,
     /// Whether the arguments are complete: the call ended by its marker or by the text after it.
     pub is_whole: bool,

@@ -93,7 +93,7 @@ pub struct aside_call_delta {
     pub is_first: u32,
     /// 1: the last delta of the call. Otherwise 0.
     pub is_last: u32,
-    /// In the last delta, why the call ended: as the scanner says, or `ASIDE_CAUSE_MALFORMED` if its arguments are no JSON
+    /// In the last delta, why the call ended: as the scanner says, or `ASIDE_CAUSE_MALFORMED` if its arguments are not a JSON
     /// object. Otherwise 0.
     pub cause: aside_cause,
     /// In the last delta, 1 if the arguments are complete: the call ended by its marker or by the text after it. Otherwise 0:

@@ -125,8 +125,8 @@ impl Recogniser {
         self.nests
     }
 
-    /// Returns whether it is in the middle of the fixed bytes of a marker. What a text makes up, in names, values and white
-    /// space, takes too many forms to list. `read`: the bytes that it has read.
+    /// Returns whether it is in the middle of the fixed bytes of a marker. The variable parts, in names, values and white
+    /// space, have too many forms to list. `read`: the bytes that it has read.
     pub fn is_common(&self, read: &[u8]) -> bool {
         if let Some(token) = self.token(read) {
             return token.start <= COMMON_RUN as usize && token.len() <= COMMON_LANGUAGE as usize;

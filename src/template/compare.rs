@@ -100,7 +100,7 @@ fn shared_start(one: &str, other: &str) -> usize {
     one.chars().zip(other.chars()).take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
 }
 
-/// Compares a text with what was read. What comes after an answer's end token is not the model's, so that white space at the
+/// Compares a text with what was read. Text after an answer's end token is not the model's, so that white space at the
 /// end of the content counts for nothing.
 fn compare(what: &str, channel: &str, wanted: &str, read: &str, differences: &mut Vec<String>) {
     let Some(at) = read.find(wanted) else {

@@ -29,7 +29,7 @@ impl Dialect {
     /// Returns the built-in dialect that a chat template (Jinja) is written for, with the start that generation has
     /// after its prompt. It goes by the markers that the template writes, and the framing around them.
     ///
-    /// The template is read, never rendered. What was found for the last 64 templates of up to 64 KiB is kept, so that a host
+    /// The template is read, never rendered. The results for the last 64 templates of up to 64 KiB are cached, so that a host
     /// may ask with each request. The start is that of the branches of the generation prompt that are taken by default. A host
     /// that knows the variables of a request asks `find_for_rendered_template` (with the feature `templates`), or starts its
     /// scanner after the prompt itself ([`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt)).

@@ -65,7 +65,7 @@ impl<'a> Scorer<'a> {
         Ok(scorer)
     }
 
-    /// Finds the first tool marker; of several at one place, the longest. What is inside a call counts little, even if
+    /// Finds the first tool marker; of several at one place, the longest. Markers inside a call count little, even if
     /// it is a marker of another dialect.
     fn find_outer(&mut self, text: &str) -> bool {
         let table = &self.catalogue.table;
@@ -185,8 +185,7 @@ impl<'a> Scorer<'a> {
     }
 
     /// Returns 1 if the framing is next to one of the markers and no longer framing is, and -1 if there is other
-    /// framing. What is between a marker and the thought or the answer says most; elsewhere, empty framing says
-    /// nothing.
+    /// framing. Framing between a marker and the thought or the answer says most; elsewhere, empty framing says nothing.
     fn stands(&self, framing: &Framing, markers: &[NeedleId], is_between: impl Fn(&str, &str) -> Option<bool>) -> i32 {
         let text = |marker: &NeedleId| &*self.catalogue.table[*marker].text;
         let seen = markers.iter().filter_map(|marker| is_between(text(marker), &framing.text));

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Holds sig/aside.rbs to the code: the same classes, constants, methods and parameters on both sides, and the types that calls
-# really have. What has :nodoc: is not public. Needs the gem rbs, which most packages of Ruby contain.
+# really have. Anything with :nodoc: is not public. Needs the gem rbs, which most packages of Ruby contain.
 
 require_relative "helper"
 

@@ -229,7 +229,7 @@ unsafe fn begin(input: &mut Input<'_>, pair: &Pair, sse: Handle, rust: &mut Rewr
     }
 }
 
-/// One way that a call gives its output.
+/// One way in which a call returns its output.
 type Call<'a> = &'a dyn Fn(*mut Bytes) -> i32;
 
 unsafe fn calls(input: &mut Input<'_>, pair: &Pair, sse: Handle, mut rust: Rewriter, max_tools: u64) {

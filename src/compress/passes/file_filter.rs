@@ -112,7 +112,7 @@ pub enum TestKind {
 
 /// The most bytes of a compiled set of patterns.
 const MOST_MEMORY: usize = 10 << 20;
-/// The same of a pattern of a signature: those of all files are looked for together.
+/// The same limit for a pattern of a signature: those of all files are searched for together.
 const MOST_MEMORY_OF_START: usize = 256 << 10;
 /// The most rules and patterns. Each line of a text is work for each of them.
 const MOST_RULES: usize = 1024;

@@ -401,7 +401,7 @@ impl Dialect {
     }
 
     /// Returns the names of tags that open the thinking at the beginning of a text, because a host or a model writes them in
-    /// place of this dialect's own markers: those that cannot be taken for one of its own markers.
+    /// place of this dialect's markers: those that cannot be taken for one of its markers.
     pub fn leading_tags(&self) -> Vec<&'static str> {
         if self.models.is_empty() {
             return Vec::new();

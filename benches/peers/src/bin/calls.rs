@@ -71,7 +71,7 @@ impl Family {
 
 /// Names and arguments of calls, in their order.
 type Calls = Vec<(String, String)>;
-/// Gives a stream of chunks to a parser that is fresh. Returns its calls.
+/// Feeds a stream of chunks to a new parser. Returns its calls.
 type Way<'a> = Box<dyn FnMut(&[&str]) -> Calls + 'a>;
 
 fn ways(family: &Family) -> [(&'static str, Way<'_>); 2] {

@@ -101,7 +101,7 @@ def start_of(dialect: Dialect, template_kwargs: Mapping[str, object]) -> Start |
 
 
 def pieces(events: Iterable[Event[str]]) -> list[Piece]:
-    """Return the text of events as reasoning and content, neighbours joined. What belongs to a tool call is content, markers included."""
+    """Return the text of events as reasoning and content, neighbours joined. Text of a tool call is content, including its markers."""
     joined: list[Piece] = []
     for event in events:
         if event.channel == "thinking":

@@ -63,7 +63,7 @@ module Aside
     # +start+:: what is open at the first byte: nil (the dialect decides), +:content+, +:thinking+, +:narration+, +:tool+ or
     #           +:header+
     # +collect+:: how many bytes of whole thoughts to hold for #take_thought: text, types and attributes, of which each counts
-    #             as at least 48. What does not fit is cut off, the text last. 0: thoughts are not collected
+    #             as at least 48. The excess is cut off, the text last. 0: thoughts are not collected
     # +budget+:: how much thinking there may be before a +:budget+ event; nil: no limit
     # +budget_unit+:: what the budget counts: +:bytes+ or +:characters+
     # +budget_scope+:: what the budget applies to: each +:span+, or all thinking of the +:stream+ together
