@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     files.sort();
 
     let any = Dialect::find("any")?;
-    // Of each dialect: the number of messages, and of those of each kind.
+    // For each dialect: the number of messages, and of those of each kind.
     let mut counts: BTreeMap<String, [usize; 1 + KINDS.len()]> = BTreeMap::new();
     let mut unknown = 0;
     for file in &files {

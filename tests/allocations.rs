@@ -64,8 +64,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Returns the allocations of feeding and finishing two streams in a row. A dialect with calls makes room for a long head when
-/// the first one comes, and keeps it: there, the streams come after another one.
+/// Returns the allocations of feeding and finishing two streams in a row. A dialect with calls reserves capacity for a long
+/// head when the first one comes, and keeps it: there, the streams follow another one.
 fn allocations(pair: &Pair, start: &str, chunks: &[&[u8]]) -> usize {
     let mut scanner = support::scanner(&pair.library, Some(start), None);
     if pair.has_calls() {

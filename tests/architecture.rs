@@ -1,4 +1,4 @@
-//! Who imports whom in `src`, so that a part can be read without the parts above it. No two folders may import each other,
+//! Checks the imports in `src`, so that a part can be read without the parts above it. No two folders may import each other,
 //! and no files of one folder may import each other in a circle. This reads the text of the sources: it does not see the output
 //! of macros, and ignores test code.
 

@@ -352,7 +352,7 @@ fn fate_of_call(
 #[test]
 fn point_3_nothing_of_a_call_is_held_without_need() {
     let mut random = Random::announced("point_3_nothing_of_a_call_is_held_without_need");
-    // Of the tests' own dialects: those of models have heads that no piece here completes.
+    // Only the tests' own dialects: those of models have heads that no piece here completes.
     let is_own = |pair: &Pair| pair.reference.name.starts_with("calls-") && pair.reference.header.is_none();
     for pair in Pair::all().into_iter().filter(is_own) {
         let tables = CallPieces::of_spans(&pair.reference);

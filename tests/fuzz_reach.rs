@@ -75,7 +75,7 @@ fn unnamed(headers: &str, sources: &str) -> Vec<String> {
         let comment = comment(before);
         let Some((_, set)) = comment.split_once("Set all of it to zero, then ") else { continue };
         let Some((name, rest)) = part.split_once(" {") else { continue };
-        // A struct whose other fields the library fills names those that a caller sets.
+        // A struct that the library fills documents the fields that a caller sets.
         let set = quoted(set.split(';').next().unwrap());
         let fields = without(braced(rest), "/*", "*/");
         // As the tests declare it.

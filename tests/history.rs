@@ -183,7 +183,7 @@ fn what_cannot_be_read_stays_and_is_counted() {
         let body = format!("{{\"messages\":[{message}]}}");
         let (out, report) = rewritten(&body, &chat().name(Name::Thinking));
         assert_eq!((out, report.unread, report.changed), (body.clone(), 1, 0));
-        // It goes out with its turn.
+        // It is removed with its turn.
         let (out, report) = rewritten(&body, &chat().turns(Turns::None));
         assert!(!out.contains("reason") && !out.contains("thinking"), "{out}");
         assert_eq!((report.unread, report.changed), (0, 1));

@@ -348,7 +348,7 @@ fn a_marker_that_is_typed_is_not_held_back() {
     let tokens = [Token::text(2), Token::text(3)];
     scanner.feed_tokens(b"a <th", &tokens, |event| text.extend_from_slice(event.bytes)).unwrap();
     assert_eq!((text.as_slice(), scanner.held()), (&b"a <th"[..], &b""[..]));
-    // Of bytes without tokens nothing is known, so they may be a marker.
+    // Nothing is known of bytes without tokens, so they may be a marker.
     scanner.feed(b"<think>", |event| assert!(matches!(event.kind, Kind::Open { .. }), "{event:?}")).unwrap();
 }
 

@@ -103,7 +103,7 @@ impl Words {
         text
     }
 
-    /// Elements do not say of which type they are: the items of a list are texts, or one of any type.
+    /// Elements do not have types: the items of a list are texts, or one of any type.
     fn list(&self, random: &mut Random, depth: usize) -> Value {
         match random.below(if self.are_nested { 2 } else { 3 }) {
             0 => (0..random.below(3)).map(|_| self.text(random)).collect(),

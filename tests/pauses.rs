@@ -147,7 +147,7 @@ fn check_whole(events: &[Event], text: &[u8], shown: &dyn Fn() -> String) {
 #[derive(Default)]
 struct Told {
     pauses: usize,
-    /// Of them, those after which the scanner is where the bytes alone lead.
+    /// Those of them after which the scanner is in the state that the bytes alone lead to.
     same: usize,
     /// And those after which it is where a flush leads from there.
     text: usize,

@@ -1,6 +1,6 @@
 //! The policies of hosts for calls: the part of a call that is sent before it is whole, calls of other tools, their number, the
 //! effect of the text's end, mended arguments, and calls without markers. In each format, in streams and in bodies, whatever
-//! the cut: nothing is lost but what was to be dropped, and the reason to finish is that of a call only if one went out.
+//! the cut: nothing is lost but what was to be dropped, and the reason to finish is that of a call only if one was sent.
 
 use std::sync::Arc;
 

@@ -17,7 +17,7 @@ fn check(pair: &Pair, prompt: &[u8], text: &[u8]) {
     let wanted = reference::read_behind(&pair.reference, prompt, text);
     let got = run(pair, prompt, &[text]);
     let name = &pair.reference.name;
-    // Of a closer that such a prompt has begun, no page says whether it is one too many.
+    // No page says whether a closer that such a prompt has begun is one too many.
     let closers = pair.reference.spans.iter().filter(|span| span.channel == "thinking").flat_map(|span| {
         let names = span.tag.iter().flat_map(|tag| &tag.names).map(|name| format!("</{name}"));
         span.close.iter().cloned().chain(names).chain(span.tag.iter().map(|_| "</".to_string()))

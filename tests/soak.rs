@@ -25,7 +25,7 @@ struct Sum {
     text: [u64; 4],
     others: u64,
     spans: u64,
-    /// Of the markers, and their places.
+    /// The hash of the markers and their places.
     places: u64,
 }
 

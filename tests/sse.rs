@@ -89,7 +89,7 @@ fn nothing_changes_where_nothing_is_to_be_split() {
     for file in files {
         let stream = std::fs::read(&file).unwrap();
         let name = file.display().to_string();
-        // Of Anthropic's messages, a start is held until text comes, so that events may change places.
+        // In Anthropic's messages, a start is held until text comes, so that events may change places.
         for (dialect, options) in [(&qwen3, off.clone()), (&foreign(), Options::new().formats(Formats::CHAT))] {
             let ways = [vec![&stream[..]], support::bytes(&stream), support::random_cuts(&mut random, &stream, 7)];
             for chunks in ways.into_iter().chain([support::random_cuts(&mut random, &stream, 2000)]) {

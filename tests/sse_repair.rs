@@ -170,7 +170,7 @@ fn mended_chunk(text: String, seen: &mut Seen) -> Vec<String> {
     out
 }
 
-/// Returns the events that one of Messages becomes, with their types if they are not its own.
+/// Returns the mended events of an event of Messages, with their types if they are not its own.
 fn mended_block_event(text: &str, seen: &mut Seen) -> Vec<(Option<&'static str>, String)> {
     let event = object(text).unwrap();
     let kind = event["type"].as_str().unwrap();

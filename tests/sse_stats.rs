@@ -48,7 +48,7 @@ fn a_stream_is_counted() {
         "data: [DONE]\n\n",
     ]
     .concat();
-    assert_eq!(stats(&Options::new(), &stream).unread, 1, "the ping is one of Messages");
+    assert_eq!(stats(&Options::new(), &stream).unread, 1, "the ping belongs to Messages");
     let stats = stats(&Options::new().formats(Formats::CHAT), &stream);
     assert_eq!(stats.events, 11);
     // The thinking, the blanks after it, the text that may begin a marker, and the end before which that leaves.

@@ -7,9 +7,9 @@ import "runtime"
 // CallWriterOptions are the options of a call writer.
 type CallWriterOptions struct {
 	// Tools is the request's tools as JSON: an array of objects with name and parameters, which may also be inside function,
-	// or with name and input_schema, as in Anthropic's Messages. Only calls of these are emitted, and their schemas say of
-	// which type each argument is. nil: every call is emitted. A gateway that serves requests without tools passes `[]`, so that no
-	// call is emitted.
+	// or with name and input_schema, as in Anthropic's Messages. Only calls of these are emitted, and their schemas have the types
+	// of the arguments. nil: every call is emitted. A gateway that serves requests without tools passes `[]`, so that no call is
+	// emitted.
 	Tools []byte
 	// IDPrefix begins the ids of calls that the model gave none; the Index of the call follows. Empty: "call_".
 	IDPrefix string

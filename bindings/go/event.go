@@ -27,7 +27,7 @@ type Event struct {
 	Text      []byte     // the bytes; empty for KindAttribute
 	Attribute *Attribute // of KindAttribute, and of a KindCallName without Text, which is its Value; otherwise nil
 
-	// Of the tokens that were fed with FeedTokens, FirstToken of the stream begin before the event, and Tokens inside its
+	// Counts of the tokens that were fed with FeedTokens: FirstToken of the stream begin before the event, and Tokens inside its
 	// bytes. A token that begins in one event and ends in another belongs to the first, so that each token with bytes is in
 	// exactly one event.
 	FirstToken uint64

@@ -40,9 +40,9 @@ func RequestModel(body []byte) (model string, known bool) {
 // RequestThinking returns whether a request wants the thinking in its answer, for RewriterOptions.Thinking. Only the path of
 // the exchange is read; body is the whole body of the request.
 //
-// A request wants none if it has "include_reasoning": false, "reasoning": {"exclude": true} or "think": false, or if it is one of
-// Messages without "thinking", or with one that is disabled. Any other, and a body that is not a JSON object, wants it. It may be called
-// at any time. This function may change in any version.
+// A request wants none if it has "include_reasoning": false, "reasoning": {"exclude": true} or "think": false, or if it is a
+// Messages request without "thinking", or with "thinking" that is disabled. Any other, and a body that is not a JSON object,
+// wants it. It may be called at any time. This function may change in any version.
 func RequestThinking(exchange Exchange, body []byte) Thinking {
 	return requestThinking(&exchange, body)
 }

@@ -9,7 +9,7 @@ type RewriterOptions struct {
 	Start    Start  // what is open at the first byte of each choice's text
 	Field    Field  // the name of the field for the thinking
 	Body     Body   // what comes in
-	Off      bool   // nothing is split: what comes in goes out
+	Off      bool   // nothing is split: what comes in is sent
 	MaxEvent uint64 // longer events, and longer JSON bodies, pass unread. In bytes; 0: 16 MiB
 
 	// StrayClose says how a closer of the thinking without an opener, after content, is treated, in the text of
@@ -81,7 +81,7 @@ type RewriterOptions struct {
 // Stats has the counts of a rewriter since it was made, or since the last Reset.
 type Stats struct {
 	Events        uint64 // events that have data, lines of JSON, and bodies that were read whole
-	Changed       uint64 // of them, those that went out changed, or with chunks before them
+	Changed       uint64 // of them, those that were sent changed, or with chunks before them
 	Added         uint64 // chunks and events in addition to those that came
 	Repaired      uint64 // faults that RewriterOptions.Repair has mended
 	TooLong       uint64 // events and bodies that passed unread, longer than RewriterOptions.MaxEvent

@@ -70,7 +70,7 @@ pub struct Arguments {
     #[arg(long, value_name = "COUNT", requires = "calls")]
     max_calls: Option<u64>,
 
-    /// Takes a call that the end of the answer cuts between two values for one that is not whole
+    /// Treats a call that the end of the answer cuts between two values as not whole
     #[arg(long, requires = "calls")]
     no_implied_end: bool,
 

@@ -372,7 +372,7 @@ pub fn run(data: &[u8]) {
                 let reason = input.one_of(&[END_REASON_UNKNOWN, END_REASON_ENDED, END_REASON_CUT_OFF, 3]);
                 let status = aside_scanner_end_reason(slot.handle, reason);
                 assert_eq!(status, if reason > END_REASON_CUT_OFF { OPTION } else { OK });
-                // The stream of the slot is compared with one of which nothing is said.
+                // The stream of the slot is compared with one without options.
                 assert_eq!(aside_scanner_end_reason(slot.handle, END_REASON_UNKNOWN), OK);
             },
             238..240 => lookups(&mut input),

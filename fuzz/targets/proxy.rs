@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 static DIALECT: LazyLock<Dialect> = LazyLock::new(|| Dialect::find("qwen3").unwrap());
 
-/// Encodings, as servers name them. The last is not undone.
+/// Encodings, as servers name them. The proxy does not decode the last one.
 const ENCODINGS: [Option<&str>; 5] = [None, Some("gzip"), Some("br"), Some("zstd"), Some("deflate")];
 
 fn rewriter() -> Rewriter {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Of Envoy's interface for dynamic modules: the part that is used here, as in version 1.39. ---- */
+/* ---- The part of Envoy's interface for dynamic modules that is used here, as in version 1.39. ---- */
 
 typedef struct {
     const char *ptr;

@@ -1,5 +1,5 @@
 //! The cost of `aside proxy` compared with that of a proxy of the same libraries that changes nothing: CPU for each frame,
-//! memory of many streams at once, and whether anything grows over many streams in turn. Linux alone: it reads /proc.
+//! memory of many streams at once, and whether anything grows over many streams in turn. Linux only: it reads /proc.
 //!
 //!     cargo bench -p aside-proxy --bench proxy                  frames, then 2,000 streams at once
 //!     cargo bench -p aside-proxy --bench proxy -- soak 100000   that many streams in turn, with all that can happen to one

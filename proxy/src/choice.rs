@@ -1,5 +1,5 @@
-//! Which dialect an answer is read in: the one that the settings say, or that of the model of the request, or the one that the server's
-//! model has by what the server says of it. The server's answers are cached for a while.
+//! Which dialect an answer is read in: the one that the settings say, or that of the model of the request, or that of the
+//! server's model, by the server's data about it. The server's answers are cached for a while.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as Shared, PoisonError};

@@ -266,7 +266,7 @@ impl KeyedArguments {
         self.state == ValueState::Held && !self.is_broken
     }
 
-    /// Ends the arguments. If they are not whole, a value that is held goes out as a string without its end.
+    /// Ends the arguments. If they are not whole, a value that is held is sent as a string without its end.
     pub fn end(&mut self, is_whole: bool, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
         if self.state == ValueState::Held {
             self.overflow("", held, out)?;
@@ -286,7 +286,7 @@ impl KeyedArguments {
         if self.types.is_unknown() { self.unknown } else { self.types }
     }
 
-    /// Decides whether the value that begins is held or goes out as it comes.
+    /// Decides whether the value that begins is held or is sent as it comes.
     fn start(&mut self, out: &mut impl Put) -> Result<(), Error> {
         if self.state != ValueState::Nothing {
             return Ok(());

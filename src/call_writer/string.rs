@@ -1,4 +1,4 @@
-//! JSON strings in text that goes out: escaped and unescaped by the JSON of the crate, as text and not as bytes.
+//! JSON strings in sent text: escaped and unescaped by the JSON of the crate, as text and not as bytes.
 
 use std::str;
 

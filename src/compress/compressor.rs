@@ -195,7 +195,7 @@ impl Compressor {
         self.memory.is_some_and(|memory| text.len() > memory.max(least_memory(self.pipeline.budget)))
     }
 
-    /// Reads a text. Of one that is too long to be worked on as a whole, the format is not read either.
+    /// Reads a text. The format of a text that is too long to be processed as a whole is not read either.
     fn original<'a>(&self, text: &'a [u8]) -> Original<'a> {
         match self.is_bounded(text) {
             true => Original { bytes: text, length: Length::of(text), format: None, goes_on: false },

@@ -100,7 +100,7 @@ pub struct ThoughtRule {
 /// The markers to write around each channel's text; none where the dialect has no markers for it.
 pub struct Templates {
     pub thinking: Option<Block>,
-    /// Of messages with headers alone: other content has no markers.
+    /// For messages with headers only: other content has no markers.
     pub content: Option<Block>,
     /// The blocks of the regions that have tables of calls and an opener; the one that is written first.
     pub calls: Vec<CallBlock>,

@@ -48,7 +48,7 @@ pub(crate) use markers::BREAK;
 #[derive(Clone)]
 pub struct Dialect {
     pub(crate) compiled: Arc<Compiled>,
-    /// As the file says, or the pattern of the model that it was found by.
+    /// The file's start, or that of the pattern of the model that it was found by.
     start: Start,
 }
 

@@ -34,7 +34,7 @@ pub struct Symbol {
     /// A `-` between a letter and a digit, which a name may leave out; a `.` between digits; a digit after a letter, before
     /// which a name may have a dash.
     is_loose: bool,
-    /// A number ends here of which nothing more is said.
+    /// A number ends here, without a condition on the text after it.
     pub end: Option<NumberEnd>,
 }
 

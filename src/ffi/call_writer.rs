@@ -37,9 +37,9 @@ pub struct aside_call_writer_options {
     /// `sizeof(aside_call_writer_options)` of the caller's header.
     pub size: size_t,
     /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`,
-    /// or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas say of
-    /// which type each argument is. `[]`: no call is emitted. `at` is NULL: every call is emitted, and nothing is known of
-    /// its arguments.
+    /// or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas have
+    /// the types of the arguments. `[]`: no call is emitted. `at` is NULL: every call is emitted, and nothing is known of its
+    /// arguments.
     pub tools: aside_bytes,
     /// Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. `at` is NULL: `call_`.
     pub id_prefix: aside_bytes,

@@ -121,7 +121,7 @@ enumeration! {
         /// A pointer that is needed is NULL.
         ASIDE_ERROR_NULL = -1001,
         /// A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's,
-        /// or no array of tokens can be where they are said to be.
+        /// or the address of the tokens is invalid.
         ASIDE_ERROR_LENGTH = -1002,
         /// No dialect of that name is built in (the message names the nearest ones), or known for that model or template.
         ASIDE_ERROR_UNKNOWN = -1003,
@@ -190,7 +190,7 @@ enumeration! {
         ASIDE_KIND_CALL_ID = 10 => Kind::CallId,
         /// A key of the arguments, whole. Arguments that are JSON have none.
         ASIDE_KIND_CALL_KEY = 11 => Kind::CallKey,
-        /// The word that says of which type the next value is, whole.
+        /// The word for the type of the next value, whole.
         ASIDE_KIND_CALL_TYPE = 12 => Kind::CallType,
         /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a character.
         ASIDE_KIND_CALL_VALUE = 13 => Kind::CallValue,
@@ -517,7 +517,7 @@ enumeration! {
         ASIDE_HISTORY_TURNS_ALL = 0 => Turns::All,
         /// Those since the last message of the user: the loop of tool calls that is running.
         ASIDE_HISTORY_TURNS_SINCE_USER = 1 => Turns::SinceUser,
-        /// None: all thinking goes out.
+        /// None: all thinking is removed.
         ASIDE_HISTORY_TURNS_NONE = 2 => Turns::None,
     }
 }

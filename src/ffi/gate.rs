@@ -53,7 +53,7 @@ const _: () = {
 /// Reads the caller's exchange.
 ///
 /// # Safety
-/// `exchange` is NULL or as large as it says; its texts are there during `'a`.
+/// `exchange` is NULL or as large as it says; its texts are valid during `'a`.
 unsafe fn exchange<'a>(exchange: *const aside_exchange) -> Result<Exchange<'a>, aside_status> {
     // SAFETY: the caller's promise; the struct is made of plain numbers, and of pointers that may be NULL.
     unsafe {
@@ -86,7 +86,7 @@ unsafe fn exchange<'a>(exchange: *const aside_exchange) -> Result<Exchange<'a>, 
 #[ffi_export]
 pub unsafe extern "C" fn aside_rewriter_wants(exchange: *const aside_exchange, body: *mut aside_body) -> aside_status {
     status(|| {
-        // SAFETY: the caller promises a struct as large as it says, with texts that are there.
+        // SAFETY: the caller promises a struct as large as it says, with texts that are valid.
         let exchange = unsafe { self::exchange(exchange)? };
         if body.is_null() {
             return Err(fail_null("body"));
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn aside_rewriter_wants(exchange: *const aside_exchange, b
 #[ffi_export]
 pub unsafe extern "C" fn aside_request_hint(exchange: *const aside_exchange, hint: *mut aside_hint) -> aside_status {
     status(|| {
-        // SAFETY: the caller promises a struct as large as it says, with texts that are there.
+        // SAFETY: the caller promises a struct as large as it says, with texts that are valid.
         let exchange = unsafe { self::exchange(exchange)? };
         if hint.is_null() {
             return Err(fail_null("hint"));
@@ -169,8 +169,8 @@ pub unsafe extern "C" fn aside_request_model(
 /// is read; `body` is the whole body of the request.
 ///
 /// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it
-/// is one of Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object,
-/// wants it.
+/// is a Messages request without `thinking`, or with `thinking` that is `disabled`. Any other, and a body that is not a JSON
+/// object, wants it.
 ///
 /// Returns `ASIDE_OK` and writes an `ASIDE_THINKING_` value to `*thinking`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn aside_request_thinking(
     thinking: *mut aside_thinking,
 ) -> aside_status {
     status(|| {
-        // SAFETY: the caller promises a struct as large as it says, with texts that are there.
+        // SAFETY: the caller promises a struct as large as it says, with texts that are valid.
         let exchange = unsafe { self::exchange(exchange)? };
         // SAFETY: the caller promises as many bytes as it says.
         let body = unsafe { bytes(body, len, "body")? };

@@ -27,8 +27,8 @@ impl<T> HandleGuard<T> {
         HandleGuard { state: AtomicI32::new(READY), inner: UnsafeCell::new(inner) }
     }
 
-    /// Runs `body` as the only call inside the handle, if `may` accepts its state. Of two threads that try at once, one gets
-    /// in, and it sees everything that the call before it has written.
+    /// Runs `body` as the only call inside the handle, if `may` accepts its state. If two threads try at once, one gets in, and
+    /// it sees everything that the call before it has written.
     ///
     /// # Safety
     /// Only calls that the state let in use the contents.

@@ -144,7 +144,7 @@ pub unsafe extern "C" fn aside_history_rewrite(
     out_len: *mut size_t,
 ) -> *mut c_char {
     let rewrite = || {
-        // SAFETY: the caller promises options as large as they say, with a dialect that is there.
+        // SAFETY: the caller promises options as large as they say, with a dialect that is valid.
         let options = unsafe { read(options) }?;
         // SAFETY: the caller promises as many bytes as it says.
         let body = unsafe { bytes(body, len, "body") }?;

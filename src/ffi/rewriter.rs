@@ -70,7 +70,7 @@ pub struct aside_rewriter_options {
     /// 1: send the thinking again as content if an answer ends by itself and has neither content nor a call. 0: do
     /// not.
     pub promote_empty: u32,
-    /// 1: chat completions, completions and Ollama's lines go out as one chunk for each that came, the thinking before the
+    /// 1: chat completions, completions and Ollama's lines are sent as one chunk for each received one, the thinking before the
     /// content, for clients that count them. 0: each chunk has text for one field.
     pub merge: u32,
     /// The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a
@@ -119,7 +119,7 @@ pub struct aside_rewriter_stats {
     pub size: size_t,
     /// Events that have data, lines of JSON, and bodies that were read whole.
     pub events: u64,
-    /// Those of them that went out changed, or with chunks before them.
+    /// The number of them that were sent changed, or with chunks before them.
     pub changed: u64,
     /// Chunks and events that were written in addition to those that came.
     pub added: u64,
@@ -199,7 +199,7 @@ unsafe fn enter(
     if rewriter.is_null() {
         return fail_no_handle("rewriter");
     }
-    // SAFETY: it is there, and only calls that have entered use the stream.
+    // SAFETY: it is valid, and only calls that have entered use the stream.
     unsafe { (*rewriter).guard.enter(may, body) }
 }
 
@@ -449,7 +449,7 @@ pub unsafe extern "C" fn aside_rewriter_feed(
     len: size_t,
     out: *mut aside_bytes,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a rewriter that is there, and an output that may be written.
+    // SAFETY: the caller promises `len` bytes, a rewriter that is valid, and an output that may be written.
     unsafe {
         match bytes(buf, len, "buf") {
             Ok(chunk) => rewrite(rewriter, out, |rewriter, out| rewriter.feed(chunk, out)),
@@ -465,7 +465,7 @@ pub unsafe extern "C" fn aside_rewriter_feed(
 /// Returns as `aside_rewriter_feed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_rewriter_finish(rewriter: *mut aside_rewriter, out: *mut aside_bytes) -> aside_status {
-    // SAFETY: the caller promises a rewriter that is there, and an output that may be written.
+    // SAFETY: the caller promises a rewriter that is valid, and an output that may be written.
     unsafe { rewrite(rewriter, out, |rewriter, out| rewriter.finish(out)) }
 }
 

@@ -1,6 +1,6 @@
 //! How a failure is reported: its status is returned, and its message stays in this thread for `aside_last_error`. Reporting a
-//! failure must never allocate, because memory may have run out. Nor may it cost much where requests make it happen: the
-//! message for a model that is not known is written when it is asked for.
+//! failure must never allocate, because memory may have run out. It must not be expensive either where requests cause it: the
+//! message for an unknown model is written only when it is asked for.
 
 use std::any::Any;
 use std::cell::RefCell;

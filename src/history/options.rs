@@ -85,12 +85,12 @@ pub enum Turns {
     /// Those since the last message of the user, as many chat templates do: the current loop of tool calls. In Messages,
     /// a message of the user with results of tools alone is part of that loop.
     SinceUser = 1,
-    /// None: all thinking goes out.
+    /// None: all thinking is removed.
     None = 2,
 }
 
 /// How an assistant message without thinking is changed. Thinking is missing if there is none, if it is `null` or empty, and if it
-/// belongs to a turn whose thinking goes out.
+/// belongs to a turn whose thinking is removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -20,7 +20,7 @@ pub mod flag {
     pub const ENDED: u16 = 1 << 5;
     /// Between two quotes of the innermost span.
     pub const QUOTED: u16 = 1 << 6;
-    /// No room for another content span.
+    /// There is no room for another content span.
     pub const FULL: u16 = 1 << 7;
     /// A thinking span was closed by force, and only blank content has come since.
     pub const FORCED: u16 = 1 << 8;

@@ -1,6 +1,6 @@
 //! How bytes become markers.
 //!
-//! A dialect says of a whole text which bytes are markers. Here that is done for a text that comes in pieces, cut
+//! A dialect decides which bytes of a whole text are markers. Here that is done for a text that comes in pieces, cut
 //! anywhere, most of them four bytes long. Three things work together, each on the one before:
 //!
 //! - The **grammar** is data: regions (the content, the inside of a span), the patterns that count in each, and tries of

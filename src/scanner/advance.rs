@@ -216,7 +216,7 @@ impl Engine {
 /// Returns the last byte of a short chunk if the chunk loops in a state.
 ///
 /// It looks at four or eight bytes from each end, some of them twice. Each four are examined by themselves, so that hardly any
-/// register has to be saved for them. Of fewer than four bytes it looks at the first, the middle and the last one.
+/// register has to be saved for them. If there are fewer than four bytes, it reads the first, the middle and the last one.
 #[inline(always)]
 pub(super) fn last_of_loop(sets: &[u32; 256], mask: u32, chunk: &[u8]) -> Option<u8> {
     let set = |byte: u8| sets[usize::from(byte)];

@@ -194,7 +194,7 @@ impl Attributes {
     }
 }
 
-/// Returns where the end of a whole header begins. Of several ends that fit after the beginning, the longest counts.
+/// Returns where the end of a whole header begins. If several ends fit after the beginning, the longest counts.
 fn before_end(rule: &HeaderRule, header: &[u8]) -> usize {
     let begin = rule.begins.iter().find(|begin| begins(rule, header, begin)).map_or(0, |begin| begin.len());
     let ends = rule.ends.iter().filter_map(|literal| {

@@ -21,7 +21,7 @@ use crate::utf8::{continuations, fit, is_continuation};
 pub struct Counts {
     /// Bytes of text.
     pub bytes: u64,
-    /// Characters of text. Of invalid UTF-8, each byte that does not continue a character counts.
+    /// Characters of text. In invalid UTF-8, each byte that does not continue a character counts.
     pub characters: u64,
     /// Spans that were opened.
     pub spans: u64,

@@ -1,5 +1,5 @@
-//! The engine: all that a scanner remembers of its stream, and how that changes. Who feeds it is elsewhere: a chunk that
-//! completes no marker goes up the ladder (`advance`), and everything else is done by a `Pull`, event by event.
+//! The engine: all that a scanner remembers of its stream, and how that changes. It is fed elsewhere: a chunk that completes no
+//! marker goes up the ladder (`advance`), and a `Pull` does everything else, event by event.
 
 use super::{
     attributes::Attributes,
@@ -97,7 +97,8 @@ impl Engine {
             return Err(Error::NoSuchStart);
         }
         // Bytes that are held when a chunk comes stay until it ends. As many more may then have to be held, or a short chunk be
-        // joined to them. Tags with attributes may be very long but rarely are: room for a long one is made when it comes.
+        // joined to them. Tags with attributes may be very long but rarely are: capacity for a long one is reserved when it
+        // comes.
         let most = compiled.room + 1;
         let mut engine = Engine {
             ledger: Ledger::default(),

@@ -126,7 +126,7 @@ pub enum Kind<'a> {
     CallId,
     /// A key of the arguments, whole. Arguments that are JSON have none.
     CallKey,
-    /// The word that says of which type the next value is, whole.
+    /// The word for the type of the next value, whole.
     CallType,
     /// A value, or the arguments as JSON, verbatim. It is reported in pieces that do not cut a character.
     CallValue,

@@ -1,4 +1,4 @@
-//! Events of a stream: their ends, and the contents of their lines. The bytes themselves stay with the caller: they must go out
+//! Events of a stream: their ends, and the contents of their lines. The bytes themselves stay with the caller: they must be sent
 //! unchanged.
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Of which format an event or a body is, by the names of its members. A stream does not say it in any other way that can be
+//! Finds the format of an event or a body by the names of its members. A stream does not say it in any other way that can be
 //! relied on: the address that it was asked for at is not known here.
 
 use super::options::Formats;

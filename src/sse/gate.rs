@@ -217,8 +217,9 @@ fn decode<'a>(string: &[u8], room: &'a mut [u8]) -> Option<&'a str> {
 /// Returns whether a request wants the thinking in its answer, for [`Options::thinking`](super::Options::thinking). Only the path of the
 /// exchange is read; `body` is the whole body of the request.
 ///
-/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is one of
-/// Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object, wants it.
+/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it
+/// is a Messages request without `thinking`, or with `thinking` that is `disabled`. Any other, and a body that is not a JSON
+/// object, wants it.
 ///
 /// ```
 /// use aside::sse::{Exchange, Thinking, request_thinking};

@@ -238,7 +238,7 @@ impl Options {
         Options { max_event: bytes.into(), ..self }
     }
 
-    /// Turns the rewriter off: all bytes go out as they came in.
+    /// Turns the rewriter off: all bytes pass unchanged.
     pub fn off(self, off: bool) -> Options {
         Options { off, ..self }
     }

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::json::Edits;
 use crate::memory;
 
-/// At most this many stretches of an event go out on their own; the rest is joined for each field. Otherwise a few bytes of text
+/// At most this many stretches of an event are sent on their own; the rest is joined for each field. Otherwise a few bytes of text
 /// could become many times as many bytes of events.
 pub const ALONE: usize = 32;
 
@@ -20,7 +20,7 @@ pub trait Protocol {
     /// Begins the next event of the stream, of any format.
     fn begin_event(&mut self) {}
 
-    /// Takes a `\n` that comes alone after an event that ended with `\r`. Returns whether it does not go out either, because that
+    /// Takes a `\n` that comes alone after an event that ended with `\r`. Returns whether it is not sent either, because that
     /// event did not.
     fn takes_line_feed(&mut self) -> Result<bool, Error> {
         Ok(false)
@@ -54,7 +54,7 @@ pub struct Scratch {
     pub edits: Edits,
     /// The text of a string with escapes.
     pub decoded: Vec<u8>,
-    /// How many stretches of the event may still go out on their own.
+    /// How many stretches of the event may still be sent on their own.
     pub alone: usize,
 }
 

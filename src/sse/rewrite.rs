@@ -225,7 +225,7 @@ impl Rewrite {
         Ok(())
     }
 
-    /// Takes the `\n` of a line end whose `\r` ended an event. Returns whether it does not go out.
+    /// Takes the `\n` of a line end whose `\r` ended an event. Returns whether it is not sent.
     fn takes_line_feed(&mut self) -> Result<bool, Error> {
         let protocols = [made(&mut self.messages), made(&mut self.responses)];
         protocols.into_iter().flatten().try_fold(false, |taken, protocol| Ok(taken || protocol.takes_line_feed()?))

@@ -19,7 +19,7 @@
 pub struct Stats {
     /// Events that have data, lines of JSON, and bodies that were read whole.
     pub events: u64,
-    /// Those of them that went out changed, or with chunks before them.
+    /// The number of them that were sent changed, or with chunks before them.
     pub changed: u64,
     /// Chunks and events that were written in addition to those that came.
     pub added: u64,

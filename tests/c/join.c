@@ -92,7 +92,7 @@ static void with_calls(void)
         {bytes_of("add"), bytes_of("{\"a\": 1, \"n\": \"x\"}"), {NULL, 0}},
         {bytes_of("g"), bytes_of("{}"), bytes_of("1")},
     };
-    /* Of a newer header: unknown fields are ignored, since each call has its own size. */
+    /* With a newer header, unknown fields are ignored, since each call has its own size. */
     struct {
         aside_join_call call;
         char later[24];

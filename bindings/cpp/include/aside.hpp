@@ -160,7 +160,7 @@ enum class Kind : std::uint32_t {
     call_id = ASIDE_KIND_CALL_ID,
     /// A key of the arguments, whole. Arguments that are JSON have none.
     call_key = ASIDE_KIND_CALL_KEY,
-    /// The word that says of which type the next value is, whole.
+    /// The word for the type of the next value, whole.
     call_type = ASIDE_KIND_CALL_TYPE,
     /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a character.
     call_value = ASIDE_KIND_CALL_VALUE,
@@ -434,7 +434,7 @@ enum class HistoryTurns : std::uint32_t {
     all = ASIDE_HISTORY_TURNS_ALL,
     /// Those since the last message of the user: the loop of tool calls that is running.
     since_user = ASIDE_HISTORY_TURNS_SINCE_USER,
-    /// None: all thinking goes out.
+    /// None: all thinking is removed.
     none = ASIDE_HISTORY_TURNS_NONE,
 };
 
@@ -1494,8 +1494,8 @@ EventRange<true> Scanner::token_events(std::string_view chunk, const Tokens &tok
 /// How a call writer differs from the default.
 struct CallWriterOptions {
     /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`, or
-    /// with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas say of
-    /// which type each argument is. `[]`: no call is emitted. Nothing: every call is emitted.
+    /// with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas have
+    /// the types of the arguments. `[]`: no call is emitted. Nothing: every call is emitted.
     std::optional<std::string_view> tools{};
     /// Begins the ids of calls that the model gave none; CallDelta::index follows.
     std::string_view id_prefix = "call_";
@@ -1696,8 +1696,8 @@ struct RewriterOptions {
     bool repair = false;
     /// Send the thinking again as content if an answer ends by itself and has neither content nor a call.
     bool promote_empty = false;
-    /// Write one chunk for each that came, the thinking before the content, for clients that count them. Of chat completions,
-    /// completions and Ollama's lines.
+    /// Write one chunk for each that came, the thinking before the content, for clients that count them. For chat
+    /// completions, completions and Ollama's lines.
     bool merge = false;
     /// The most bytes of `tools` that are read, those of use_tools() too; a longer list is an error. 0: 4 MiB.
     std::uint64_t max_tools = 0;
@@ -1731,7 +1731,7 @@ struct RewriterOptions {
 /// The counts of a rewriter since it was made or last reset.
 struct Stats {
     std::uint64_t events = 0;          ///< that have data, lines of JSON, and bodies that were read whole
-    std::uint64_t changed = 0;         ///< of them, those that went out changed, or with chunks before them
+    std::uint64_t changed = 0;         ///< of them, those that were sent changed, or with chunks before them
     std::uint64_t added = 0;           ///< chunks and events in addition to those that came
     std::uint64_t repaired = 0;        ///< faults that RewriterOptions::repair has mended
     std::uint64_t too_long = 0;        ///< events and bodies longer than RewriterOptions::max_event, which passed unread
@@ -2017,8 +2017,8 @@ Status request_model(std::string_view body, char (&room)[size], std::string_view
 /// version of aside_unstable.h keeps the thinking: this may change in any version.
 ///
 /// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if
-/// it is one of Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object,
-/// wants it.
+/// it is a Messages request without `thinking`, or with `thinking` that is `disabled`. Any other, and a body that is not a
+/// JSON object, wants it.
 inline Thinking request_thinking(const Exchange &exchange, std::string_view body) noexcept
 {
     const aside_exchange raw = detail::lend(exchange);

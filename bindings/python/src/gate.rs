@@ -63,7 +63,7 @@ pub fn request_model(body: &[u8]) -> Option<String> {
 
 /// Return whether a request wants the thinking in its answer, `keep` or `drop`, for `thinking` of a Rewriter. `path` is that of the
 /// request, and `body` its whole body. It does not if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or
-/// `"think": false`, or if it is one of Messages without `thinking`, or with one that is `disabled`.
+/// `"think": false`, or if it is a Messages request without `thinking`, or with `thinking` that is `disabled`.
 ///
 ///     >>> from libaside import request_thinking
 ///     >>> request_thinking("/v1/messages", b'{"model": "qwen3", "messages": []}')

@@ -43,15 +43,15 @@ pub struct Stats {
 /// `calls_in_thinking="never"`, tool openers inside the thinking are text; with `stray_close="text"`, so is a closer of the
 /// thinking after other content, and `stray_close="drop"` removes it alone. With `leading_tags="text"`, a tag of another family
 /// at the beginning of a text is text. They are `"dialect"` by default: the dialect says. `max_tools` is the most bytes of
-/// `tools` as JSON. `not_whole`, `unknown_tool`, `implied_end`, `max_calls` and `repair_arguments` say of calls what they say
-/// for a Scanner; with `unknown_tool="drop"`, a call of a tool that is not in `tools` is removed. `start_call` is the name of a
-/// tool: the text, without its thinking, is the arguments of a call of it, as a grammar makes a model write them without
-/// markers (a named tool as `tool_choice`); for a list of calls there is `start="calls"`. `normalise` names the shapes of
-/// servers' answers of which one is made, a word or a list: `field` (the server's thinking is sent in `field`), `lists`
-/// (content that is a list becomes a string), `chunks` (a chunk with thinking and content becomes two), `content` (content
-/// after thinking that the server has split is split too) or `all`. With `thinking="drop"`, no thinking is sent;
-/// `request_thinking` reads that from a request. With `label`, thinking blocks and reasoning items that are made are labelled,
-/// so that `rewrite_history` recognises them. The other options are those of the library's manual.
+/// `tools` as JSON. `not_whole`, `unknown_tool`, `implied_end`, `max_calls` and `repair_arguments` work as for a Scanner; with
+/// `unknown_tool="drop"`, a call of a tool that is not in `tools` is removed. `start_call` is the name of a tool: the text,
+/// without its thinking, is the arguments of a call of it, as a grammar makes a model write them without markers (a named tool
+/// as `tool_choice`); for a list of calls there is `start="calls"`. `normalise` names the shapes of servers' answers of which
+/// one is made, a word or a list: `field` (the server's thinking is sent in `field`), `lists` (content that is a list becomes a
+/// string), `chunks` (a chunk with thinking and content becomes two), `content` (content after thinking that the server has
+/// split is split too) or `all`. With `thinking="drop"`, no thinking is sent; `request_thinking` reads that from a request.
+/// With `label`, thinking blocks and reasoning items that are made are labelled, so that `rewrite_history` recognises them. The
+/// other options are those of the library's manual.
 #[pyclass(frozen, module = "libaside")]
 pub struct Rewriter {
     state: Exclusive<aside::sse::Rewriter>,

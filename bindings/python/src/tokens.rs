@@ -22,7 +22,7 @@ use crate::words;
 /// like. Without it, a marker counts wherever its text is.
 ///
 /// `Vocabulary.byte_level` takes the tokens of a tokenizer that writes each byte as a printable character (GPT-2, Llama 3, Qwen),
-/// `Vocabulary.byte_fallback` those of one that writes blanks as `▁` and has tokens like `<0x0A>` (SentencePiece). Of both,
+/// `Vocabulary.byte_fallback` those of one that writes blanks as `▁` and has tokens like `<0x0A>` (SentencePiece). In both,
 /// `added` are the ids of tokens that are their own text.
 #[pyclass(frozen, module = "libaside")]
 pub struct Vocabulary {

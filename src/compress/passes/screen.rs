@@ -440,7 +440,7 @@ impl<'a> Screen<'a> {
             |row| matches!(&row.content, RowContent::Cells(cells) if cells.iter().any(|&cell| cell != u32::from(b' '))),
         );
         self.rows.extend(own);
-        // With room for as many as there may be, and no more: if lines are short, edits take many times the memory of
+        // With capacity for the largest possible number, and no more: if lines are short, edits take many times the memory of
         // the text.
         let mut edits =
             Vec::with_capacity(self.rows.iter().filter(|row| !matches!(row.content, RowContent::Line)).count());

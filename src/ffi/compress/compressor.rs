@@ -386,7 +386,7 @@ pub unsafe extern "C" fn aside_format_banner(
     after: u64,
     out_len: *mut size_t,
 ) -> *mut c_char {
-    // SAFETY: the caller promises ids that are there, and a length that may be written.
+    // SAFETY: the caller promises ids that are valid, and a length that may be written.
     unsafe {
         return_text(out_len, || {
             let ids = texts(filter_ids, count, "filter_ids")?;

@@ -112,7 +112,7 @@ pub unsafe extern "C" fn aside_registry_add_filter(
     guard(
         |status| status,
         || {
-            // SAFETY: the caller promises a struct as large as it says, texts that are there, and a registry that is NULL
+            // SAFETY: the caller promises a struct as large as it says, texts that are valid, and a registry that is NULL
             // or there.
             unsafe {
                 let host = match read_sized(filter, "filter") {
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn aside_registry_add_cache(
     guard(
         |status| status,
         || {
-            // SAFETY: the caller promises a struct as large as it says, texts that are there, and a registry that is NULL
+            // SAFETY: the caller promises a struct as large as it says, texts that are valid, and a registry that is NULL
             // or there.
             unsafe {
                 let host = match read_sized(cache, "cache") {

@@ -57,7 +57,7 @@ pub unsafe extern "C" fn aside_tool_stream_new(
 ) -> *mut aside_tool_stream {
     guard_handle(|| {
         // SAFETY: the caller promises a compressor that is NULL or valid, and a struct as large as it says with texts
-        // that are there.
+        // that are valid.
         let (compressor, invoked) = unsafe {
             let Some(compressor) = compressor.as_ref() else {
                 fail_no_handle("compressor");

@@ -215,7 +215,7 @@ impl Sink for Array {
 
     #[inline(always)]
     unsafe fn part(self, scanner: *mut aside_scanner, chunk: &[u8], part: Part) -> aside_status {
-        // SAFETY: the caller's promise: the scanner is there, and so is the array with room for an event.
+        // SAFETY: the caller's promise: the scanner is valid, and so is the array with room for an event.
         unsafe {
             let scanner = &(*(*scanner).guard.inner.get()).scanner;
             let held = if part.is_held { scanner.before() } else { &[] };
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
     len: size_t,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a scanner that is there, and an array as large as it says.
+    // SAFETY: the caller promises `len` bytes, a scanner that is valid, and an array as large as it says.
     unsafe { feed(scanner, buf, len, Array(array)) }
 }
 
@@ -304,7 +304,7 @@ pub unsafe extern "C" fn aside_scanner_finish_into(
     scanner: *mut aside_scanner,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is there, and an array as large as it says.
+    // SAFETY: the caller promises a scanner that is valid, and an array as large as it says.
     unsafe { Array(array).events(scanner, Input::Finish, 0) }
 }
 
@@ -315,7 +315,7 @@ pub unsafe extern "C" fn aside_scanner_flush_into(
     scanner: *mut aside_scanner,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is there, and an array as large as it says.
+    // SAFETY: the caller promises a scanner that is valid, and an array as large as it says.
     unsafe { Array(array).events(scanner, Input::Flush, 0) }
 }
 
@@ -332,7 +332,7 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens_into(
     count: size_t,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is there, and an array as large as it
+    // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is valid, and an array as large as it
     // says.
     unsafe {
         match feed_of_tokens(buf, len, tokens, count) {
@@ -349,6 +349,6 @@ pub unsafe extern "C" fn aside_scanner_force_close_into(
     scanner: *mut aside_scanner,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is there, and an array as large as it says.
+    // SAFETY: the caller promises a scanner that is valid, and an array as large as it says.
     unsafe { Array(array).events(scanner, Input::ForceClose, 0) }
 }

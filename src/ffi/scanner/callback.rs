@@ -134,7 +134,7 @@ pub unsafe extern "C" fn aside_scanner_feed(
     callback: aside_event_fn,
     user: *mut c_void,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits.
+    // SAFETY: the caller promises `len` bytes, a scanner that is valid, and a callback that fits.
     unsafe { feed(scanner, buf, len, Callback { function: callback, user }) }
 }
 
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn aside_scanner_finish(
     callback: aside_event_fn,
     user: *mut c_void,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is there, and a callback that fits.
+    // SAFETY: the caller promises a scanner that is valid, and a callback that fits.
     unsafe { Callback { function: callback, user }.events(scanner, Input::Finish, 0) }
 }
 
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn aside_scanner_flush(
     callback: aside_event_fn,
     user: *mut c_void,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is there, and a callback that fits.
+    // SAFETY: the caller promises a scanner that is valid, and a callback that fits.
     unsafe { Callback { function: callback, user }.events(scanner, Input::Flush, 0) }
 }
 
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens(
     callback: aside_event_fn,
     user: *mut c_void,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is there, and a callback that fits.
+    // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is valid, and a callback that fits.
     unsafe {
         match feed_of_tokens(buf, len, tokens, count) {
             Ok(input) => Callback { function: callback, user }.events(scanner, input, 0),
@@ -209,6 +209,6 @@ pub unsafe extern "C" fn aside_scanner_force_close(
     callback: aside_event_fn,
     user: *mut c_void,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is there, and a callback that fits.
+    // SAFETY: the caller promises a scanner that is valid, and a callback that fits.
     unsafe { Callback { function: callback, user }.events(scanner, Input::ForceClose, 0) }
 }

@@ -51,7 +51,7 @@ pub(super) unsafe fn enter(
     if scanner.is_null() {
         return fail_no_handle("scanner");
     }
-    // SAFETY: it is there, and only calls that have entered use the stream.
+    // SAFETY: it is valid, and only calls that have entered use the stream.
     unsafe { (*scanner).guard.enter(may, body) }
 }
 
@@ -92,7 +92,7 @@ pub(super) unsafe fn ready<'a>(
     if scanner.is_null() || unsafe { (*scanner).guard.state.load(Relaxed) } != READY {
         return None;
     }
-    // SAFETY: both are there, as was seen. The state is READY, so no call is inside.
+    // SAFETY: both are valid, as was seen. The state is READY, so no call is inside.
     unsafe { Some(inside(scanner, buf, len)) }
 }
 
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn aside_scanner_start_from_prompt(
         }
         Err(error) => failed(error),
     };
-    // SAFETY: a scanner that is there, as the caller promises.
+    // SAFETY: a scanner that is valid, as the caller promises.
     unsafe { enter(scanner, is_ready, body) }
 }
 

@@ -21,7 +21,7 @@ pub(super) trait Sink: Copy {
     /// Takes the event of a part of this chunk, if it has one, which has just been fed.
     ///
     /// # Safety
-    /// The scanner is there, and READY; the sink is sound. No `&mut Stream` from before is used again.
+    /// The scanner is valid, and READY; the sink is sound. No `&mut Stream` from before is used again.
     unsafe fn part(self, scanner: *mut aside_scanner, chunk: &[u8], part: Part) -> aside_status;
 
     /// Does everything else: takes the events of a call one by one, or reports an error. `fed`: bytes of the

@@ -25,7 +25,7 @@ use crate::scanner::{Part, Take};
 /// Memory: none is allocated.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_feed_text(scanner: *mut aside_scanner, buf: *const c_char, len: size_t) -> i32 {
-    // SAFETY: the caller promises `len` bytes, and a scanner that is there.
+    // SAFETY: the caller promises `len` bytes, and a scanner that is valid.
     unsafe { feed(scanner, buf, len, WholeText) }
 }
 
@@ -43,7 +43,7 @@ impl Sink for WholeText {
 
     #[inline(always)]
     unsafe fn part(self, scanner: *mut aside_scanner, _: &[u8], _: Part) -> aside_status {
-        // SAFETY: the caller's promise: the scanner is there.
+        // SAFETY: the caller's promise: the scanner is valid.
         unsafe { (*(*scanner).guard.inner.get()).scanner.channel() as i32 }
     }
 
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn aside_scanner_quiet(scanner: *const aside_scanner, byte
     if scanner.is_null() || bytes.is_null() {
         return ASIDE_NOT_TEXT;
     }
-    // SAFETY: the caller promises a scanner that is there, in which nobody is while it is READY, and four numbers.
+    // SAFETY: the caller promises a scanner that is valid, in which nobody is while it is READY, and four numbers.
     unsafe {
         if (*scanner).guard.state.load(Relaxed) == READY
             && let Some((channel, quiet)) = (*(*scanner).guard.inner.get()).scanner.quiet()

@@ -16,7 +16,7 @@ pub fn name(target: Target, layout: &Layout, field: Field) -> &'static str {
     }
 }
 
-/// Writes the value of a field: its text in `runs`. `is_body` is said of an answer that is not a stream.
+/// Writes the value of a field: its text in `runs`. `is_body` means an answer that is not a stream.
 pub fn write_value(
     layout: &Layout,
     parts: &Parts,

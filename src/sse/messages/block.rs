@@ -14,7 +14,7 @@ use crate::sse::text::{CallPart, Parts, Run, Target, TextStream};
 /// The most bytes of a block's start, and of events without text after it, that are kept.
 const KEPT: usize = 16 << 10;
 
-/// The open block that goes out.
+/// The open block that is sent.
 #[derive(Clone, Copy)]
 pub struct OpenBlock {
     pub index: u64,
@@ -30,7 +30,7 @@ pub struct TextBlock {
     pub open: Option<OpenBlock>,
     /// Text of it has come.
     pub has_text: bool,
-    /// Its start has not gone out.
+    /// Its start has not been sent.
     pub waits: bool,
     /// Its start, as it came, for each block of content that it becomes; then, while the start waits, events without text.
     /// It is empty if the start is too long.

@@ -39,7 +39,7 @@ impl Body {
     }
 }
 
-/// The list that goes out, as changes of the one that came.
+/// The list that is sent, as changes of the one that came.
 #[derive(Default)]
 struct List {
     /// The end of the last block that was read.

@@ -35,7 +35,7 @@ pub struct Message {
 struct OtherBlock {
     /// The server's index.
     index: u64,
-    /// The one that goes out.
+    /// The one that is sent.
     out: u64,
 }
 

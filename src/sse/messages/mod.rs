@@ -98,7 +98,7 @@ impl Messages {
         message.texts.iter_mut().try_for_each(|block| block.make_way(outgoing, out))
     }
 
-    /// Reads the start of a block. Returns whether it goes out now.
+    /// Reads the start of a block. Returns whether it is sent now.
     fn block_start(
         &mut self,
         context: &mut Context<'_>,
@@ -201,7 +201,7 @@ impl Messages {
         Ok(goes && is_all)
     }
 
-    /// Reads a delta of a block. Returns whether the event goes out.
+    /// Reads a delta of a block. Returns whether the event is sent.
     fn block_delta(
         &mut self,
         context: &mut Context<'_>,
@@ -250,7 +250,7 @@ impl Messages {
         }
     }
 
-    /// Reads text that is added to a text block. Returns whether the event goes out.
+    /// Reads text that is added to a text block. Returns whether the event is sent.
     fn text_delta(
         &mut self,
         context: &mut Context<'_>,
@@ -336,7 +336,7 @@ impl Messages {
         Ok(open)
     }
 
-    /// Reads the end of a block. Returns whether the event goes out.
+    /// Reads the end of a block. Returns whether the event is sent.
     fn block_stop(&mut self, context: &mut Context<'_>, index: u64, fields: &Fields) -> Result<bool, Error> {
         let to = match self.message.text(index) {
             Some(at) => self.end_text(context, at)?.map(|open| open.index),

@@ -1,4 +1,4 @@
-//! The blocks that go out: which index is free, and the events that no event of the server has a place for. Clients take the
+//! The blocks that are sent: which index is free, and the events that no event of the server has a place for. Clients take the
 //! indexes for places in a list, so no gap may come from here; the server's own stay as long as no block was put in or left out.
 
 use crate::json::{decimal, escape};
@@ -40,7 +40,7 @@ impl Outgoing {
         self.label = self.label.map(|_| letters(id));
     }
 
-    /// Notes that a block of the server begins. If as many have gone out as came, its index is the next one.
+    /// Notes that a block of the server begins. If as many have been sent as received, its index is the next one.
     pub fn begin_block(&mut self, index: u64) {
         if self.next == self.server_next {
             self.next = index;

@@ -36,7 +36,7 @@ pub struct Repairer {
     fresh: bool,
     /// The last byte was a `\r`: a `\n` after it does not end another line.
     cr: bool,
-    /// Comments of an event have gone out, and the blank line that ends them has not.
+    /// Comments of an event have been sent, and the blank line that ends them has not.
     comments: bool,
     /// `[DONE]` has come.
     over: bool,

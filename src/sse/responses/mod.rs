@@ -92,7 +92,7 @@ pub struct Responses {
 
 impl Responses {
     pub fn new(options: &Options) -> Responses {
-        // As much is kept as there is room for.
+        // The kept part is limited by the room for it.
         let promotes = Promotes::new(options).without_limit();
         Responses {
             outgoing: Outgoing::new(options),

@@ -31,13 +31,13 @@ impl Target<'_> {
     }
 }
 
-/// The events of one response that go out: their places, their numbers, and how they are written.
+/// The events of one response that are sent: their places, their numbers, and how they are written.
 pub struct Outgoing {
     pub is_summary: bool,
     /// How the ids of reasoning items begin.
     pub prefix: &'static str,
     pub places: Places,
-    /// The ids of calls that have gone out.
+    /// The ids of calls that have been sent.
     pub ids: Taken,
     /// How many texts have begun.
     pub texts: u64,
@@ -176,7 +176,7 @@ impl Outgoing {
         Ok(held)
     }
 
-    /// Writes an event. It gets its number when it goes out.
+    /// Writes an event. It gets its number when it is sent.
     fn write(
         &self,
         kind: &str,

@@ -93,9 +93,9 @@ pub enum Comparison {
     Same,
     /// It is another, but becomes the same, white space apart.
     Known,
-    /// Content of it may not have gone out.
+    /// Content of it may not have been sent.
     NewContent,
-    /// Thinking or calls of it may not have gone out.
+    /// Thinking or calls of it may not have been sent.
     New,
 }
 

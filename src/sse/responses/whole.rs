@@ -24,7 +24,7 @@ pub enum Scope {
     Body,
     /// The end of one that was streamed.
     Stream,
-    /// One item of a stream, which has gone out.
+    /// One item of a stream, which has been sent.
     Item,
 }
 

@@ -132,7 +132,7 @@ pub struct Around {
     /// Blanks of the thinking, which wait too where a block would begin with them.
     thinking: Vec<u8>,
     last: Option<Target>,
-    /// Content has gone out.
+    /// Content has been sent.
     has_content: bool,
     /// The first blanks around the calls since then: they are sent if more content comes, so that its words stay separate.
     between: Vec<u8>,

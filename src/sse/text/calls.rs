@@ -80,7 +80,7 @@ struct Region {
     is_message: bool,
     /// The header of that names no call: its body is for a tool of the server's.
     is_of_server: bool,
-    /// A call of it was emitted, so that what is not a call goes out at once, and its markers not at all.
+    /// A call of it was emitted, so that what is not a call is sent at once, and its markers not at all.
     has_emitted: bool,
     /// More has come than may wait. Until a call is emitted, only a call waits then.
     is_full: bool,

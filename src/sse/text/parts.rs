@@ -221,7 +221,7 @@ impl Parts {
         }
     }
 
-    /// Writes the value of a field: its text in `runs`. `is_whole` is said of an answer that is not a stream, in which calls
+    /// Writes the value of a field: its text in `runs`. `is_whole` means an answer that is not a stream, in which calls
     /// have no number.
     pub fn write(&self, runs: &[Run], target: Target, is_whole: bool, out: &mut Vec<u8>) -> memory::Result<()> {
         let mut runs = runs.iter().filter(|run| run.target() == target);

@@ -97,8 +97,8 @@ impl Setup {
         self.reads_behind || self.has_calls()
     }
 
-    /// Begins to look for calls in a text, if they are wanted. `id_prefix` returns how ids begin that the model does not write;
-    /// `is_whole` is said of an answer that is not a stream.
+    /// Begins to look for calls in a text, if they are wanted. `id_prefix` returns the prefix of ids that the model does not
+    /// write; `is_whole` means an answer that is not a stream.
     pub fn look_for_calls(
         &self,
         text: &mut TextStream,

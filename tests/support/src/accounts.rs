@@ -287,7 +287,7 @@ impl<'a> Server<'a> {
         choice
     }
 
-    /// Returns a line of Ollama's.
+    /// Returns a line in Ollama's format.
     fn line(&mut self, shape: Shape, said: &str, is_done: bool) -> Value {
         let mut line = json!({"model": "m", "created_at": "2026-07-28T06:38:03.2Z", "done": is_done});
         if shape == Shape::OllamaGenerate {

@@ -23,7 +23,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Compares with the expected calls. Of arguments that are JSON, blanks and escapes do not matter.
+    /// Compares with the expected calls. Blanks and escapes in arguments that are JSON do not matter.
     pub fn is(&self, wanted: &Call) -> bool {
         let json = |call: &Call| serde_json::from_str::<serde_json::Value>(&call.arguments).ok();
         let have_same_arguments = match (json(self), json(wanted)) {

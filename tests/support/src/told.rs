@@ -1,5 +1,5 @@
-//! A client's expected result for a text with calls, computed from the events of the whole text: slow, and without a limit. Of
-//! a region with a call that was sent, only that call is removed, with the markers and framing that were not released before.
+//! A client's expected result for a text with calls, computed from the events of the whole text: slow, and without a limit.
+//! Only the call that was sent is removed from its region, with the markers and framing that were not released before.
 
 use std::collections::BTreeMap;
 use std::mem;

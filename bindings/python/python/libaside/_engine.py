@@ -214,7 +214,7 @@ class Answer:
             for delta in event.calls:
                 self._tell(delta)
             if event.channel != "tool":
-                # Of what is removed, white space was written around a marker; anything else is an end token or the like.
+                # Removed white space was written around a marker; anything else is an end token or the like.
                 if event.kind != "framing" or event.channel == "thinking" or not event.text.strip():
                     self._say(event.text if event.kind in ("open", "text", "framing", "close") else "")
                 continue

@@ -24,7 +24,7 @@ module Aside
     # The counts of a rewriter since it was made or last reset, frozen:
     #
     # +events+:: events that have data, lines of JSON, and bodies that were read whole
-    # +changed+:: of them, those that went out changed, or with chunks before them
+    # +changed+:: of them, those that were sent changed, or with chunks before them
     # +added+:: chunks and events in addition to those that came
     # +repaired+:: faults that <tt>repair: true</tt> has mended
     # +too_long+:: events and bodies that passed unread, longer than +max_event+
@@ -88,8 +88,8 @@ module Aside
 
       # Returns whether a request wants the thinking in its answer, for +thinking+ of Rewriter.new: +:keep+ or +:drop+. +path+ is
       # that of the request, and +body+ its whole body. It wants none if it has <tt>"include_reasoning": false</tt>,
-      # <tt>"reasoning": {"exclude": true}</tt> or <tt>"think": false</tt>, or if it is one of Messages without +thinking+, or
-      # with one that is +disabled+. Any thread may call this. It may change in any version.
+      # <tt>"reasoning": {"exclude": true}</tt> or <tt>"think": false</tt>, or if it is a Messages request without +thinking+, or
+      # with +thinking+ that is +disabled+. Any thread may call this. It may change in any version.
       #
       #   Aside::Rewriter.request_thinking("/v1/messages", '{"model":"qwen3"}').inspect  # => ":drop"
       def request_thinking(path, body)

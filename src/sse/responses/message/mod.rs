@@ -28,7 +28,7 @@ const EMPTY: usize = 16;
 pub enum ItemKind {
     Reasoning,
     Message,
-    /// Something other than text, which has gone out as it came.
+    /// Something other than text, which was sent unchanged.
     Verbatim,
     /// A call, whose id got this number to be unique.
     Call(u64),
@@ -68,7 +68,7 @@ pub enum OpenItem {
     },
 }
 
-/// The place of a message among the items that go out.
+/// The place of a message among the items that are sent.
 #[derive(PartialEq)]
 enum Stage {
     /// No item has gone to its own place.
@@ -229,7 +229,7 @@ impl Message {
         self.holds_start() && !self.parts.iter().any(|part| part.is_changed)
     }
 
-    /// Returns whether its start is held, and nothing of it has gone out.
+    /// Returns whether its start is held, and nothing of it has been sent.
     pub fn holds_start(&self) -> bool {
         self.keeps_place() && matches!(self.open, OpenItem::Nothing) && self.pair_has != Pair::Reasoning
     }
@@ -285,7 +285,7 @@ impl Message {
         outgoing.truncated += if self.text.is_cut { events } else { 0 };
     }
 
-    /// Returns whether it was thinking, and no message has gone out for it.
+    /// Returns whether it was thinking, and no message has been sent for it.
     pub fn is_thinking_alone(&self) -> bool {
         self.pair_has == Pair::Reasoning || self.pair > 1 && self.pair_has == Pair::Nothing
     }
@@ -305,7 +305,7 @@ impl Message {
         self.has_message_open() && self.parts[part].is_open
     }
 
-    /// Returns how much content of a part went out before the open item.
+    /// Returns how much content of a part was sent before the open item.
     pub fn len_before(&self, part: usize) -> usize {
         let index = self.parts[part].index;
         let pieces = self.pieces.iter().flatten();

@@ -56,7 +56,7 @@ pub struct TextPart {
     pub item_chars: u64,
     pub is_changed: bool,
     pub state: PartState,
-    /// Its start has gone out in the open item.
+    /// Its start has been sent in the open item.
     pub is_open: bool,
     pub has_logprobs: bool,
     /// The annotations of the open item.
