@@ -116,7 +116,7 @@ fn growing() {
         let text = |thinking: &str, content: &str| {
             let escape = JoinOptions::new().markers(Markers::Escape);
             let join = |thinking: &str| dialect.join(thinking.as_bytes(), content.as_bytes(), &escape);
-            // A dialect of calls alone writes no thinking.
+            // A dialect of calls alone does not write thinking.
             let text = join(thinking).or_else(|_| join("")).expect("markers are escaped");
             String::from_utf8(text).expect("all parts are UTF-8")
         };

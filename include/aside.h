@@ -152,7 +152,7 @@ enum {
     ASIDE_ERROR_NULL = -1001,
     /**
      * A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's,
-     * or no array of tokens can be where they are said to be.
+     * or the address of the tokens is invalid.
      */
     ASIDE_ERROR_LENGTH = -1002,
     /** No dialect of that name is built in (the message names the nearest ones), or known for that model or template. */
@@ -595,7 +595,7 @@ enum {
 typedef uint32_t aside_stray_close;
 
 /**
- * How a tag of another family, such as `<think>`, is read at the beginning of a stream but for blanks: the values of
+ * How a tag of another family, such as `<think>`, is read at the beginning of a stream, after blanks at most: the values of
  * `aside_leading_tags`.
  */
 enum {
@@ -783,7 +783,7 @@ enum {
     ASIDE_KIND_CALL_ID = 10,
     /** A key of the arguments, whole. Arguments that are JSON have none. */
     ASIDE_KIND_CALL_KEY = 11,
-    /** The word that says of which type the next value is, whole. */
+    /** The word for the type of the next value, whole. */
     ASIDE_KIND_CALL_TYPE = 12,
     /** A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a character. */
     ASIDE_KIND_CALL_VALUE = 13,
@@ -1191,9 +1191,9 @@ typedef struct aside_call_writer_options {
     size_t size;
     /**
      * The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`,
-     * or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas say of
-     * which type each argument is. `[]`: no call is emitted. `at` is NULL: every call is emitted, and nothing is known of
-     * its arguments.
+     * or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas have
+     * the types of the arguments. `[]`: no call is emitted. `at` is NULL: every call is emitted, and nothing is known of its
+     * arguments.
      */
     struct aside_bytes tools;
     /** Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. `at` is NULL: `call_`. */
@@ -1219,7 +1219,7 @@ typedef struct aside_call_writer_options {
     aside_implied_end implied_end;
     /**
      * 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
-     * that begins no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string,
+     * that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string,
      * a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
      */
     uint32_t repair_arguments;
@@ -1412,7 +1412,7 @@ enum {
     ASIDE_SHAPE_ALL = 2147483647,
 };
 
-/** They are changed in chat completions, but for `ASIDE_SHAPE_CONTENT`, which applies to every format. */
+/** They are changed in chat completions, except for `ASIDE_SHAPE_CONTENT`, which applies to every format. */
 typedef uint32_t aside_shapes;
 
 /** Whether a rewriter sends the thinking: the values of `aside_thinking`. */
@@ -1490,7 +1490,7 @@ typedef struct aside_rewriter_options {
      */
     uint32_t promote_empty;
     /**
-     * 1: chat completions, completions and Ollama's lines go out as one chunk for each that came, the thinking before the
+     * 1: chat completions, completions and Ollama's lines are sent as one chunk for each received one, the thinking before the
      * content, for clients that count them. 0: each chunk has text for one field.
      */
     uint32_t merge;
@@ -1660,7 +1660,7 @@ typedef struct aside_rewriter_stats {
     size_t size;
     /** Events that have data, lines of JSON, and bodies that were read whole. */
     uint64_t events;
-    /** Those of them that went out changed, or with chunks before them. */
+    /** The number of them that were sent changed, or with chunks before them. */
     uint64_t changed;
     /** Chunks and events that were written in addition to those that came. */
     uint64_t added;

@@ -153,8 +153,8 @@ aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uin
  * is read; `body` is the whole body of the request.
  *
  * A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it
- * is one of Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object,
- * wants it.
+ * is a Messages request without `thinking`, or with `thinking` that is `disabled`. Any other, and a body that is not a JSON
+ * object, wants it.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_THINKING_` value to `*thinking`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
  * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
@@ -206,7 +206,7 @@ enum {
     ASIDE_HISTORY_TURNS_ALL = 0,
     /** Those since the last message of the user: the loop of tool calls that is running. */
     ASIDE_HISTORY_TURNS_SINCE_USER = 1,
-    /** None: all thinking goes out. */
+    /** None: all thinking is removed. */
     ASIDE_HISTORY_TURNS_NONE = 2,
 };
 

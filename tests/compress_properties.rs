@@ -212,7 +212,7 @@ fn a_budget_is_used_and_its_omissions_stand_apart() {
     let mut random = Random::announced("a_budget_is_used_and_its_omissions_stand_apart");
     let is_omission = |row: &&[u8]| matches!(Marker::parse(row), Some(Marker::LeftOut { .. } | Marker::AsAbove { .. }));
     for round in 0..200 {
-        // Verdicts of success that must go leave room, so that only plain texts say how much of it is used.
+        // Verdicts of success that must be removed leave room, so only plain texts show how much of the budget is used.
         let is_plain = round % 2 == 0;
         let mut text = if is_plain { Vec::new() } else { log(&mut random) };
         // From few error regions to nearly nothing else.

@@ -105,7 +105,7 @@ fn what_stands_in_a_text_is_no_key() {
         refused(&file, GOOD.len() + line, "example.contet", &["unknown key `contet`"]);
     };
     unknown("input = '''\n[THINK]\nhm = 1\n[/THINK]\n'''", 6);
-    // An escaped quote ends no text, and quotes may precede its end.
+    // An escaped quote does not end a text, and quotes may precede its end.
     unknown("input = \"\"\"\\\"\"\"\n[THINK]\n\\\\\"\"\"\"\" # '''", 4);
     unknown("thoughts = ['''a'''', '''\n[THINK]\n''']", 4);
     // None of these continues in the next row.

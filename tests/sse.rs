@@ -583,7 +583,7 @@ fn a_call_ends_the_thinking() {
             assert_eq!(with(&Dialect::find(name).unwrap(), &Options::default(), input.as_bytes()), output);
         }
     }
-    // A refusal ends no thinking.
+    // A refusal does not end a thinking.
     let refusal = delta("\"refusal\":\"No.\"");
     let input = content("<think>\\nhm\\n") + &refusal + &content("so\\n</think>\\n\\nYes.");
     let output = thinking("hm")

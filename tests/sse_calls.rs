@@ -448,7 +448,7 @@ fn a_call_that_is_repeated_calls_no_tool_but_those_of_the_request() {
     // In the thinking it ends the thinking, as any call does, but it is not a call for the client.
     let text = format!("<think>It says {printed} hm");
     assert_eq!(told(&dialect, &wanting(), &text), answer("It says ", &format!("{printed} hm"), &[], "stop"));
-    // A tool of the request may be called so, and a host that asks for no tool gets no call.
+    // A tool of the request may be called so, and a host that asks for no tool does not get a call.
     let printed = printed.replace("delete_all", "g");
     let call = ["call_chatcmplA1_0_0", "g", "{\"path\":\"/\"}"];
     assert_eq!(told(&dialect, &wanting(), &printed), answer("", "", &[call], "tool_calls"));

@@ -167,7 +167,7 @@ fn frames_that_are_alike_become_what_parsing_finds() {
         for (number, frame) in frames.iter().enumerate() {
             let blanks = &"  "[..1 + number % 2];
             stream += &(frame.replace('\n', end) + end);
-            // Blanks at the ends of lines say nothing, but for those of names.
+            // Blanks at the ends of lines say nothing, except for those of names.
             let lines = frame.lines().map(|line| match line.starts_with("data: {") || line.starts_with('{') {
                 true => format!("{line}{blanks}"),
                 false => line.to_owned(),

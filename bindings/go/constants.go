@@ -54,7 +54,7 @@ const (
 	KindCallID Kind = 10
 	// KindCallKey: A key of the arguments, whole. Arguments that are JSON have none.
 	KindCallKey Kind = 11
-	// KindCallType: The word that says of which type the next value is, whole.
+	// KindCallType: The word for the type of the next value, whole.
 	KindCallType Kind = 12
 	// KindCallValue: A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a
 	// character.
@@ -263,7 +263,8 @@ func (i ImpliedEnd) String() string {
 	return name(uint32(i), "on", "off")
 }
 
-// LeadingTags is how a tag of another family, such as <think>, is read at the beginning of a stream but for blanks.
+// LeadingTags is how a tag of another family, such as <think>, is read at the beginning of a stream, after blanks at
+// most.
 type LeadingTags uint32
 
 const (
@@ -483,7 +484,7 @@ const (
 	HistoryTurnsAll HistoryTurns = 0
 	// HistoryTurnsSinceUser: Those since the last message of the user: the loop of tool calls that is running.
 	HistoryTurnsSinceUser HistoryTurns = 1
-	// HistoryTurnsNone: None: all thinking goes out.
+	// HistoryTurnsNone: None: all thinking is removed.
 	HistoryTurnsNone HistoryTurns = 2
 )
 

@@ -832,7 +832,7 @@ fn template(input: &mut Input<'_>) {
         let several = if names.is_empty() { UNKNOWN } else { AMBIGUOUS };
         assert_eq!(status, if refused != OK { refused } else { wanted.as_ref().map_or(several, |_| OK) });
         has_start(dialect);
-        // It has each of those for which there is room, and no more.
+        // It has as many of those as fit, and no more.
         let name = |dialect| CStr::from_ptr(aside_dialect_name(dialect, ptr::null_mut()).cast()).to_str().unwrap();
         let written = if at.is_null() { 0 } else { capacity.min(names.len()) };
         assert!(room[..written].iter().map(|&dialect| name(dialect)).eq(names[..written].iter().copied()));

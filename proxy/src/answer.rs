@@ -54,7 +54,7 @@ pub enum Left {
 
 enum Stage {
     Moving,
-    /// The text has ended, and these are left.
+    /// The text has ended; only these trailers remain.
     Trailers(HeaderMap),
     /// The server has died, and what was held has been sent. The answer ends in this way when they have been sent.
     Dying(Failure, Option<Leaving>),

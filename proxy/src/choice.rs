@@ -22,7 +22,7 @@ const KEPT: Duration = Duration::from_secs(60);
 /// The most models that are kept, since clients name them.
 const MOST: usize = 64;
 
-/// A dialect, and why it is that one.
+/// A dialect, and the reason for it.
 #[derive(Debug)]
 pub struct Choice {
     pub dialect: Dialect,

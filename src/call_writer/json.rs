@@ -148,7 +148,7 @@ struct ObjectCheck {
     digits: u8,
     is_broken: bool,
     has_begun: bool,
-    /// A backslash that begins no escape is to be mended, and one was.
+    /// A backslash that does not begin an escape is to be mended, and one was.
     mends: bool,
     is_mended: bool,
 }

@@ -169,7 +169,7 @@ impl Options {
 
     /// Mends arguments that can mean only one thing. The end of such a call says so ([`End::is_repaired`](super::End::is_repaired)).
     ///
-    /// - In a JSON string, a backslash that begins no escape becomes one that is escaped.
+    /// - In a JSON string, a backslash that does not begin an escape becomes one that is escaped.
     /// - Where the schema asks for an array or an object and not for a string, a string that holds one as JSON is decoded. In JSON
     ///   arguments this applies to the members alone, not to values inside them, and only if the name has come before them.
     /// - Where the schema asks for an array or an object and not for a string, a Python literal between markers becomes JSON.

@@ -129,7 +129,7 @@ pub struct CallBlock {
 /// Every marker of the dialect, without framing, for keeping a text free of them.
 pub struct Markers {
     pub literals: Vec<Box<[u8]>>,
-    /// Those that count at the beginning of a stream but for blanks.
+    /// Those that count at the beginning of a stream, after blanks at most.
     pub leading: Vec<Box<[u8]>>,
     /// Those that count at the first byte of a stream alone, or directly after a closer.
     pub first: Vec<Box<[u8]>>,

@@ -344,7 +344,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How a tag of another family, such as `<think>`, is read at the beginning of a stream but for blanks.
+    /// How a tag of another family, such as `<think>`, is read at the beginning of a stream, after blanks at most.
     aside_leading_tags: LeadingTags {
         /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
         ASIDE_LEADING_TAGS_DIALECT = 0 => LeadingTags::Dialect,
@@ -431,7 +431,7 @@ enumeration! {
 enumeration! {
     /// A set of the shapes in which servers send an answer, of which a rewriter makes one.
     ///
-    /// They are changed in chat completions, but for `ASIDE_SHAPE_CONTENT`, which applies to every format.
+    /// They are changed in chat completions, except for `ASIDE_SHAPE_CONTENT`, which applies to every format.
     aside_shapes: bits of Shapes {
         /// None: other shapes that a server sends stay unchanged.
         ASIDE_SHAPE_NONE = 0 => NONE,

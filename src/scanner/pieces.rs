@@ -26,7 +26,7 @@ impl Engine {
         let end = self.ledger.end_in_table(chunk.len())?;
         let loops = last_of_loop(compiled.automaton.loop_sets(), mask, chunk).is_some();
         let Some(piece) = piece else {
-            // An escape may be open, so that any byte might decide that may end a word.
+            // An escape may be open, so any byte that may end a word might be decisive.
             let is_held = loops && self.hold_more(chunk);
             let part = Part::whole(Piece::Text, self.ledger.offset(), chunk);
             return is_held.then_some(Part { len: 0, is_held, ..part });

@@ -2,7 +2,7 @@
 //! is sent at all.
 
 /// The shapes in which servers send an answer, of which a rewriter makes one ([`Options::normalise`](super::Options::normalise)). They are
-/// changed in chat completions, but for [`CONTENT`](Shapes::CONTENT), which applies to every format.
+/// changed in chat completions, except for [`CONTENT`](Shapes::CONTENT), which applies to every format.
 ///
 /// ```
 /// use aside::{Dialect, sse::{Field, Shapes, Options, Rewriter}};

@@ -139,7 +139,7 @@ impl TokenState {
             *fed += u64::from(len);
             tokens.extend(is_special.map(|special| if special { Token::special(len) } else { Token::text(len) }));
         }
-        // The content has room for all that may become content.
+        // The content has capacity for all tokens that may become content.
         reading.content.try_reserve(reading.waiting.len())?;
         let mut take = |event: Event<'_>| reading.take(&event, &mut on_token);
         if tokens.is_empty() {

@@ -264,8 +264,8 @@ fn width(code: char) -> usize {
     if "lL".contains(code) { 4 } else { 8 }
 }
 
-/// Returns whether Ruby writes such a struct: a function takes it to read it, a struct that is given leads to it, or it is
-/// taken to be filled and leads to room.
+/// Returns whether Ruby writes such a struct: a function reads it, a struct that the caller passes points to it, or a function
+/// fills it and it points to memory.
 fn is_given(description: &Description, one: &Struct) -> bool {
     let has_room = one.fields.iter().any(|field| {
         matches!(&field.what, Type::Pointer { is_const: false, to }

@@ -62,10 +62,10 @@ impl Writer<'_> {
         // A caller with a struct that begins with its size must set that.
         let (doc, made) = match one.fields.first().is_some_and(|field| field.name == "size") {
             true => (
-                "All 0, but for its size.",
+                "Returns a value that is all 0 except for its size.",
                 format!("{name} {{ size: size_of::<{name}>(), ..unsafe {{ std::mem::zeroed() }} }}"),
             ),
-            false => ("All 0.", "unsafe { std::mem::zeroed() }".to_owned()),
+            false => ("Returns a value that is all 0.", "unsafe { std::mem::zeroed() }".to_owned()),
         };
         format!(
             "\n#[repr(C)]\n#[derive(Clone, Copy)]\npub struct {name} {{\n{fields}}}\n\n\

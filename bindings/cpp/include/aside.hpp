@@ -292,7 +292,7 @@ enum class ImpliedEnd : std::uint32_t {
     off = ASIDE_IMPLIED_END_OFF,
 };
 
-/// How a tag of another family, such as `<think>`, is read at the beginning of a stream but for blanks.
+/// How a tag of another family, such as `<think>`, is read at the beginning of a stream, after blanks at most.
 enum class LeadingTags : std::uint32_t {
     /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
     dialect = ASIDE_LEADING_TAGS_DIALECT,
@@ -1514,7 +1514,7 @@ struct CallWriterOptions {
     /// The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
     std::uint64_t max_calls = 0;
     /// Mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
-    /// that begins no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a
+    /// that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a
     /// string, a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON.
     bool repair_arguments = false;
 };
@@ -1738,7 +1738,7 @@ struct Stats {
     std::uint64_t unread = 0;          ///< JSON objects of no format that is read, nor an error
     std::uint64_t unpromoted = 0;      ///< answers whose thinking was too long for RewriterOptions::promote_empty
     std::uint64_t truncated = 0;       ///< events that repeat a whole text and lack some of it, which was too long
-    std::uint64_t thinking_bytes = 0;  ///< of text that was sent as thinking, but for what a server splits itself
+    std::uint64_t thinking_bytes = 0;  ///< of text that was sent as thinking, except for what a server splits itself
     std::uint64_t content_bytes = 0;   ///< of text that was sent as content
     std::uint64_t held = 0;            ///< bytes of text and of an unfinished event that a finish would send now
     std::uint64_t split_by_server = 0; ///< texts whose thinking the server splits itself

@@ -91,7 +91,7 @@ func (r *request) read() asked {
 	return asked
 }
 
-// noTools is the list of a client that has asked for none: it gets no calls, whatever the model writes.
+// noTools is the list of a client that has asked for none: it does not get calls, whatever the model writes.
 var noTools = []byte("[]")
 
 // start returns where the answer starts.

@@ -90,7 +90,7 @@ function splitParts(rewriterFor) {
         block = null;
         controller.enqueue({ ...part, finishReason: reason(part.finishReason, found) });
       } else {
-        // Raw chunks, and a provider's notices between two pieces of text, end no text.
+        // Raw chunks, and a provider's notices between two pieces of text, do not end a text.
         if (block?.hasEnded || part.type.startsWith("tool-") || part.type.startsWith("reasoning-")) {
           block?.end(controller, null);
           block = null;

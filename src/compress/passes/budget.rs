@@ -339,8 +339,8 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Keeps error regions. If there is not enough room, the longest lose from their middle, but not so much that
-    /// nothing is left of what they say; what does not fit then goes whole.
+    /// Keeps error regions. If there is not enough room, the longest lose text from their middle, but keep their messages;
+    /// regions that still do not fit are removed whole.
     fn regions(&mut self, regions: &[Range<usize>]) {
         let sizes = |this: &Self, of: &mut dyn Iterator<Item = usize>| -> Vec<(usize, usize)> {
             of.map(|at| (this.cost(regions[at].clone()), this.price(regions[at].start)))

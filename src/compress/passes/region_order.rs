@@ -95,7 +95,7 @@ fn content(Lines { text, headings, .. }: Lines<'_>, region: &Range<usize>) -> u6
     XxHash3_64::oneshot(&content)
 }
 
-/// Returns a hash of a line's shape: its words, but for those with a digit, a slash or a quote.
+/// Returns a hash of a line's shape: its words, except for those with a digit, a slash or a quote.
 pub fn shape(line: &[u8]) -> u64 {
     let line = failures::built_in().without_prefix(line);
     let is_value = |byte: &u8| byte.is_ascii_digit() || b"/\\'\"`".contains(byte);

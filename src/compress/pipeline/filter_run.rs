@@ -99,7 +99,7 @@ impl<'a> FilterRun<'a> {
     }
 
     /// Looks for the sections of tools, unless the command is known to read files or the like. The filters of those tools have
-    /// their turns at them, but for filters that had the whole text.
+    /// their turns at them, except for filters that had the whole text.
     pub fn sections(&mut self, signatures: &Signatures, wanted: fn(&str) -> bool) {
         let Invocation { tool_id, input, .. } = *self.invocation;
         self.end_terminal_stage();

@@ -91,7 +91,7 @@ impl Compiler<'_> {
             self.leading_openers(&mut list);
         }
         if channel == Channel::Thinking {
-            // A span of the channel that is open: a marker that ends it closes no other span.
+            // A span of the channel that is open: a marker that ends it does not close another span.
             let rule = match scope {
                 Scope::Inside(rule) => rule,
                 Scope::Started(_) | Scope::Leading => usize::from(leading_rule(model)),

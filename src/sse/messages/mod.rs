@@ -85,7 +85,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Begins again, for a new stream too.
+    /// Begins a new message, in a new stream too.
     pub fn begin(&mut self) {
         self.message = Message::new(self.promotes.of_stream());
         self.outgoing.begin_message();
@@ -315,7 +315,7 @@ impl Messages {
         Ok(true)
     }
 
-    /// Ends a text block, but for the end of the block that is open then.
+    /// Ends a text block, except for the end of the block that is open then.
     fn end_text(&mut self, context: &mut Context<'_>, at: usize) -> Result<Option<OpenBlock>, Error> {
         let Context { setup, scratch: Scratch { parts, alone, .. }, out } = context;
         let Messages { message, outgoing, .. } = self;

@@ -239,7 +239,7 @@ impl Responses {
         match is_thinking {
             false => self.promotion.close(),
             true if self.promotion.is_closed() => {}
-            // It shares the room of the texts that events say again.
+            // It shares the limit of the texts that events repeat.
             true if self.outgoing.take_room(text) < text.len() => self.promotion.give_up(),
             true => self.promotion.take_thinking(text)?,
         }

@@ -92,7 +92,7 @@ pub struct Responses {
 
 impl Responses {
     pub fn new(options: &Options) -> Responses {
-        // The kept part is limited by the room for it.
+        // The kept part has a limit.
         let promotes = Promotes::new(options).without_limit();
         Responses {
             outgoing: Outgoing::new(options),

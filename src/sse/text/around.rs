@@ -57,7 +57,7 @@ impl Tokens {
         tokens
     }
 
-    /// Returns the closers of tool spans, calls and values, but for those that are short enough to begin a text.
+    /// Returns the closers of tool spans, calls and values, except for those that are short enough to begin a text.
     fn closers(&self) -> impl Iterator<Item = &[u8]> {
         let tables = self.dialect.compiled.calls.iter().flatten();
         let all = tables.flat_map(|tables| {
@@ -215,7 +215,7 @@ impl Sink<'_> {
             return Ok(());
         }
         match self.around.last {
-            // Here it begins no block.
+            // Here it does not begin a block.
             Some(Target::Content) if self.around.begins_blocks => self.let_go()?,
             _ => self.settle(true)?,
         }

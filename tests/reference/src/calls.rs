@@ -26,7 +26,7 @@ enum Piece {
     Framing,
     Begin(usize),
     Call(Call),
-    /// With whether the call was repaired.
+    /// The cause, and whether the call was repaired.
     End(&'static str, bool),
 }
 

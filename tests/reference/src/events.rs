@@ -299,7 +299,7 @@ pub fn blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
 
-/// Returns whether it is white space inside tags: blank but for the vertical tab.
+/// Returns whether it is white space inside tags: blank except for the vertical tab.
 pub(crate) fn space(byte: u8) -> bool {
     blank(byte) && byte != 0x0b
 }

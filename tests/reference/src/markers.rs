@@ -538,7 +538,7 @@ impl Reading<'_> {
     fn in_content(&self, at: usize) -> Option<Found> {
         let hidden = self.hidden(at);
         for (rule, span) in self.dialect.spans.iter().enumerate() {
-            // A block hides no tool call.
+            // A block does not hide a tool call.
             let counts = match hidden {
                 Hidden::No => true,
                 Hidden::InBlock => span.channel == "tool",
@@ -1011,7 +1011,7 @@ impl Reading<'_> {
             // A space may precede the key, or be its first byte.
             at += usize::from(key_at(at).is_none() && self.byte(begin) == Some(b' '));
             let (name, key) = key_at(at)?;
-            // It would have been a `begin`, but for the token.
+                // It would have been a `begin` without the token.
             if at == begin && header.begin.contains(key) {
                 return None;
             }

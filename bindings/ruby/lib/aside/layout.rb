@@ -59,7 +59,7 @@ module Aside
     # Whether the end of a text that has ended by itself may end a call.
     IMPLIED_END = { on: 0, off: 1 }.freeze
 
-    # How a tag of another family, such as `<think>`, is read at the beginning of a stream but for blanks.
+    # How a tag of another family, such as `<think>`, is read at the beginning of a stream, after blanks at most.
     LEADING_TAGS = { dialect: 0, text: 1 }.freeze
 
     # The unit of a budget.
