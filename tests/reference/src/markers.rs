@@ -1011,7 +1011,7 @@ impl Reading<'_> {
             // A space may precede the key, or be its first byte.
             at += usize::from(key_at(at).is_none() && self.byte(begin) == Some(b' '));
             let (name, key) = key_at(at)?;
-                // It would have been a `begin` without the token.
+            // It would have been a `begin` without the token.
             if at == begin && header.begin.contains(key) {
                 return None;
             }
