@@ -524,7 +524,8 @@ fn point_6_text_never_cuts_a_character() {
     });
 }
 
-/// Checks that a long chunk in which a marker seems to begin and does not is text at once; its last character may be cut all the same.
+/// Checks that a long chunk in which a marker seems to begin and does not is text at once; its last character may be cut all
+/// the same.
 #[test]
 fn point_6_a_chunk_that_is_all_text_cuts_no_character() {
     let mut scanner = Scanner::new(&Dialect::find("qwen3").unwrap());

@@ -29,8 +29,8 @@ type CallWriterOptions struct {
 	// MaxCalls is how many calls of a stream are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
 	MaxCalls uint64
 	// RepairArguments mends arguments that can mean only one thing; the last delta of such a call is Repaired. In JSON, a backslash
-	// that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string, a
-	// string that holds one as JSON is decoded, and a Python literal between markers becomes JSON.
+	// that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a
+	// string, a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON.
 	RepairArguments bool
 }
 

@@ -13,7 +13,8 @@ use crate::stop::Stop;
 
 /// Rewrites a request: the thinking of earlier turns goes where the server reads it
 ///
-/// The request is one JSON body of chat completions, Anthropic Messages or OpenAI Responses. All that is not named stays unchanged.
+/// The request is one JSON body of chat completions, Anthropic Messages or OpenAI Responses. All that is not named stays
+/// unchanged.
 #[derive(Args)]
 pub struct Arguments {
     /// The request; without FILE, or with -, standard input

@@ -1,4 +1,6 @@
-/* Reads a model's output from standard input, a few bytes at a time, and prints its tool calls as they are sent to a client: one entry of OpenAI's `tool_calls` per line. The arguments are a file with the request's `tools`, and a dialect's name or file.
+/* Reads a model's output from standard input, a few bytes at a time, and prints its tool calls as they are sent to a
+ * client: one entry of OpenAI's `tool_calls` per line. The arguments are a file with the request's `tools`, and a
+ * dialect's name or file.
  *
  *     cc -I include examples/c/tool_calls.c target/release/libaside.a -lutil -lrt -lpthread -lm -ldl -o tool_calls
  *     echo '[{"name": "add"}]' >tools.json

@@ -2,8 +2,8 @@
  * An HTTP filter for Envoy: splits the answers of a model's server into thinking, content and tool calls. It is a dynamic module,
  * one file over the installed library; README.md says how it is built and configured.
  *
- * Each answer that the gate wants has a rewriter. A piece of its body is fed, the output is appended, and the input is drained:
- * nothing is buffered here.
+ * Each answer that the gate wants has a rewriter. A piece of its body is fed, the output is appended, and the input is
+ * drained: nothing is buffered here.
  */
 #include <aside.h>
 #include <stdbool.h>
@@ -388,8 +388,8 @@ int envoy_dynamic_module_on_http_filter_response_body(void *envoy, const void *f
         free(chunks);
         return reset(envoy, STOP_BODY);
     }
-    /* Appended bytes come after all received bytes, which are drained then. Envoy may move its bytes meanwhile, so they are fed first
-       from a copy if there are several. */
+    /* Appended bytes come after all received bytes, which are drained then. Envoy may move its bytes meanwhile, so they
+     * are fed first from a copy if there are several. */
     piece.ptr = chunks[0].ptr;
     piece.length = came;
     char *whole = NULL;

@@ -57,8 +57,8 @@ pub struct aside_call_writer_options {
     /// Whether the end of a text that has ended by itself (`ASIDE_CAUSE_ENDED`) may end a call.
     pub implied_end: aside_implied_end,
     /// 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
-    /// that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string,
-    /// a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
+    /// that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a
+    /// string, a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
     pub repair_arguments: u32,
     /// The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
     pub max_calls: u64,

@@ -1,5 +1,5 @@
-//! Events of a stream: their ends, and the contents of their lines. The bytes themselves stay with the caller: they must be sent
-//! unchanged.
+//! Events of a stream: their ends, and the contents of their lines. The bytes themselves stay with the caller: they must be
+//! sent unchanged.
 
 use std::ops::Range;
 

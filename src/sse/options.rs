@@ -248,8 +248,8 @@ impl Options {
         Options { stray_close, ..self }
     }
 
-    /// Sets how a rewriter reads a tag `think`, `thinking` or `thought` at the beginning of each text, where it is not the dialect's
-    /// own.
+    /// Sets how a rewriter reads a tag `think`, `thinking` or `thought` at the beginning of each text, where it is not the
+    /// dialect's own.
     pub fn leading_tags(self, leading_tags: LeadingTags) -> Options {
         Options { leading_tags, ..self }
     }
@@ -370,9 +370,9 @@ impl Options {
     }
 
     /// Leaves thinking that is only [guessed](crate::Scanner::is_start_guessed) to be some as it is. By default, a stream whose answer
-    /// ends by itself in the thinking in which it started, without a marker, gets that thinking again as its content, and a body
-    /// gets it only as its content. At most [`max_event`](Options::max_event) bytes of thinking are kept for it. For hosts that do
-    /// not show the thinking, or that never want it twice.
+    /// ends by itself in the thinking in which it started, without a marker, gets that thinking again as its content, and a
+    /// body gets it only as its content. At most [`max_event`](Options::max_event) bytes of thinking are kept for it. For hosts
+    /// that do not show the thinking, or that never want it twice.
     pub fn keep_guessed(self, keep_guessed: bool) -> Options {
         Options { keep_guessed, ..self }
     }

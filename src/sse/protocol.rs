@@ -7,8 +7,8 @@ use crate::Error;
 use crate::json::Edits;
 use crate::memory;
 
-/// At most this many stretches of an event are sent on their own; the rest is joined for each field. Otherwise a few bytes of text
-/// could become many times as many bytes of events.
+/// At most this many stretches of an event are sent on their own; the rest is joined for each field. Otherwise a few bytes of
+/// text could become many times as many bytes of events.
 pub const ALONE: usize = 32;
 
 /// A family of formats that are rewritten alike: its streams are read, and its events written, by the same code. Each writes

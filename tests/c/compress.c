@@ -466,7 +466,8 @@ static void release_reentry(void)
     CHECK(going.releases == 4);
 }
 
-/* A registry, two compressors and a stream are freed in every order: the host's data is released once, with the last object that needs it. */
+/* A registry, two compressors and a stream are freed in every order: the host's data is released once, with the last
+ * object that needs it. */
 static void releases(void)
 {
     enum { REGISTRY, FIRST, SECOND, STREAM, COUNT };
@@ -859,7 +860,8 @@ static void command_lines(void)
         CHECK(memcmp(room + 1 + sizeof(type), zero, 40) == 0); \
     } while (0)
 
-/* Reads structs that are smaller and larger than this header's: `call` reads `*from` and returns a status; `smaller` is its status for a struct without its last byte. */
+/* Reads structs that are smaller and larger than this header's: `call` reads `*from` and returns a status; `smaller` is
+ * its status for a struct without its last byte. */
 #define READS_EVERY_SIZE(type, good, call, smaller)                          \
     do {                                                                     \
         struct {                                                             \

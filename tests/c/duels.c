@@ -5,8 +5,8 @@
 #include <aside_unstable.h>
 #include <pthread.h>
 
-/* The function that a thread of a duel calls again and again with the shared handle. Returns whether the call passed: it does, or it is
- * refused because the other thread is inside. */
+/* The function that a thread of a duel calls again and again with the shared handle. Returns whether the call passed: it
+ * does, or it is refused because the other thread is inside. */
 typedef int (*attack)(void *handle);
 
 struct duel {

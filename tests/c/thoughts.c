@@ -1,4 +1,5 @@
-/* Whole thoughts must agree with the events: text, attributes, cause, cut and lost thoughts, and the lifetime of the memory. */
+/* Whole thoughts must agree with the events: text, attributes, cause, cut and lost thoughts, and the lifetime of the
+ * memory. */
 #include "check.h"
 
 static struct heard heard;

@@ -1,4 +1,5 @@
-/* Threads share a dialect and a compressor, each with its own scanners; two threads that use one scanner at once must get a status and not crash. */
+/* Threads share a dialect and a compressor, each with its own scanners; two threads that use one scanner at once must get
+ * a status and not crash. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include <aside_unstable.h>

@@ -192,7 +192,8 @@ fn constant(name: &str) -> String {
     name.trim_start_matches("aside_").to_ascii_uppercase()
 }
 
-/// Returns the codes of `String#pack` for a type. In a struct that the caller passes, a pointer to bytes or to structs is a String.
+/// Returns the codes of `String#pack` for a type. In a struct that the caller passes, a pointer to bytes or to structs is a
+/// String.
 fn codes(description: &Description, what: &Type, is_given: bool) -> String {
     match what {
         Type::Int32 => "l".into(),

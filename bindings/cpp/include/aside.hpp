@@ -1514,8 +1514,8 @@ struct CallWriterOptions {
     /// The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
     std::uint64_t max_calls = 0;
     /// Mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
-    /// that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a
-    /// string, a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON.
+    /// that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for
+    /// a string, a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON.
     bool repair_arguments = false;
 };
 

@@ -18,7 +18,8 @@ const LEAST: usize = 4;
 pub struct Labels(Vec<Box<[u8]>>);
 
 impl Labels {
-    /// Finds the labels of a text of that many lines, in stretches of it that lie evenly apart. The lines have no times before them.
+    /// Finds the labels of a text of that many lines, in stretches of it that lie evenly apart. The lines have no times before
+    /// them.
     pub fn of<'a>(count: usize, line: impl Fn(usize) -> &'a [u8], failures: &Failures) -> Labels {
         let mut counts: FxHashMap<&[u8], usize> = FxHashMap::default();
         let stretches = STRETCHES.min(count.div_ceil(LINES));

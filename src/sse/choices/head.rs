@@ -1,5 +1,5 @@
-//! How the extra chunks of a stream begin: as the event does that their text came with. Most text that is held is sent in the next
-//! event, so the event is kept, and such a beginning is made when it is needed.
+//! How the extra chunks of a stream begin: as the event does that their text came with. Most text that is held is sent in the
+//! next event, so the event is kept, and such a beginning is made when it is needed.
 
 use super::chunk::{Choice, members};
 use super::layout::Layout;

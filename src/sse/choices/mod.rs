@@ -327,7 +327,8 @@ impl Choices {
             promote(setup, &mut stream.promotion, choice, choice.is_split || was_over, data, parts)?;
         }
 
-        // The last stretch stays in the event, which has everything else: `finish_reason`, `usage`, and fields that are not known.
+        // The last stretch stays in the event, which has everything else: `finish_reason`, `usage`, and fields that are not
+        // known.
         let runs = parts.runs();
         let inside = match content {
             None => 0,

@@ -46,9 +46,9 @@ module Aside
     #                 them (Scanner#end_reason); +:off+: it is not
     # +max_calls+:: how many calls of a stream are emitted; 0 means all
     # +repair_arguments+:: true: mend arguments that can mean only one thing; the last delta of such a call is
-    #                      CallDelta#repaired?. In JSON, a backslash that does not begin an escape becomes one that is escaped. Where the
-    #                      schema asks for an array or an object and not for a string, a string that holds one as JSON is
-    #                      decoded, and a Python literal between markers becomes JSON
+    #                      CallDelta#repaired?. In JSON, a backslash that does not begin an escape becomes one that is escaped.
+    #                      Where the schema asks for an array or an object and not for a string, a string that holds one as JSON
+    #                      is decoded, and a Python literal between markers becomes JSON
     #
     # Raises UnknownDialectError for an unknown name, and OptionError, which says where, for tools that cannot be read.
     def initialize(dialect, tools: nil, id_prefix: "call_", max_held: 0, max_tools: 0, not_whole: :tell, unknown_tool: :text,
