@@ -71,9 +71,10 @@
  * at a time, not always the same one; two scanners share nothing that changes. Each section says this for its functions,
  * and each function that is an exception says so. Where two threads call with one call writer, rewriter, registry or tool
  * stream at once, one gets `ASIDE_ERROR_BUSY`, always; with one scanner, only where that costs nothing: do not rely on it.
- * A pointer that a call has returned into such an object is valid until the next call, whichever thread makes it; and no object may be
- * freed while another thread is about to use it. Messages are kept for each thread. After `fork()`, the child may use only
- * objects that no other thread was using; a dialect that was being found for the first time may be locked forever there.
+ * A pointer that a call has returned into such an object is valid until the next call, whichever thread makes it; and no
+ * object may be freed while another thread is about to use it. Messages are kept for each thread. After `fork()`, the
+ * child may use only objects that no other thread was using; a dialect that was being found for the first time may be
+ * locked forever there.
  *
  * Versions. `ASIDE_VERSION` is the version of this header, `aside_version()` that of the library that runs. Functions and
  * constants are added, never changed; structs that a caller fills begin with their size, so that they can grow. Ignore
@@ -1219,8 +1220,8 @@ typedef struct aside_call_writer_options {
     aside_implied_end implied_end;
     /**
      * 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
-     * that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string,
-     * a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
+     * that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a
+     * string, a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
      */
     uint32_t repair_arguments;
     /** The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all. */

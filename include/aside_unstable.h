@@ -351,8 +351,8 @@ const char *aside_history_server_name_at(size_t index, size_t *len);
 
 /**
  * Rewrites the history of a request, so that the server finds the thinking of earlier turns where it reads it. `body` has all
- * `len` bytes of the request. All that the options do not name stays unchanged, byte for byte; a body that is not read comes back
- * as it is, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
+ * `len` bytes of the request. All that the options do not name stays unchanged, byte for byte; a body that is not read comes
+ * back as it is, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
  *
  * The host writes `Content-Length` again, and any digest or signature of the body.
  *

@@ -92,7 +92,7 @@ fn scripts_of_packages_select_the_filters_of_their_tools() {
     }
 }
 
-/// A file that would be right, as lines to break.
+/// The lines of a valid file, which tests break one by one.
 const GOOD: [&str; 7] = [r#"id = "mine""#, "", "[[run]]", r#"command = ["mine"]"#, "", "[[rule]]", r"drop = ['^ok ']"];
 
 /// Checks how the good file is refused with one line (counted from 1) put in the place of another.

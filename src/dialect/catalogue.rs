@@ -83,7 +83,7 @@ pub fn find_for_model(model: &[u8]) -> Result<(usize, Option<Start>), UnknownMod
     }
 }
 
-/// Returns the start of a stream, which a name that says that its model does not think moves to the content.
+/// Returns the start of a stream. It is the content if the name says that the model does not think.
 fn start_of_name(place: usize, start: Option<Start>, name: &[u8]) -> Option<Start> {
     match start.unwrap_or_else(|| compiled(place).start) {
         Start::Channel(Channel::Thinking) if matches!(fitting(&NAMES_WITHOUT, name), Fitting::One(_)) => {

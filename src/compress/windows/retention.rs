@@ -220,8 +220,8 @@ impl Retention {
         });
     }
 
-    /// Keeps the line if it comes shortly after a region. If it is the first of one, keeps the lines before it, which
-    /// the tail still has.
+    /// Keeps the line if it comes shortly after a region. Keeps the lines before the first line of a region, which the tail
+    /// still has.
     fn keep_near(&mut self, line: &Line) {
         let (before, after) = budget::AROUND;
         if line.class.must_stay() {
