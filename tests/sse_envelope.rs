@@ -21,7 +21,7 @@ const VALUES: [&[&str]; 12] = [
     &["1.0", "1 ", "1e", "[", "]"],
 ];
 
-const TEXTS: [&str; 14] = [
+const TEXTS: [&str; 19] = [
     "<think>",
     "</think>",
     "hm",
@@ -36,6 +36,11 @@ const TEXTS: [&str; 14] = [
     "ink>",
     "x",
     "\\\"<",
+    "<tool_call>",
+    "{\\\"name\\\":\\\"f\\\",\\\"arguments\\\":{",
+    "\\\"a\\\":[1,2,",
+    "3]}}",
+    "</tool_call>",
 ];
 
 struct Member {

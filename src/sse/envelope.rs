@@ -77,6 +77,8 @@ pub struct Envelope {
     ends: Vec<(usize, usize)>,
     /// How many envelopes were learnt and have not been of use.
     vain: u32,
+    /// Whether the event has nothing for a client but its text, once that was asked.
+    has_only_text: Option<bool>,
 }
 
 impl Envelope {
@@ -91,6 +93,7 @@ impl Envelope {
             line_end: b"\n",
             ends: Vec::new(),
             vain: 0,
+            has_only_text: None,
         }
     }
 
@@ -113,6 +116,7 @@ impl Envelope {
             return Ok(None);
         }
         self.vain = self.vain.saturating_sub(1);
+        let has_only_text = if choices.looks_for_calls() { self.has_only_text(raw) } else { None };
         let start = usize::from(self.data.start);
         let in_event = |place: &Place| self.moved(place.start.into())..self.moved(place.end.into());
         let in_data = |place: &Place| {
@@ -124,7 +128,7 @@ impl Envelope {
             Known::Nothing => return Ok(None),
             Known::Choice(layout, choice) => {
                 choices.begin_event();
-                choices.take(layout, choice.moved(in_data))?;
+                choices.take(layout, Choice { has_only_text, ..choice.moved(in_data) })?;
             }
             Known::Messages(fields) => *read = Read::Messages(fields.moved(in_data)),
             Known::Responses(fields) => *read = Read::Responses(fields.moved(in_data)),
@@ -153,6 +157,20 @@ impl Envelope {
             push(&mut self.ends, (from, at))?;
         }
         Ok(raw[at..] == self.raw[from..])
+    }
+
+    /// Returns whether the event that was compared with this one has nothing for a client but its text, or `None` if only
+    /// reading it can decide.
+    fn has_only_text(&mut self, raw: &[u8]) -> Option<bool> {
+        let Known::Choice(layout, _) = &self.known else { return None };
+        let known = &self.raw[self.data.span()];
+        let has_only_text = *self.has_only_text.get_or_insert_with(|| choices::has_only_text(known, layout));
+        let says_as_much = |(value, &(_, end)): (&Value, &(usize, usize))| {
+            let span = value.place.span();
+            value.is_text || choices::says(raw, &(self.moved(span.start)..end)) == choices::says(&self.raw, &span)
+        };
+        let mut values = self.values.iter().filter(|value| value.is_text || value.varies).zip(&self.ends);
+        values.all(says_as_much).then_some(has_only_text)
     }
 
     /// Returns where a place of the known event is in the one that was compared with it.
@@ -214,7 +232,7 @@ impl Envelope {
         }
         self.raw.clear();
         append(&mut self.raw, raw)?;
-        self.values = values;
+        (self.values, self.has_only_text) = (values, None);
         (self.format, self.known) = (format, known);
         (self.name, self.data, self.line_end) = (Place::of(&event.name), Place::of(&data), event.line_end);
         Ok(())

@@ -3,7 +3,7 @@
 
 use super::layout::Layout;
 use crate::Error;
-use crate::json::{Reader, Span, name, unescape};
+use crate::json::{Reader, Span, name, unescape, whole_number};
 use crate::memory::{self, push, reserve_one};
 use crate::sse::options::Field;
 use crate::sse::text::Target;
@@ -74,6 +74,8 @@ pub struct Choice<At = Span> {
     pub role: Option<Member<At>>,
     /// A field other than the text that clients show as a separate part.
     pub part: Option<Part>,
+    /// Whether its chunk has nothing for a client but the text, if that is known without reading it again.
+    pub has_only_text: Option<bool>,
 }
 
 impl<At> Choice<At> {
@@ -95,6 +97,7 @@ impl<At> Choice<At> {
             calls: moved(&self.calls),
             role: self.role.as_ref().map(member),
             part: self.part,
+            has_only_text: self.has_only_text,
         }
     }
 }
@@ -212,7 +215,7 @@ fn choice(
         let value = reader.value()?;
         match name {
             INDEX if layout.has_list => {
-                choice.index = std::str::from_utf8(&text[value]).ok().and_then(|index| index.parse().ok())
+                choice.index = whole_number(&text[value]);
             }
             DONE if !layout.has_list => choice.finishes = text[value] == *b"true",
             _ if name == layout.reason => {

@@ -32,8 +32,8 @@ use super::text::{Input, Parts, Setup, Target, TextStream};
 use crate::json::{Span, decode};
 use crate::memory::{self, TryBox, append, push};
 use crate::{EndReason, Error, Scanner};
-use chunk::{CHOICES, Part, has_only_text};
-pub use chunk::{Choice, REASONING, is_read, says};
+use chunk::{CHOICES, Part};
+pub use chunk::{Choice, REASONING, has_only_text, is_read, says};
 use extra::ExtraChunk;
 use fields::{EditRef, Fields, lines};
 use head::Head;
@@ -170,6 +170,11 @@ impl Choices {
             [choice] if !choice.finishes && !choice.is_split && choice.part.is_none() => Some(choice),
             _ => None,
         }
+    }
+
+    /// Returns whether calls are looked for in the first choice.
+    pub fn looks_for_calls(&self) -> bool {
+        self.all.first().is_some_and(|stream| stream.text.looks_for_calls())
     }
 
     /// Returns whether the event that was read last has no choice.
@@ -406,10 +411,11 @@ impl Choices {
             let again = read[at + 1..].iter().any(|later| later.index == choice.index);
             is_emptied = self.delta(context, choice, is_last && !again, again, event)?;
         }
-        is_emptied &= matches!(&read[..], [choice] if !choice.finishes && choice.part.is_none() && !choice.is_split);
         self.read = read;
         let Context { scratch: Scratch { edits, .. }, out, .. } = context;
-        if out.len() == start && is_emptied && event.is_data_alone() && has_only_text(event.data(), self.layout) {
+        let has_only_text =
+            |choice: &Choice| choice.has_only_text.unwrap_or_else(|| has_only_text(event.data(), self.layout));
+        if is_emptied && out.len() == start && event.is_data_alone() && self.only().is_some_and(has_only_text) {
             return Ok(true);
         }
         let changes = out.len() > start || !edits.list.is_empty();

@@ -1,6 +1,6 @@
 //! The fields of an event of a Messages stream that are rewritten, and their positions. All other fields must pass unread.
 
-use crate::json::{Reader, Span, name};
+use crate::json::{Reader, Span, name, whole_number};
 
 /// The type of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -158,7 +158,7 @@ impl Fields {
                 b"type" => fields.kind = Kind::of(&data[reader.value()?]),
                 b"index" => {
                     let value = reader.value()?;
-                    fields.index = number(&data[value.clone()]).map(|index| (index, value));
+                    fields.index = whole_number(&data[value.clone()]).map(|index| (index, value));
                 }
                 _ => {
                     reader.value()?;
@@ -182,8 +182,4 @@ fn id(data: &[u8], reader: &mut Reader<'_>) -> Option<Option<Span>> {
         Some(())
     })?;
     Some(id)
-}
-
-fn number(value: &[u8]) -> Option<u64> {
-    str::from_utf8(value).ok()?.parse().ok()
 }

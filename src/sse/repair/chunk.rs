@@ -2,7 +2,7 @@
 //! which some clients lose one. `members` puts the thinking and the content of a server into the shape that is asked for.
 
 use super::members::{Member, MemberKind, Wanted, reshape, write};
-use crate::json::{Edits, Reader, Span, name};
+use crate::json::{Edits, Reader, Span, name, whole_number};
 use crate::memory::{self, push};
 use crate::sse::choices::{REASONING, says};
 use crate::sse::normalise::Shapes;
@@ -137,7 +137,7 @@ impl Chunk {
             }
             b"index" => {
                 let value = reader.value()?;
-                choice.index = std::str::from_utf8(&text[value]).ok().and_then(|index| index.parse().ok());
+                choice.index = whole_number(&text[value]);
                 Some(())
             }
             b"finish_reason" => {

@@ -1,6 +1,6 @@
 //! Where annotations go when text before them is taken out. They count characters, not bytes.
 
-use crate::json::{Edits, Span, decimal, members};
+use crate::json::{Edits, Span, decimal, members, whole_number};
 use crate::memory::{self, append, push};
 
 /// Returns how many characters a text has.
@@ -46,7 +46,7 @@ impl Annotations<'_> {
     pub fn write(self, data: &[u8], at: Span, out: &mut Vec<u8>) -> memory::Result<bool> {
         let (mut start, mut end, mut single) = (None, None, None);
         members(data, at.clone(), |name, _, value| {
-            let number = str::from_utf8(&data[value.clone()]).ok().and_then(|number| number.parse::<u64>().ok());
+            let number = whole_number(&data[value.clone()]);
             let number = number.map(|number| (value, number));
             match name {
                 b"start_index" => start = number,

@@ -1,7 +1,7 @@
 //! The fields of an event of Responses, and of the items and parts in it, and their positions. All other fields must pass
 //! unread.
 
-use crate::json::{Span, members, objects};
+use crate::json::{Span, members, objects, whole_number};
 
 /// A key and its value, from the key's first quote on.
 #[derive(Clone)]
@@ -13,7 +13,7 @@ pub struct Member<At = Span> {
 impl Member {
     /// Returns the value as a number that can be an index.
     pub fn number(&self, data: &[u8]) -> Option<u64> {
-        str::from_utf8(&data[self.value.clone()]).ok()?.parse().ok()
+        whole_number(&data[self.value.clone()])
     }
 }
 
