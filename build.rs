@@ -1,5 +1,5 @@
-//! Lists `dialects/`, `filters/` and `servers/` and embeds each file up to its first example or test, dialects without their comments;
-//! names the shared library.
+//! Lists `dialects/`, `filters/` and `servers/` and embeds each file up to its first example or test, dialects without their
+//! comments; names the shared library.
 
 use std::{
     env,
@@ -25,8 +25,8 @@ fn main() {
     name_library();
 }
 
-/// The name under which programs ask for the shared library when they start. It carries `ASIDE_ABI_VERSION`, so that
-/// two libraries that do not fit the same programs can lie beside each other; tests/header compares the two.
+/// Sets the name under which programs ask for the shared library when they start. It contains `ASIDE_ABI_VERSION`, so that two
+/// incompatible libraries can be installed side by side; tests/header compares the two.
 fn name_library() {
     match env::var("CARGO_CFG_TARGET_OS").unwrap_or_default().as_str() {
         "macos" => println!("cargo::rustc-cdylib-link-arg=-Wl,-install_name,@rpath/libaside.1.dylib"),
@@ -105,12 +105,12 @@ fn write_table(text: &mut String, name: &str, patterns: &[Vec<String>]) {
     .unwrap();
 }
 
-/// An entry of `models` in lower case: a text, or what a table has as `pattern`.
+/// Returns an entry of `models` in lower case: the text itself, or `pattern` of a table.
 fn pattern_text(value: &toml::Value) -> String {
     value.as_str().unwrap_or_else(|| value["pattern"].as_str().unwrap()).to_ascii_lowercase()
 }
 
-/// The start of the models that an entry is for.
+/// Returns the start of the models that an entry is for.
 fn pattern_start(value: &toml::Value) -> String {
     match value.get("start").map(|start| start.as_str().unwrap()) {
         None => "None".to_owned(),
@@ -121,7 +121,8 @@ fn pattern_start(value: &toml::Value) -> String {
     }
 }
 
-/// The filters' files, in the order of their names. `_failures.toml` is no filter; it is embedded without its examples.
+/// Embeds the filters' files, in the order of their names. `_failures.toml` is not a filter; it is embedded without its
+/// examples.
 fn embed_filters() {
     let mut files = toml_files("filters");
     files.retain(|file| !file.file_stem().unwrap().to_string_lossy().starts_with('_'));
@@ -153,7 +154,7 @@ fn embed_filters() {
     fs::write(Path::new(&folder).join("failures.toml"), toml::to_string(&failures).unwrap()).unwrap();
 }
 
-/// The servers' files, each with the name that it gives.
+/// Embeds the servers' files, each with the name that it contains.
 fn embed_servers() {
     let mut table = String::from("static SERVERS: &[Entry] = &[\n");
     for file in toml_files("servers") {

@@ -7,8 +7,8 @@ endif()
 set(ASIDE_TARGET_DIR "${PROJECT_BINARY_DIR}/target" CACHE PATH "cargo's target folder; builds may share one")
 set(ASIDE_RUST_TARGET "" CACHE STRING "The platform to build for, as rustc names it; empty for this one")
 
-# What a static library of Rust needs of the system. A test compares it with what rustc says. The unwinder is left to the
-# compiler, which adds the right one by itself: a `-static` program cannot have libgcc_s.
+# The system libraries that a static library of Rust needs. A test compares the list with rustc's. The unwinder is left to the
+# compiler, which adds the right one: a `-static` program cannot have libgcc_s.
 set(ASIDE_STATIC_NAME libaside.a)
 if(WIN32)
     # Windows has no links and no versions in the names of libraries; programs are linked with an import library.

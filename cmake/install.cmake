@@ -1,4 +1,4 @@
-# What `cmake --install` puts in place: headers, both libraries, the files of the CMake package and of pkg-config. Nothing
+# The files that `cmake --install` installs: headers, both libraries, the files of the CMake package and of pkg-config. Nothing
 # of it names the prefix, so that an installed tree can be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

@@ -1,4 +1,4 @@
-//! How near two names are to each other, so that an error can name what was perhaps meant. Nothing here may allocate.
+//! How near two names are to each other, so that an error can suggest the intended one. Nothing here may allocate.
 
 /// The most bytes of a name of a dialect, pattern or key. A caller's name may be longer, and is cut.
 pub const LONGEST: usize = 64;

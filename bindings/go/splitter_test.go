@@ -142,7 +142,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// How much such a writer took is unknown, and so is what was to follow.
+// How much such a writer took is unknown, and so is the text to follow.
 func TestSplitterWriterPanics(t *testing.T) {
 	splitter := newSplitter(t, "qwen3", writerFunc(func([]byte) (int, error) { panic("writer") }), nil)
 	func() {

@@ -1,4 +1,4 @@
-//! `aside completions` and `aside man`: what shells and `man` need, from the same description of the options that parses them.
+//! `aside completions` and `aside man`: files for shells and `man`, from the same description of the options that parses them.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -13,7 +13,8 @@ use crate::stop::Stop;
 
 /// Rewrites a request: the thinking of earlier turns goes where the server reads it
 ///
-/// The request is one JSON body of chat completions, Anthropic Messages or OpenAI Responses. All that is not named stays as it is.
+/// The request is one JSON body of chat completions, Anthropic Messages or OpenAI Responses. All that is not named stays
+/// unchanged.
 #[derive(Args)]
 pub struct Arguments {
     /// The request; without FILE, or with -, standard input
@@ -162,7 +163,7 @@ impl Arguments {
     }
 }
 
-/// Reads, rewrites, writes: what a gateway does with a request.
+/// Reads, rewrites and writes a request, as a gateway does.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let options = arguments.options()?;
     let mut input = Input::open(arguments.file.as_deref())?;
@@ -182,7 +183,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         Outcome::Read => None,
         Outcome::TooLong => Some("it is too long"),
         Outcome::NotUtf8 => Some("it is not UTF-8"),
-        Outcome::NotRequest => Some("it is no request of this format"),
+        Outcome::NotRequest => Some("it is not a request of this format"),
         Outcome::Repeated => Some("a member is there twice"),
         Outcome::Stored => Some("the server has the history"),
         _ => Some("it cannot be read"),

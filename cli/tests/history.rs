@@ -1,4 +1,4 @@
-//! Runs `aside history`: its options, and what it says of a request that it does not read.
+//! Runs `aside history`: its options, and its message about a request that it does not read.
 
 use std::process::{Command, Output};
 
@@ -38,7 +38,7 @@ fn the_thinking_goes_where_it_is_asked_for() {
 #[test]
 fn what_is_not_read_passes_and_is_said() {
     for (arguments, input, why) in [
-        (&[][..], "[1]", "it is no request of this format"),
+        (&[][..], "[1]", "it is not a request of this format"),
         (&[], "{\"a\":1,\"a\":1}", "a member is there twice"),
         (&["--format=responses"], "{\"conversation\":\"c\",\"input\":[]}", "the server has the history"),
     ] {

@@ -31,7 +31,7 @@ fn claude_code_gets_a_result_of_the_same_shape() {
         (&result["interrupted"], &result["isImage"], &result["stderr"]),
         (&json!(false), &json!(false), &json!(""))
     );
-    // There is no answer to a result that stays as it is, or that has no text.
+    // There is no answer to a result that stays unchanged, or that has no text.
     for response in [json!({ "stdout": "ok\n", "stderr": "" }), json!({ "filePath": "a.rs" }), json!(null)] {
         event["tool_response"] = response;
         let output = hook(&event);

@@ -1,4 +1,4 @@
-//! Runs the program as a whole: help, versions, what is not a subcommand, the list of dialects, and what is generated.
+//! Runs the program as a whole: help, versions, unknown subcommands, the list of dialects, and generated files.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -106,7 +106,7 @@ fn completions_and_manual_pages_are_generated() {
     assert!(err(&output).starts_with("aside man: /no/such/folder: "), "{}", err(&output));
 }
 
-/// The pages of the project show what the program prints.
+/// Checks that the project's pages show the program's actual output.
 #[test]
 fn the_readme_of_the_program_is_true() {
     let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
@@ -126,7 +126,7 @@ fn the_readme_of_the_program_is_true() {
     assert!(blocks >= 5, "{blocks} examples");
 }
 
-/// The pictures of the manual are what the program prints, and what the pages that have the figures say.
+/// Checks that the manual's pictures show the program's output, and the figures that are on the pages.
 #[test]
 fn the_pictures_of_the_manual_are_true() {
     let mut command = Command::new("python3");
@@ -135,7 +135,7 @@ fn the_pictures_of_the_manual_are_true() {
     assert!(output.status.success(), "{}", err(&output));
 }
 
-/// What the pages tell a reader to run does run. Left out is what needs a file of the reader's own, or a whole build.
+/// Runs the commands on the pages, except those that need a file of the reader, or a whole build.
 #[test]
 fn commands_of_the_manual_run_as_written() {
     let mut pages = vec![format!("{ROOT}/README.md"), format!("{ROOT}/examples/recordings/README.md")];

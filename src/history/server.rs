@@ -148,7 +148,7 @@ struct Requests {
     missing: Missing,
     #[serde(default)]
     made: Made,
-    /// Where it is said, each with what it says.
+    /// The sources, each with its statement.
     #[allow(dead_code)]
     sources: Vec<String>,
 }

@@ -1,5 +1,6 @@
-//! JSON, for event streams and for calls: where things stand in a text (`read`), whether what comes in pieces is JSON (`syntax`),
-//! the text of strings (`string`), and changes (`edits`). There is no tree of values here: most of a text passes unread.
+//! JSON, for event streams and for calls: the positions of values in a text (`read`), whether a text in pieces is JSON
+//! (`syntax`), the text of strings (`string`), and changes (`edits`). There is no tree of values here: most of a text passes
+//! unread.
 
 mod braces;
 mod edits;

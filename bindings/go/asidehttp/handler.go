@@ -1,6 +1,6 @@
-// Package asidehttp splits the answers of a model's server on their way to clients: thinking and tool calls leave in fields of their
-// own, in the formats of OpenAI, Anthropic and Ollama, while they arrive. [Transport] is a client's http.RoundTripper, and
-// [NewHandler] a reverse proxy.
+// Package asidehttp splits the answers of a model's server on their way to clients: thinking and tool calls are sent in
+// separate fields, in the formats of OpenAI, Anthropic and Ollama, as they arrive. [Transport] is a client's http.RoundTripper,
+// and [NewHandler] a reverse proxy.
 package asidehttp
 
 import (
@@ -21,15 +21,15 @@ type Options struct {
 	Dialect *aside.Dialect
 	// On and Off are where an answer starts whose request turns the thinking on or off. For others, the dialect decides.
 	On, Off aside.Start
-	// Rewriter has the other options. Body, Tools and Start are those of each answer: a call in the text becomes one of the format's
-	// only if the request has its tool, since a prompt can make a model write any call.
+	// Rewriter has the other options. Body, Tools and Start are those of each answer: a call in the text becomes one of the
+	// format's only if the request has its tool, since a prompt can make a model write any call.
 	Rewriter aside.RewriterOptions
-	// History puts the thinking of earlier turns in a request where the server reads it. nil: requests stay as they are.
+	// History puts the thinking of earlier turns in a request where the server reads it. nil: requests stay unchanged.
 	History History
 }
 
-// Transport is an http.RoundTripper whose answers are split. What is not an answer of the formats passes unchanged. Any number of
-// goroutines may use one.
+// Transport is an http.RoundTripper whose answers are split. Anything other than an answer of the formats passes unchanged. Any
+// number of goroutines may use one.
 type Transport struct {
 	// Base makes the requests. nil: http.DefaultTransport, without its compression.
 	Base http.RoundTripper
@@ -43,9 +43,9 @@ var plain = func() http.RoundTripper {
 	return transport
 }()
 
-// RoundTrip sends a request, and returns its answer, which is split while it is read. It closes the request's body, and leaves the
-// request itself as it is. If the answer is compressed with gzip although that was not asked for, it is unpacked; in another
-// encoding it passes.
+// RoundTrip sends a request, and returns its answer, which is split while it is read. It closes the request's body, and leaves
+// the request itself as it is. If the answer is compressed with gzip although that was not asked for, it is unpacked; in
+// another encoding it passes.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	base := t.Base
 	if base == nil {
@@ -79,8 +79,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// split wraps the body of an answer in a rewriter, if the answer is of the formats. Others, such as errors of the server, stay
-// as they are.
+// split wraps the body of an answer in a rewriter, if the answer has one of the formats. Others, such as errors of the server,
+// stay unchanged.
 func (t *Transport) split(r *http.Response, seen *request) error {
 	options := t.Rewriter
 	exchange := aside.Exchange{
@@ -139,7 +139,8 @@ func (u *unpacked) Read(p []byte) (n int, err error) {
 	return u.reader.Read(p)
 }
 
-// NewHandler returns a handler that passes everything to a server, and splits the answers of the formats. The transport may be nil.
+// NewHandler returns a handler that passes everything to a server, and splits the answers of the formats. The transport may be
+// nil.
 func NewHandler(target *url.URL, base http.RoundTripper, options Options) http.Handler {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -195,7 +196,7 @@ func (b *body) fill() {
 	b.err = err
 	b.out, err = b.rewriter.Feed(b.out, b.in[:n])
 	if err == nil && b.err != nil {
-		// Also if the server dies: the client must get what was held back.
+		// Also if the server dies: the client must get the held text.
 		b.out, err = b.rewriter.Finish(b.out)
 		b.complain()
 	}

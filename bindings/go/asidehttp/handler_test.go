@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// all is what the gateway has without flags.
+// all is the gateway's default without flags.
 var all = aside.RewriterOptions{Calls: true, Formats: aside.FormatAll}
 
 // starts says where the answer to a request starts that turns the thinking on or off.
@@ -111,7 +111,7 @@ func said(t testing.TB, stream string) string {
 	return thinking.String() + "|" + content.String()
 }
 
-// The server waits until the client has what it sent before: nothing is delayed on the way.
+// The server waits until the client has the text that it sent before: nothing is delayed on the way.
 func TestEachPieceAtOnce(t *testing.T) {
 	seen := make(chan struct{})
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -430,7 +430,7 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// A client without a proxy has the same, by its transport, and its request stays as it was.
+// A client without a proxy has the same, by its transport, and its request stays unchanged.
 func TestTransport(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)

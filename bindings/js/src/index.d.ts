@@ -445,8 +445,8 @@ export function requestHint(exchange: Exchange): Hint | null;
 export function requestModel(body: string | ArrayBuffer | ArrayBufferView): string | null;
 /**
  * Returns whether a request wants the thinking in its answer, for the option `thinking` of a rewriter. It wants none if it has
- * `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is one of Messages without `thinking`, or
- * with one that is `disabled`.
+ * `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is a Messages request without `thinking`, or
+ * with `thinking` that is `disabled`.
  */
 export function requestThinking(request: { path?: string; body: string | ArrayBuffer | ArrayBufferView }): Thinking;
 

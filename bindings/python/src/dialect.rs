@@ -151,8 +151,8 @@ impl Dialect {
         Ok((Dialect { inner }, start.as_str()))
     }
 
-    /// Return the dialect that a dialect file describes; `toml` is the text of the file. Raises DialectError, which has the line
-    /// and the key.
+    /// Return the dialect that a dialect file describes; `toml` is the text of the file. Raises DialectError, which has the
+    /// line and the key.
     ///
     ///     >>> from libaside import Dialect, strip
     ///     >>> toml = 'name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["[["]\nclose = ["]]"]'
@@ -180,13 +180,13 @@ impl Dialect {
         self.inner.name()
     }
 
-    /// What is open where a stream starts, unless a scanner is told otherwise.
+    /// The span that is open where a stream starts, unless a scanner is given another one.
     #[getter]
     fn start(&self) -> &'static str {
         self.inner.start().as_str()
     }
 
-    /// What may be open where a stream starts.
+    /// The spans that may be open where a stream starts.
     #[getter]
     fn starts(&self) -> PyResult<Vec<&'static str>> {
         let channels = aside::Channel::ALL.into_iter().map(aside::Start::Channel);
@@ -201,14 +201,14 @@ impl Dialect {
         Ok(starts)
     }
 
-    /// The most bytes of a stream that are held back until it is clear what they are.
+    /// The largest number of bytes of a stream that are held back until their role is clear.
     #[getter]
     fn max_hold(&self) -> usize {
         self.inner.max_hold()
     }
 
-    /// Return what the model writes around a tool call, for a server that makes it write calls by a grammar: a list with a
-    /// ToolTrigger for each table of calls in the dialect's file. The first is how the model usually writes.
+    /// Return the texts that the model writes around a tool call, for a server that makes it write calls by a grammar: a list
+    /// with a ToolTrigger for each table of calls in the dialect's file. The first is the model's usual form.
     ///
     ///     >>> from libaside import Dialect
     ///     >>> first = Dialect.find("qwen3").tool_triggers()[0]

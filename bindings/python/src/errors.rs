@@ -1,4 +1,4 @@
-//! Exceptions. Each carries what a program may want to act on, as attributes.
+//! Exceptions. Each has the data that a program may want to act on, as attributes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, TryLockError};
@@ -13,7 +13,7 @@ create_exception!(
     libaside,
     AsideError,
     PyValueError,
-    "What libaside is asked for cannot be done. The message says why."
+    "The base of libaside's errors. The message says why."
 );
 create_exception!(
     libaside,

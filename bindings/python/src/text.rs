@@ -1,4 +1,4 @@
-//! Texts that are `str` or `bytes`: what comes out of an object is what was put in.
+//! Texts that are `str` or `bytes`: an object returns the type that it was given.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -244,7 +244,7 @@ def test_the_texts_around_a_call_make_a_grammar() -> None:
     text = begin + '{"x": 1}' + first.end
     [call] = Scanner("qwen3", calls=True).split(text).calls[:1]
     assert call.name == "f"
-    # What the manual shows, where xgrammar is installed.
+    # The manual's example, where xgrammar is installed.
     grammars = pytest.importorskip("xgrammar")
     testing = pytest.importorskip("xgrammar.testing")
     schema = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}

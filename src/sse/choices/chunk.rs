@@ -1,4 +1,4 @@
-//! The fields of a chat completion, or of a chunk of one, that are rewritten, and where they stand. All other fields must pass
+//! The fields of a chat completion, or of a chunk of one, that are rewritten, and their positions. All other fields must pass
 //! unread.
 
 use super::layout::Layout;
@@ -72,7 +72,7 @@ pub struct Choice<At = Span> {
     pub calls: Option<At>,
     /// The `role`, if it is a string and the only one.
     pub role: Option<Member<At>>,
-    /// A field other than the text that clients show as a part of its own.
+    /// A field other than the text that clients show as a separate part.
     pub part: Option<Part>,
     /// Whether its chunk has nothing for a client but the text, if that is known without reading it again.
     pub has_only_text: Option<bool>,
@@ -113,7 +113,7 @@ impl Choice {
     }
 }
 
-/// A field that ends the text before it: clients close their text part there, and show what comes later after it.
+/// A field that ends the text before it: clients close their text part there, and show later text after it.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Part {
     /// `tool_calls`, or `function_call` of older servers.
@@ -250,7 +250,7 @@ fn delta(text: &[u8], reader: &mut Reader<'_>, layout: &Layout, field: Field, ch
 }
 
 /// A summary of the object that has the text: whether the text is a list, and whether each of the other fields says
-/// something. Of two with one name, the last counts.
+/// something. If two have one name, the last counts.
 #[derive(Default)]
 struct Summary {
     lists: bool,

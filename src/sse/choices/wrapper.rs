@@ -1,5 +1,5 @@
 //! Thinking that a server sends in its field with the markers around it: they are removed. A thinking that does not begin with an
-//! opener passes as it is, whatever it has after that.
+//! opener passes unchanged, whatever it has after that.
 
 use crate::json::{Edits, Span, decode, escape};
 use crate::memory::{self, append};
@@ -30,7 +30,7 @@ impl Wrapper {
         }
     }
 
-    /// Adds to `out` what is left of the next text, or of what is held.
+    /// Adds to `out` the rest of the next text, or of the held text.
     pub fn take(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         let (scanner, said) = match (&mut *self, input) {
             (Wrapper::Passes, Input::Feed(said)) => return Ok(append(out, said)?),

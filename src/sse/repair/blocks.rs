@@ -24,8 +24,8 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Passes on what an event becomes: itself with its own index, and what is missing before it, each with its type if that is not
-    /// the event's own. A stop of no block is left out.
+    /// Passes on the mended form of an event: itself with its own index, and missing events before it, each with its type if
+    /// that is not the event's own. A stop of no block is left out.
     pub fn mend(
         &mut self,
         text: &[u8],

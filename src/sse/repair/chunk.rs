@@ -1,4 +1,4 @@
-//! Mends what a chunk of chat completions says: a reason to finish that the calls contradict, and thinking and content at once, of
+//! Mends a chunk of chat completions: a reason to finish that the calls contradict, and thinking and content at once, of
 //! which some clients lose one. `members` puts the thinking and the content of a server into the shape that is asked for.
 
 use super::members::{Member, MemberKind, Wanted, reshape, write};
@@ -49,7 +49,7 @@ pub struct Chunk {
     /// The indexes of the choices that have had a call, and whether it was in `tool_calls`.
     called: Vec<(u64, bool)>,
     choices: Vec<Choice>,
-    /// The members of the deltas, and what is written in the place of some.
+    /// The members of the deltas, and the replacements of some.
     members: Vec<Member>,
     made: Vec<u8>,
     /// The values that only one of two portions may have.
@@ -226,7 +226,7 @@ impl Chunk {
     }
 }
 
-/// Adds to a list of what is read of a chunk. `None`: there is no memory.
+/// Adds to a list of a chunk's members. `None`: there is no memory.
 fn note<T>(list: &mut Vec<T>, item: T, memory: &mut memory::Result<()>) -> Option<()> {
     *memory = push(list, item);
     memory.is_ok().then_some(())

@@ -1,4 +1,4 @@
-//! The fields of an event of Responses, and of the items and parts in it, and where they stand. All other fields must pass
+//! The fields of an event of Responses, and of the items and parts in it, and their positions. All other fields must pass
 //! unread.
 
 use crate::json::{Span, members, objects, whole_number};
@@ -17,7 +17,7 @@ impl Member {
     }
 }
 
-/// What an event says.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     Created,
@@ -73,8 +73,8 @@ pub struct Fields<At = Span> {
     pub response: Option<At>,
 }
 
-/// Returns whether something is read from members with this name that must not vary. What is noted here is otherwise only where
-/// a value is.
+/// Returns whether something is read from members with this name that must not vary. Otherwise only the range of a value is
+/// noted here.
 pub fn is_read(name: &[u8]) -> bool {
     let read: [&[u8]; 11] = [
         b"type",
@@ -178,7 +178,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Reads the object that stands there.
+    /// Reads the object at a place.
     pub fn read(data: &[u8], at: Span) -> Object {
         let mut object = Object { whole: at.clone(), ..Object::default() };
         members(data, at, |name, _, value| {
