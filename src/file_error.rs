@@ -31,7 +31,17 @@ pub struct FileError {
 
 /// Reads a file's shape. `T` refuses keys that it does not know.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, FileError> {
-    toml::from_str(text).map_err(|error| FileError::of_toml::<T>(text, &error))
+    toml::from_str(text).map_err(|error| {
+        if is_path(text) {
+            return FileError::at(text, None, format!("{} looks like a path: pass the text of the file", quoted(text)));
+        }
+        FileError::of_toml::<T>(text, &error)
+    })
+}
+
+/// Whether a text that is no file of TOML is the path of one.
+fn is_path(text: &str) -> bool {
+    !text.contains(['\n', '=', '[', '#']) && (text.ends_with(".toml") || text.contains(['/', '\\']))
 }
 
 impl FileError {
