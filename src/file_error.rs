@@ -39,7 +39,7 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, FileError> {
     })
 }
 
-/// Whether a text that is no file of TOML is the path of one.
+/// Returns whether a text looks like the path of a file, and not like TOML.
 fn is_path(text: &str) -> bool {
     !text.contains(['\n', '=', '[', '#']) && (text.ends_with(".toml") || text.contains(['/', '\\']))
 }
