@@ -37,7 +37,17 @@ pub(crate) fn with_lf(text: &str) -> Cow<'_, str> {
 
 /// Reads a file's shape. `T` refuses keys that it does not know.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, FileError> {
-    toml::from_str(text).map_err(|error| FileError::of_toml::<T>(text, &error))
+    toml::from_str(text).map_err(|error| {
+        if is_path(text) {
+            return FileError::at(text, None, format!("{} looks like a path: pass the text of the file", quoted(text)));
+        }
+        FileError::of_toml::<T>(text, &error)
+    })
+}
+
+/// Returns whether a text looks like the path of a file, and not like TOML.
+fn is_path(text: &str) -> bool {
+    !text.contains(['\n', '=', '[', '#']) && (text.ends_with(".toml") || text.contains(['/', '\\']))
 }
 
 impl FileError {

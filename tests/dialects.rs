@@ -700,3 +700,21 @@ fn a_marker_that_another_one_takes_first_is_refused() {
     scanner.feed("<t>f<a><k>x</k><v>1</v></t>Yes.", |_| ()).unwrap();
     assert_eq!(scanner.counts(aside::Channel::Content).bytes, 4);
 }
+
+#[test]
+fn a_path_is_not_the_text_of_a_file() {
+    for path in ["mine.toml", "dialects/mine", r"C:\dialects\mine.toml"] {
+        let error = Dialect::load(path).unwrap_err();
+        assert_eq!(error.to_string(), format!("`{path}` looks like a path: pass the text of the file"));
+    }
+    assert!(!Dialect::load("name = 'dialects/mine.toml").unwrap_err().to_string().contains("path"));
+}
+
+#[test]
+fn a_name_is_near_or_not_named() {
+    assert_eq!(Dialect::find("qwen-3").unwrap_err().nearest()[0], "qwen3");
+    assert!(Dialect::find("glm").unwrap_err().nearest().contains(&"glm-4.5"));
+    let error = Dialect::find("zzzzzzz").unwrap_err();
+    assert!(error.nearest().is_empty());
+    assert_eq!(error.to_string(), "no dialect `zzzzzzz`, and none with a name like it");
+}

@@ -180,3 +180,15 @@ fn the_figures_of_the_readme_are_measured() {
         assert_eq!(cells[1..], [wrong, count.to_owned()], "{name} in README.md, beside BENCHMARKS.md");
     }
 }
+
+#[test]
+fn the_figures_beside_vllm_are_those_of_the_manual() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let figures = ["README.md", "docs/adopting.md"].map(|name| {
+        let page = fs::read_to_string(root.join(name)).unwrap();
+        let (_, rows) = page.split_once("own parsers | aside | of |").expect("the table");
+        let rows = rows.lines().skip(2).take_while(|line| line.starts_with('|'));
+        rows.map(|line| line.split('|').skip(2).map(|cell| cell.trim().to_owned()).collect()).collect::<Vec<Vec<_>>>()
+    });
+    assert!(figures[0].len() == 2 && figures[0] == figures[1], "{figures:?}");
+}

@@ -180,7 +180,7 @@ func (d *Dialect) ToolTriggers() ([]ToolTrigger, error) {
 // enter begins a use of the dialect, which leave ends. It returns an error if the dialect is nil or closed.
 func (d *Dialect) enter() error {
 	if d == nil {
-		return ErrNull
+		return &failure{ErrNull, "the dialect is nil"}
 	}
 	if err := d.use.enter(); err != nil {
 		return err

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use aside::compress::Registry;
 use aside::{Dialect, LeadingTags, Start, StrayClose};
 use clap::{Args, ValueEnum};
 
@@ -86,7 +87,15 @@ impl Source {
             Dialect::find(name).map_err(|unknown| usage(unknown.to_string()))?
         } else if let Some(file) = &self.dialect_file {
             let text = read_text(file)?;
-            Dialect::load(&text).map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?
+            Dialect::load(&text).map_err(|error| {
+                let is_filter = Registry::new().add_toml(&text).is_ok();
+                let fault = if is_filter {
+                    "this is a filter file, for aside squeeze --filter".into()
+                } else {
+                    error.to_string()
+                };
+                Stop::Failed(format!("{}: {fault}", file.display()))
+            })?
         } else if let Some(model) = &self.model {
             Dialect::find_for_model(model).map_err(|unknown| usage(unknown.to_string()))?
         } else if let Some(file) = &self.template {

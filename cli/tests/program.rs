@@ -67,6 +67,7 @@ fn the_dialects() {
     assert!(both.starts_with("qwen3\n") && both.ends_with(&format!("\n{facts}")), "{both}");
     for (arguments, said) in [
         (&["dialects", "quen3"][..], "aside dialects: no dialect `quen3`; the nearest are qwen3"),
+        (&["dialects", "zzzzzzz"], "aside dialects: no dialect `zzzzzzz`, and none with a name like it\n"),
         (&["dialects", "--model", "gpt-4o"], "`gpt-4o` is known to write no thinking"),
         (&["dialects", "qwen3", "--model", "qwq"], "cannot be used with"),
     ] {
@@ -93,17 +94,16 @@ fn completions_and_manual_pages_are_generated() {
     assert_eq!(aside(&["completions", "tcsh"]).status.code(), Some(2));
     let page = out(&aside(&["man"]));
     assert!(page.starts_with(".ie ") && page.contains("aside\\-squeeze(1)"), "{page}");
-    let folder = scratch("man");
-    fs::create_dir_all(&folder).unwrap();
+    let folder = scratch("man").join("pages");
     assert!(aside(&["man", "--folder", folder.to_str().unwrap()]).status.success());
     for name in SUBCOMMANDS {
         let page = fs::read_to_string(folder.join(format!("aside-{name}.1"))).unwrap();
         assert!(page.contains(".SH SYNOPSIS"), "{name}: {page}");
     }
     assert_eq!(fs::read_to_string(folder.join("aside.1")).unwrap(), page);
-    let output = aside(&["man", "--folder", "/no/such/folder"]);
+    let output = aside(&["man", "--folder", "/dev/null/folder"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(err(&output).starts_with("aside man: /no/such/folder: "), "{}", err(&output));
+    assert!(err(&output).starts_with("aside man: /dev/null/folder: "), "{}", err(&output));
 }
 
 /// Checks that the project's pages show the program's actual output.

@@ -213,6 +213,10 @@ fn what_is_not_there() {
     assert_eq!(output.status.code(), Some(1));
     let output = feed(&["--dialect-file", "no.toml"], b"");
     assert_eq!((output.status.code(), err(&output)), (Some(1), "aside split: no.toml: No such file or directory\n"));
+    let filter = concat!(env!("CARGO_MANIFEST_DIR"), "/../filters/cargo.toml");
+    let output = feed(&["--dialect-file", filter], b"");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err(&output).ends_with(": this is a filter file, for aside squeeze --filter\n"), "{}", err(&output));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::{
     model_search::{self, Fitting, MOST_NAMED},
     model_table::{Edge, Known, Leaf, State, Stop, Table},
 };
-use crate::distance::distance;
+use crate::distance::{distance, near};
 
 /// A built-in dialect file: its name, its aliases, the models that write it, and its text up to the first example
 /// (`build.rs` writes the table).
@@ -294,6 +294,7 @@ fn misspelt(pattern: &str, name: &[u8]) -> Option<Distance> {
 #[derive(Clone, PartialEq, Eq)]
 pub struct UnknownDialect {
     requested: RequestedName,
+    // Empty where fewer are near.
     nearest: [&'static str; MOST_NAMED],
 }
 
@@ -301,7 +302,8 @@ impl UnknownDialect {
     fn new(name: &[u8]) -> UnknownDialect {
         let mut nearest = [(usize::MAX, ""); MOST_NAMED];
         for known in ENTRIES.iter().flat_map(|entry| std::iter::once(&entry.name).chain(entry.aliases)) {
-            let found = (distance(name, known.as_bytes()), *known);
+            let Some(edits) = near(name, known.as_bytes()) else { continue };
+            let found = (edits, *known);
             let at = nearest.partition_point(|other| *other < found);
             if at < MOST_NAMED {
                 nearest[at..].rotate_right(1);
@@ -311,16 +313,22 @@ impl UnknownDialect {
         UnknownDialect { requested: RequestedName::new(name), nearest: nearest.map(|(_, known)| known) }
     }
 
-    /// Returns the names that are closest to the one asked for, closest first.
+    /// Returns the names that may have been meant, the nearest first: at most three, and none if no name is near.
     #[must_use]
     pub fn nearest(&self) -> &[&'static str] {
-        &self.nearest
+        let count = self.nearest.iter().take_while(|known| !known.is_empty()).count();
+        &self.nearest[..count]
     }
 }
 
 impl fmt::Display for UnknownDialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no dialect {}; the nearest are {}", self.requested, CommaList(&self.nearest))
+        write!(f, "no dialect {}", self.requested)?;
+        match self.nearest() {
+            [] => f.write_str(", and none with a name like it"),
+            [one] => write!(f, "; the nearest is {one}"),
+            several => write!(f, "; the nearest are {}", CommaList(several)),
+        }
     }
 }
 
@@ -328,7 +336,7 @@ impl fmt::Debug for UnknownDialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UnknownDialect")
             .field("name", &self.requested.as_str())
-            .field("nearest", &self.nearest)
+            .field("nearest", &self.nearest())
             .finish()
     }
 }

@@ -7,7 +7,7 @@
 use serde::de::DeserializeOwned;
 
 use super::{Location, cut, quoted};
-use crate::distance::distance;
+use crate::distance::near;
 
 /// A value that is longer is not shown again in its right form.
 const LONGEST_VALUE: usize = 60;
@@ -106,8 +106,10 @@ fn unknown_key<T: DeserializeOwned>(place: &Location<'_>, key: &str, known: &[St
     if !homes.is_empty() && !is_inline {
         return format!("{shown} is not a key here: put it below {}", homes.join(" or "));
     }
-    let nearest = known.iter().min_by_key(|known| distance(key.as_bytes(), known.as_bytes()));
-    let near = nearest.map_or(String::new(), |near| format!("the nearest is `{near}`; "));
+    let nearest = known.iter().filter_map(|known| Some((near(key.as_bytes(), known.as_bytes())?, known)));
+    let near = nearest
+        .min_by_key(|(edits, _)| *edits)
+        .map_or(String::new(), |(_, known)| format!("the nearest is `{known}`; "));
     let what = if is_header { "table" } else { "key" };
     format!("unknown {what} {shown}: {near}known here: {}", listed(known, "and"))
 }
@@ -251,7 +253,7 @@ mod tests {
         says::<Many>(
             "four = 1",
             "unknown field `four`, expected one of `one`, `two`, `three`",
-            "unknown key `four`: the nearest is `one`; known here: `one`, `two` and `three`",
+            "unknown key `four`: known here: `one`, `two` and `three`",
         );
     }
 

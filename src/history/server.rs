@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::options::{Format, Made, Missing, Name, Options, Turns};
 use crate::Dialect;
-use crate::distance::distance;
+use crate::distance::near;
 use crate::file_error::{self, FileError};
 use crate::tables_only::tables_only;
 
@@ -113,8 +113,12 @@ pub struct UnknownServer {
 
 impl fmt::Display for UnknownServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nearest = Server::names().min_by_key(|known| distance(self.name.as_bytes(), known.as_bytes()));
-        write!(f, "no server `{}`; the nearest is {}; known:", self.name.escape_debug(), nearest.unwrap_or_default())?;
+        write!(f, "no server `{}`; ", self.name.escape_debug())?;
+        let nearest = Server::names().filter_map(|known| Some((near(self.name.as_bytes(), known.as_bytes())?, known)));
+        if let Some((_, known)) = nearest.min() {
+            write!(f, "the nearest is {known}; ")?;
+        }
+        f.write_str("known:")?;
         Server::names().enumerate().try_for_each(|(at, name)| write!(f, "{} {name}", if at == 0 { "" } else { "," }))
     }
 }

@@ -5,6 +5,7 @@ package asidehttp
 
 import (
 	"compress/gzip"
+	"encoding/json"
 	"io"
 	"log"
 	"net/http"
@@ -149,6 +150,7 @@ func NewHandler(target *url.URL, base http.RoundTripper, options Options) http.H
 		},
 		FlushInterval: -1, // each chunk at once
 		Transport:     &Transport{Base: base, Options: options},
+		ErrorHandler:  badGateway,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Without full duplex, the first byte of an answer closes the request's body. If the server answers before it has
@@ -164,6 +166,27 @@ func NewHandler(target *url.URL, base http.RoundTripper, options Options) http.H
 			r.Body.Close()
 		}
 	})
+}
+
+// badGateway answers in place of a server that cannot be reached or has broken off, in the shape of the errors of the API that was
+// asked, so that clients show the message.
+func badGateway(w http.ResponseWriter, r *http.Request, err error) {
+	log.Printf("%s %s: %v", r.Method, r.URL.Path, err)
+	asks := func(formats aside.Formats) bool {
+		_, ok := aside.RequestHint(aside.Exchange{Path: r.URL.EscapedPath(), Method: r.Method, Formats: formats})
+		return ok
+	}
+	const message = "the model's server cannot be reached, or has broken off before its answer"
+	var fault any = map[string]any{"error": map[string]any{"message": message, "type": "server_error", "param": nil, "code": nil}}
+	switch {
+	case asks(aside.FormatMessages):
+		fault = map[string]any{"type": "error", "error": map[string]string{"type": "api_error", "message": message}}
+	case asks(aside.FormatOllama):
+		fault = map[string]string{"error": message}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadGateway)
+	json.NewEncoder(w).Encode(fault)
 }
 
 // body is an answer that is split while it is read. One goroutine reads and then closes it, as with every body.

@@ -583,6 +583,30 @@ func TestClientExpectsToContinue(t *testing.T) {
 	}
 }
 
+// A server that is not there has an answer all the same, in the shape of the API's errors.
+func TestServerIsNotThere(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	url := front(t, server.URL)
+	const message = `"the model's server cannot be reached, or has broken off before its answer"`
+	for path, wanted := range map[string]string{
+		"/v1/chat/completions": `{"error":{"code":null,"message":` + message + `,"param":null,"type":"server_error"}}`,
+		"/v1/messages":         `{"error":{"message":` + message + `,"type":"api_error"},"type":"error"}`,
+		"/api/chat":            `{"error":` + message + `}`,
+	} {
+		response, err := curl.Post(url+path, "application/json", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || response.StatusCode != http.StatusBadGateway || response.Header.Get("Content-Type") != "application/json" ||
+			strings.TrimSpace(string(body)) != wanted {
+			t.Errorf("%s: %v %s %s", path, err, response.Status, body)
+		}
+	}
+}
+
 // A client that disconnects ends the server's work.
 func TestClientGoesAway(t *testing.T) {
 	gone := make(chan struct{})

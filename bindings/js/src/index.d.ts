@@ -154,7 +154,8 @@ export interface Attribute<T extends Text = string> {
   readonly value: T;
 }
 
-/** A report of the scanner. The `text` of all events of a stream, joined, is the stream. */
+/** A report of the scanner. The `text` of all events of a stream, joined, is the stream, but for the `call_name` of a call whose header
+ * has the name: it repeats the name, at the offset of the next event. */
 export class Event<T extends Text = string> {
   private constructor();
   readonly kind: Kind;

@@ -128,6 +128,9 @@ pub fn memory() -> PyErr {
 
 /// Returns the error of an argument of a wrong type. `wanted` says which types it may have.
 pub fn wrong_type(wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    if value.is_none() {
+        return PyTypeError::new_err(format!("{wanted}, not None"));
+    }
     let class = value.get_type().name().map_or_else(|_| "another type".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("{wanted}, not {class}"))
 }

@@ -136,7 +136,7 @@ fn keywords<'py>(py: Python<'py>, server: &Server, format: &str) -> PyResult<Opt
     keywords.set_item("format", format)?;
     let name = match &options.name {
         Name::Text(dialect) => {
-            keywords.set_item("dialect", Dialect { inner: dialect.clone() })?;
+            keywords.set_item("dialect", Dialect::from(dialect.clone()))?;
             "text"
         }
         name => NAME.iter().find(|(_, make)| make.is_some_and(|make| same(&make(), name))).map_or("as_is", |it| it.0),

@@ -469,7 +469,7 @@ impl Scanner {
     /// The scanner's dialect.
     #[getter]
     fn dialect(&self) -> PyResult<Dialect> {
-        Ok(Dialect { inner: self.state.enter()?.scanner.dialect().clone() })
+        Ok(self.state.enter()?.scanner.dialect().clone().into())
     }
 
     /// The bytes that are held back now, because they may become a marker.

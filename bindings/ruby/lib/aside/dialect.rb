@@ -25,6 +25,8 @@ module Aside
       # Returns the built-in dialect with this name or alias, a String or Symbol. Raises UnknownDialectError, which lists the
       # nearest names.
       def find(name)
+        raise TypeError, "a dialect is a Dialect or the name of one, not nil" if name.nil?
+
         name = name.name if name.is_a?(Symbol)
         name = Native.utf8(name)
         new(Error.check_address(Native.aside_dialect_find(name, name.bytesize))).freeze

@@ -4,6 +4,7 @@ module Aside
   # A drop-in replacement for +Rubino::LLM::InlineThinkFilter+ with the dialect +inline-think+: same constructor, constants,
   # methods and block. The whole migration is
   #
+  #   Rubino::LLM.send(:remove_const, :InlineThinkFilter)
   #   Rubino::LLM::InlineThinkFilter = Aside::InlineThinkFilter
   #
   # Reasoning at the beginning of the turn, as <tt><think>…</think></tt>, is +:thinking+. Everything else is +:content+,
