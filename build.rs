@@ -1,5 +1,5 @@
-//! Lists `dialects/`, `filters/` and `servers/` and embeds each file up to its first example or test, dialects without their comments;
-//! names the shared library.
+//! Lists `dialects/`, `filters/` and `servers/` and embeds each file up to its first example or test, dialects without their
+//! comments; names the shared library.
 
 use std::{
     env,
@@ -25,8 +25,8 @@ fn main() {
     name_library();
 }
 
-/// The name under which programs ask for the shared library when they start. It carries `ASIDE_ABI_VERSION`, so that
-/// two libraries that do not fit the same programs can lie beside each other; tests/header compares the two.
+/// Sets the name under which programs ask for the shared library when they start. It contains `ASIDE_ABI_VERSION`, so that two
+/// incompatible libraries can be installed side by side; tests/header compares the two.
 fn name_library() {
     match env::var("CARGO_CFG_TARGET_OS").unwrap_or_default().as_str() {
         "macos" => println!("cargo::rustc-cdylib-link-arg=-Wl,-install_name,@rpath/libaside.1.dylib"),
@@ -38,13 +38,18 @@ fn name_library() {
     }
 }
 
+/// Returns a file whose lines end in LF, which are CR LF where git checks files out so.
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).unwrap().replace("\r\n", "\n")
+}
+
 /// Writes the catalogue's tables. Names and patterns are read here, so that `find` need not parse every file.
 fn embed_dialects() {
     let files = toml_files("dialects");
     let mut table = format!("static ENTRIES: [Entry; {}] = [\n", files.len());
     let (mut names, mut patterns) = (Vec::new(), Vec::<Vec<String>>::new());
     for file in files {
-        let text = fs::read_to_string(&file).unwrap();
+        let text = read(&file);
         let text = text.split("\n[[example]]").next().unwrap();
         let keys: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let name = keys["name"].as_str().unwrap();
@@ -73,7 +78,7 @@ fn embed_dialects() {
     write_table(&mut table, "MODELS", &patterns);
     let file = "src/dialect/without_thinking.toml";
     println!("cargo::rerun-if-changed={file}");
-    let keys: toml::Table = fs::read_to_string(file).unwrap().parse().unwrap_or_else(|error| panic!("{file}: {error}"));
+    let keys: toml::Table = read(Path::new(file)).parse().unwrap_or_else(|error| panic!("{file}: {error}"));
     let strings = |values: &toml::Value| -> Vec<String> {
         values.as_array().unwrap().iter().map(|value| value.as_str().unwrap().to_ascii_lowercase()).collect()
     };
@@ -100,12 +105,12 @@ fn write_table(text: &mut String, name: &str, patterns: &[Vec<String>]) {
     .unwrap();
 }
 
-/// An entry of `models` in lower case: a text, or what a table has as `pattern`.
+/// Returns an entry of `models` in lower case: the text itself, or `pattern` of a table.
 fn pattern_text(value: &toml::Value) -> String {
     value.as_str().unwrap_or_else(|| value["pattern"].as_str().unwrap()).to_ascii_lowercase()
 }
 
-/// The start of the models that an entry is for.
+/// Returns the start of the models that an entry is for.
 fn pattern_start(value: &toml::Value) -> String {
     match value.get("start").map(|start| start.as_str().unwrap()) {
         None => "None".to_owned(),
@@ -116,14 +121,15 @@ fn pattern_start(value: &toml::Value) -> String {
     }
 }
 
-/// The filters' files, in the order of their names. `_failures.toml` is no filter; it is embedded without its examples.
+/// Embeds the filters' files, in the order of their names. `_failures.toml` is not a filter; it is embedded without its
+/// examples.
 fn embed_filters() {
     let mut files = toml_files("filters");
     files.retain(|file| !file.file_stem().unwrap().to_string_lossy().starts_with('_'));
     let mut table = String::from("&[\n");
     let mut programs = std::collections::BTreeSet::new();
     for file in files {
-        let text = fs::read_to_string(&file).unwrap();
+        let text = read(&file);
         let text = text.split("\n[[test]]").next().unwrap();
         writeln!(table, "{text:?},").unwrap();
         let keys: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -135,7 +141,7 @@ fn embed_filters() {
     let folder = env::var("OUT_DIR").unwrap();
     fs::write(Path::new(&folder).join("filters.rs"), table).unwrap();
     fs::write(Path::new(&folder).join("programs.rs"), format!("{:?}", programs.iter().collect::<Vec<_>>())).unwrap();
-    let mut failures: toml::Table = fs::read_to_string("filters/_failures.toml").unwrap().parse().unwrap();
+    let mut failures: toml::Table = read(Path::new("filters/_failures.toml")).parse().unwrap();
     for (_, value) in failures.iter_mut() {
         let tables = match value {
             toml::Value::Array(tables) => &mut tables[..],
@@ -148,11 +154,11 @@ fn embed_filters() {
     fs::write(Path::new(&folder).join("failures.toml"), toml::to_string(&failures).unwrap()).unwrap();
 }
 
-/// The servers' files, each with the name that it gives.
+/// Embeds the servers' files, each with the name that it contains.
 fn embed_servers() {
     let mut table = String::from("static SERVERS: &[Entry] = &[\n");
     for file in toml_files("servers") {
-        let text = fs::read_to_string(&file).unwrap();
+        let text = read(&file);
         let text = text.split("\n[[example]]").next().unwrap();
         let keys: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let name = keys["name"].as_str().unwrap();

@@ -1,4 +1,5 @@
-//! Tool calls as the benches feed them: a place inside a call, where a long text goes on, and whole calls, one after the other.
+//! Tool calls as the benches feed them: a place inside a call, where a long text continues, and whole calls, one after the
+//! other.
 
 use crate::ways::Handle;
 use crate::workloads::{Workload, some_prose};
@@ -16,7 +17,7 @@ const CHUNK: usize = 4;
 pub struct Place {
     pub name: &'static str,
     dialect: &'static str,
-    /// What comes before the text that is counted.
+    /// The text before the one that is counted.
     before: &'static str,
     text: fn(usize) -> String,
 }
@@ -50,12 +51,12 @@ pub const VALUES: [&str; 5] = ["JSON string", "Python string", "tagged value", "
 pub const BODIES: [&str; 5] = ["objects", "tags", "heads", "raw quotes", "Python"];
 
 impl Place {
-    /// The text that is counted, of at least `bytes` bytes, or of the whole prose that fits.
+    /// Returns the text that is counted, of at least `bytes` bytes, or of the whole prose that fits.
     pub fn text(&self, bytes: usize) -> String {
         (self.text)(bytes)
     }
 
-    /// A scanner that stands before the text. `calls`: its host wants calls.
+    /// Returns a scanner at the beginning of the text. `calls`: its host wants calls.
     pub fn scanner(&self, calls: bool) -> Handle {
         let mut scanner = Handle::of_file(self.dialect, calls);
         scanner.feed(self.before.as_bytes());
@@ -66,13 +67,13 @@ impl Place {
         Workload::in_chunks(self.text(bytes), CHUNK)
     }
 
-    /// Dialect and whole text, for hosts that make calls of them.
+    /// Returns the dialect and the whole text, for hosts that read calls.
     pub fn call(&self, bytes: usize) -> (&'static str, String) {
         (self.dialect, self.before.to_owned() + &self.text(bytes))
     }
 }
 
-/// Prose as it stands in a string.
+/// Returns prose as it is written in a string.
 fn escaped(bytes: usize) -> String {
     let escape = |byte| match byte {
         '\n' => "\\n".to_owned(),

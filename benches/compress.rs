@@ -19,7 +19,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 
 const FILTERS: [&str; 6] = ["terminal", "repeats", "repeats-above", "long-lines", "paths", "budget"];
 
-/// A build of many parts with tests, warnings, colours and two failures.
+/// Returns a build of many parts with tests, warnings, colours and two failures.
 fn log() -> Vec<u8> {
     let mut text = String::new();
     let mut number = 7u32;
@@ -55,7 +55,7 @@ fn texts() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     texts
 }
 
-/// The general filters, or one of them; what knows one tool only is not for this command.
+/// Returns the general filters, or one of them; filters for a single tool do not apply to this command.
 fn compressor(only: Option<&str>, budget: Option<usize>) -> Compressor {
     let mut registry = Registry::new();
     let ids: Vec<String> = registry.filter_ids().map(str::to_owned).collect();
@@ -69,7 +69,7 @@ fn compressor(only: Option<&str>, budget: Option<usize>) -> Compressor {
     }
 }
 
-/// The peer: a text cut into a vector of its lines with `memchr`, as a program would before it looks at them.
+/// Returns the peer: a text cut into a vector of its lines with `memchr`, as a program would before it examines them.
 fn lines(texts: &[Vec<u8>]) -> usize {
     let split = |text: &Vec<u8>| {
         let mut lines = Vec::new();
@@ -85,7 +85,7 @@ fn lines(texts: &[Vec<u8>]) -> usize {
 }
 
 fn compress(compressor: &Compressor, texts: &[Vec<u8>]) -> usize {
-    // `grep` is what `paths` is for.
+    // `paths` is for `grep`.
     let input = Input::of_command("grep -rn x .");
     let call = Invocation::new("bash", &input);
     texts.iter().map(|text| black_box(compressor.compress(&call, &[Part::Text(text)])).report.after).sum()

@@ -43,7 +43,7 @@ fn main() {
             let bytes = bytes.parse().expect("a number of bytes");
             fs::write(file, Workload::new(workload, markers_of(dialect), bytes).to_bytes()).expect("a file to write");
         }
-        // `cargo bench` and `cargo test --benches` start every bench with arguments of their own.
+        // `cargo bench` and `cargo test --benches` start every bench with other arguments.
         _ => println!("run by scripts/benchmarks"),
     }
 }
@@ -97,7 +97,7 @@ fn each(workload: &Workload, mut look: impl FnMut(&[u8]) -> usize) -> usize {
 
 // ---- memory ----
 
-/// Counts the memory of its own thread. Threads would wait for each other at a count of all.
+/// Counts the memory of the current thread. A shared count would make threads wait for each other.
 struct Counting;
 
 thread_local! {
@@ -143,7 +143,7 @@ fn memory() {
         let scanner = Scanner::new(&dialect);
         let rust = LIVE.get() - live + size_of::<Scanner>() as isize;
         drop(scanner);
-        // What C borrows of a dialect is made with its first scanner, and stays.
+        // The data that C borrows from a dialect is made with its first scanner, and stays.
         drop(Handle::new(name));
         let (live, calls) = (LIVE.get(), CALLS.get());
         let handle = Handle::new(name);
@@ -198,7 +198,7 @@ fn many() {
                 },
             ])
         };
-        // What the machine does for two threads that have nothing in common.
+        // The machine's own cost for two threads that have nothing in common.
         let [spin, spins] = shortest([&mut || spin(), &mut || at_once(spin, spin)]);
         let nanos = |seconds: f64, times: usize| seconds * 1e9 / times as f64;
         println!(

@@ -54,7 +54,7 @@ fn main() {
         ["result", kind] => results(kind),
         ["tools"] => results_of_tools(),
         [way, dialect, ref workloads @ ..] if !workloads.is_empty() => some(way, dialect, workloads),
-        // `cargo bench` and `cargo test --benches` start every bench with arguments of their own.
+        // `cargo bench` and `cargo test --benches` start every bench with other arguments.
         _ => println!("run by scripts/count-instructions"),
     }
 }
@@ -116,7 +116,7 @@ fn growing() {
         let text = |thinking: &str, content: &str| {
             let escape = JoinOptions::new().markers(Markers::Escape);
             let join = |thinking: &str| dialect.join(thinking.as_bytes(), content.as_bytes(), &escape);
-            // A dialect of calls alone writes no thinking.
+            // A dialect of calls alone does not write thinking.
             let text = join(thinking).or_else(|_| join("")).expect("markers are escaped");
             String::from_utf8(text).expect("all parts are UTF-8")
         };
@@ -278,7 +278,7 @@ fn results(kind: &str) {
 /// The bytes of each tool's output.
 const OUTPUT: usize = 64 * 1024;
 
-/// The lines differ by a number, which stands for `#`.
+/// The lines differ by a number, which replaces `#`.
 const TOOLS: [(&str, &str, &str); 5] = [
     ("cargo test", "cargo test", "test parser::reads::reads_case_# ... ok\n"),
     ("npm", "npm install", "npm http fetch GET 200 https://packages.test/left-#/-/left-#.tgz 12ms (cache miss)\n"),
@@ -303,7 +303,7 @@ fn results_of_tools() {
     }
 }
 
-/// What `cargo test` prints for 100 tests.
+/// Returns the output of `cargo test` for 100 tests.
 fn test_run(fails: bool) -> String {
     let mut text = "   Compiling parser v0.3.1 (/home/user/parser)\n    Finished `test` profile [unoptimized + debuginfo] \
                     target(s) in 4.21s\n     Running unittests src/lib.rs (target/debug/deps/parser-5e1b7a3c)\n\nrunning \

@@ -1,4 +1,4 @@
-//! What the benches share: the texts that they feed, the ways to feed them, and how they are timed.
+//! Code that the benches share: the texts that they feed, the ways to feed them, and how they are timed.
 
 pub mod calls;
 pub mod frames;

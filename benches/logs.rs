@@ -57,12 +57,12 @@ impl Log {
     }
 }
 
-/// The logs on which filters and failure patterns were tried.
+/// Returns the logs on which filters and failure patterns were tried.
 pub fn known() -> Vec<Log> {
     from_templates(include_str!("recall/known.toml"), 1, 1)
 }
 
-/// The logs on which nothing was tried.
+/// Returns the logs on which nothing was tried.
 pub fn held_out() -> Vec<Log> {
     from_templates(include_str!("recall/held-out.toml"), 3, 2)
 }
@@ -132,7 +132,7 @@ impl<'a> Writer<'a> {
         self.stamp = template.stamp;
         template.head.iter().for_each(|line| self.lines(line));
         let before = 25_000 + self.random.below(130_000);
-        // Most failures stand near the end of a log, some far from it.
+        // Most failures are near the end of a log, some far from it.
         let after = match self.random.below(20) {
             0..11 => self.random.below(8_000),
             11..16 => 8_000 + self.random.below(12_000),

@@ -25,7 +25,7 @@ pub fn scanners(markers: &Markers, count: usize) -> Vec<Handle> {
     (0..count).map(|_| make()).collect()
 }
 
-/// Which scanner each feed is for: every scanner once in each round.
+/// Returns the scanner of each feed: every scanner once in each round.
 pub fn in_turn(count: usize, feeds: usize) -> Vec<u32> {
     (0..feeds).map(|feed| (feed % count) as u32).collect()
 }

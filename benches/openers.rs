@@ -28,8 +28,8 @@ struct Example {
     input: String,
 }
 
-/// In the order of the dialect's file. Literals, tags with their brackets and lines of fences come from the dialect itself;
-/// whole headers from its file's examples, one for each beginning and channel.
+/// Returns the openers in the order of the dialect's file. Literals, tags with their brackets and lines of fences come from the
+/// dialect itself; whole headers from its file's examples, one for each beginning and channel.
 pub fn openers(dialect: &Dialect) -> Vec<Opener> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../dialects/{}.toml", dialect.name()));
     let text = fs::read_to_string(path).expect("the file of a built-in dialect");
@@ -52,7 +52,7 @@ pub fn openers(dialect: &Dialect) -> Vec<Opener> {
     found.into_iter().map(|((_, _, channel), text)| Opener { channel, text }).collect()
 }
 
-/// Returns what the text opens at its first byte and leaves open.
+/// Returns the span that the text opens at its first byte and leaves open.
 fn opens(dialect: &Dialect, text: &str) -> Option<Key> {
     let mut open = None;
     events(dialect, &[text, "a "].concat(), &mut |event| match event.kind {
@@ -63,7 +63,8 @@ fn opens(dialect: &Dialect, text: &str) -> Option<Key> {
     open
 }
 
-/// What opened spans in the examples of the dialect's file, the last ones first: the first ones try unusual spellings.
+/// Returns the openers of spans in the examples of the dialect's file, the last ones first: the first ones try unusual
+/// spellings.
 fn in_examples(dialect: &Dialect, file: &File) -> Vec<String> {
     let mut openers = Vec::new();
     for example in file.example.iter().rev() {
@@ -77,7 +78,7 @@ fn in_examples(dialect: &Dialect, file: &File) -> Vec<String> {
     openers
 }
 
-/// Returns whether only the end of the stream closes what the text opens.
+/// Returns whether only the end of the stream closes the span that the text opens.
 pub fn stays_open(dialect: &Dialect, text: &str) -> bool {
     let (mut opened, mut closed) = (0, 0);
     events(dialect, text, &mut |event| match event.kind {
@@ -88,7 +89,7 @@ pub fn stays_open(dialect: &Dialect, text: &str) -> bool {
     (opened, closed) == (1, 0)
 }
 
-/// Returns a scanner that starts outside of all spans, wherever its dialect starts.
+/// Returns a scanner that starts outside all spans, wherever its dialect starts.
 pub fn scanner(dialect: &Dialect) -> Scanner {
     let options = ScannerOptions::new().start(Start::Channel(Channel::Content));
     Scanner::with_options(dialect, &options).expect("all dialects can start in the content")

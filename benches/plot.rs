@@ -74,7 +74,7 @@ impl Plot<'_> {
                     .unwrap();
             }
         }
-        // Names stand where their lines end, from top to bottom and apart from each other.
+        // Names are written at the ends of their lines, from top to bottom and not overlapping.
         let mut names: Vec<(f64, usize)> =
             self.lines.iter().enumerate().map(|(i, line)| (y_at(line.end()), i)).collect();
         names.sort_by(|a, b| a.0.total_cmp(&b.0));

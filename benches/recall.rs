@@ -1,4 +1,4 @@
-//! How much of what made a run fail is left in its log at a fixed budget, compared with plain ways to cut a log.
+//! How much of a failure's reason is left in its log at a fixed budget, compared with plain ways to cut a log.
 //!
 //!     cargo bench -p aside-benches --bench recall               the logs of this project
 //!     cargo bench -p aside-benches --bench recall -- FOLDER     marked logs of a folder
@@ -58,7 +58,7 @@ fn report(name: &str, logs: &[Log], each: bool) {
     }
 }
 
-/// Of tools that nothing knows, warnings and notes are to be left too, at a small budget.
+/// Reports on tools without a filter, whose warnings and notes must be kept too, at a small budget.
 fn report_unknown(name: &str, logs: &[Log], each: bool) {
     let of = |log: &Log| {
         let left = log.left(SMALL_BUDGET);
@@ -86,7 +86,7 @@ fn head_and_tail(log: &Log, head: usize, tail: usize) -> Vec<bool> {
     log.lines().iter().map(|line| fits || line.end <= head || line.start >= size - tail).collect()
 }
 
-/// `x.log` is a log, `x.toml` next to it says which of its lines are marked.
+/// Reads a folder of logs: `x.log` is a log, `x.toml` next to it says which of its lines are marked.
 fn folder_of_logs(folder: &Path) -> Vec<Log> {
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]

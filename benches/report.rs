@@ -52,7 +52,7 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     fs::create_dir_all(root.join("docs/plots")).expect("a folder for the plots");
     let mut report = String::from(HEAD);
-    // What others cost first, then the machine's limits; what was aimed at, and where it was run, come last.
+    // The costs of others come first, then the machine's limits; the goals, and the machine, come last.
     report += &peers(&figures, &root);
     report += &times(&figures);
     report += &crossings(&figures);
@@ -95,7 +95,7 @@ Instructions are counted on 128 KiB of the same.
 
 // ---- lines ----
 
-/// Lines of fields; the first say what the others are.
+/// Lines of fields; the first ones name the others.
 struct Figures(Vec<Vec<String>>);
 
 impl Figures {
@@ -120,7 +120,7 @@ impl Figures {
         self.text(key, field)?.parse().ok()
     }
 
-    /// The last two fields of a count are how often, and how many instructions that took.
+    /// Reads the last two fields of a count: how often, and how many instructions that took.
     fn each(&self, key: &[&str]) -> Option<f64> {
         Some(self.number(key, 1)? / self.number(key, 0)?)
     }
@@ -200,7 +200,7 @@ impl Target {
         Target { at_least: true, ..Target::at_most(limit, what, measured, decimals) }
     }
 
-    /// What it would be if aside did nothing.
+    /// Sets the figure if aside did nothing.
     fn alone(self, alone: Option<f64>) -> Target {
         Target { alone, ..self }
     }
@@ -334,14 +334,14 @@ fn targets(figures: &Figures) -> String {
     ];
     let targets = targets.into_iter().chain(of_fleets(figures));
     "\n## Goals\n\n`alone` is what there would be if aside did nothing: through C, an event that is handed over and \
-     nothing looked at; in Ruby, a method around an empty call of the ffi gem. Of several dialects the worst counts.\n"
+     nothing looked at; in Ruby, a method around an empty call of the ffi gem. With several dialects, the worst counts.\n"
         .to_owned()
         + &table(["what", "wanted", "alone", "measured", "reached"], targets.map(Target::row))
         + &limits(figures, event)
 }
 
-/// Why some figures are not reached: what the least that does the same costs, measured in the same run.
-/// Returns the goals for what servers and gateways pay beside the scanner.
+/// Returns the goals for the costs of servers and gateways besides the scanner, with the cost of the least work of the same
+/// effect, measured in the same run, which explains why some figures are not reached.
 fn of_fleets(figures: &Figures) -> Vec<Target> {
     let stream = |limit, name: &str, what: &str| {
         let what = format!("{what}: instructions a frame");
@@ -419,7 +419,7 @@ fn limits(figures: &Figures, event: Option<f64>) -> String {
          by itself, so that a host may stop between two."
             .to_owned(),
         "W7: a host cuts characters, and an event does not; what is left of one is held and counted. Whether the last character is a \
-         mark that opens a quotation is looked at too."
+         mark that opens a quotation is examined too."
             .to_owned(),
         "A frame of chat, and of Responses: the scanner takes about 5 % of a frame of Responses. The rest finds the text in the \
          event, writes it again with its escapes, numbers the event anew and keeps what the item's end has to repeat."
@@ -430,7 +430,7 @@ fn limits(figures: &Figures, event: Option<f64>) -> String {
         "Many rewriters in random order: a frame of one that is in the cache takes a tenth of the time. The rest is waiting for the \
          memory of its rewriter, its scanner and its envelope."
             .to_owned(),
-        "`find_for_model`: a name is taken apart at every separator, read once by the table of all names, and once more for a dialect of its calls."
+        "`find_for_model`: a name is taken apart at every separator, read once by the table of all names, and again for a dialect of its calls."
             .to_owned(),
         "The idle scanner has, next to its state, room for what its dialect may hold back; `max_hold` is in the table of memory.".to_owned(),
         format!(
@@ -443,7 +443,7 @@ fn limits(figures: &Figures, event: Option<f64>) -> String {
         ),
     ];
     "\n### Why some are not reached\n\nThe minimal scanner (`benches/c/minimal.c`) is written by hand in C for one pair of markers. \
-     It makes the same events as `inline-think`, holds back the same bytes, cuts no character, and does nothing else. \
+     It makes the same events as `inline-think`, holds back the same bytes, does not cut a character, and does nothing else. \
      Instructions a feed of `inline-think`, of a message for W5m, by the same C program:\n"
         .to_owned()
         + &table(head, [row("libaside", "callback"), row("minimal scanner", "minimal callback"), alone])
@@ -619,8 +619,8 @@ fn peers(figures: &Figures, root: &Path) -> String {
     let mut text = "\n## Compared with other libraries\n\nThe same texts through published crates, with the tags `<think>` and `</think>` \
                     (aside: the dialect `think`; `reasoning-parser`: `Qwen3Parser`; `clark-agent`: \
                     `ThinkingTagStreamFilter`; `dynamo-parsers`: `Qwen`), all through their Rust interfaces. They give \
-                    Strings, aside slices; what they do beside that differs, so this compares what a host pays, not who is \
-                    cleverer.\n"
+                    Strings, aside slices; their other work differs, so this compares the costs of a host, not the quality of \
+                    the libraries.\n"
         .to_owned();
     if !there.contains(&"dynamo-parsers") {
         text += "\n`dynamo-parsers` was not measured in this run: `ASIDE_DYNAMO=1` builds it.\n";
@@ -639,8 +639,8 @@ fn peers(figures: &Figures, root: &Path) -> String {
         ["", "W1", "W2", "W3", "W4", "W5m", "W5t"],
         there.iter().map(|peer| row(peer, &|workload| show(figures.number(&["peertime", peer, workload], 0), 3))),
     );
-    text += "\nWrong messages, of all, and bytes of markers that stand in what comes out. In W5t chunks also cut markers, as \
-             happens where a marker is no token of its own; in W5m each message is whole. `<<` has a `<` \
+    text += "\nWrong messages, of all, and bytes of markers in the output. In W5t chunks also cut markers, as \
+             happens where a marker is not a single token; in W5m each message is whole. `<<` has a `<` \
              just before the closer, in chunks of every size. White space at the ends of a part is not compared.\n";
     text += &table(
         ["", "W4", "W5m", "W5t", "`<<`"],
@@ -679,8 +679,8 @@ fn peers(figures: &Figures, root: &Path) -> String {
     text
 }
 
-/// Of every dialect, the exponent for each text: from 8 times the shortest to 64 times, as what is paid once weighs least
-/// there.
+/// Returns, for every dialect, the exponent for each text: from 8 times the shortest to 64 times, because one-time costs matter
+/// least there.
 fn exponents(figures: &Figures) -> Vec<(&str, [Option<f64>; 5])> {
     let mut dialects: Vec<&str> = figures.all(&["growth"]).map(|line| line[0].as_str()).collect();
     dialects.dedup();
@@ -704,17 +704,17 @@ fn growth(figures: &Figures) -> String {
         + &table(["dialect", "prose", "near misses", "blank lead", "one line", "open fence"], rows)
 }
 
-/// The instructions of a feed of W2 through C, callback.
+/// Returns the instructions of a feed of W2 through C, callback.
 fn token(figures: &Figures) -> Option<f64> {
     figures.each(&["instructions", "callback", "inline-think", "W2"])
 }
 
-/// The instructions of a feed of a tool call, without and with the option `calls`.
+/// Returns the instructions of a feed of a tool call, without and with the option `calls`.
 fn call_feeds(figures: &Figures, place: &str) -> [Option<f64>; 2] {
     ["plain", "calls"].map(|way| figures.each(&["call", place, way]))
 }
 
-/// The mean of the ways to write whole calls, without and with the option.
+/// Returns the mean of the ways to write whole calls, without and with the option.
 fn mean_of_bodies(figures: &Figures) -> [Option<f64>; 2] {
     let counts = BODIES.map(|place| call_feeds(figures, place));
     [0, 1].map(|way| {
@@ -927,7 +927,7 @@ fn cold(figures: &Figures) -> String {
     rows.push(row(format!("all {}", finds.len()), total, counts));
     text += &table(["dialect", "millions of instructions", "ms"], rows);
 
-    text += "\nThe result of a run of `cargo test` with 100 tests, of which one fails or none, and the same once more. The \
+    text += "\nThe result of a run of `cargo test` with 100 tests, of which one fails or none, and the same again. The \
              first one in a process makes the compressor too.\n";
     let rows = [("failed", "with a failure"), ("passed", "without")].map(|(kind, name)| {
         let of = |which| show(figures.each(&["result", which, kind]).map(|count| count / 1e6), 1);

@@ -7,7 +7,7 @@
 //! Machines are noisy, so read ratios, not figures: a line of a workload against the `limit` lines of the same
 //! workload, `callback` and `array` (the C ABI) against `rust`. `thrpt` has bytes a second, and chunks a second (elem/s)
 //! where there are many. In W6 the text grows and elem/s must not fall.
-//! `scripts/count-instructions` counts what is repeatable: instructions.
+//! `scripts/count-instructions` counts instructions, which are repeatable.
 //!
 //! | W1 | one message of 1 MiB in one chunk |
 //! | W2 | the same in chunks as long as tokens, 4.3 bytes |

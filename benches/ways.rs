@@ -89,7 +89,7 @@ unsafe extern "C" fn look(user: *mut c_void, event: *const CEvent, _: *const c_c
 fn callback(dialect: &str, workload: &Workload) -> usize {
     let mut bytes = 0u64;
     let user = (&raw mut bytes).cast();
-    // SAFETY: as the header asks: what is borrowed outlives each call, and each scanner is freed once.
+    // SAFETY: as the header asks: borrowed memory outlives each call, and each scanner is freed once.
     unsafe {
         let dialect = aside_dialect_find(dialect.as_ptr().cast(), dialect.len());
         for message in &workload.messages {
@@ -155,7 +155,7 @@ fn array(dialect: &str, workload: &Workload) -> usize {
     bytes as usize
 }
 
-/// A scanner as C has it: memory of its own on the heap.
+/// A scanner as C has it: a separate object on the heap.
 pub struct Handle(*mut c_void);
 
 // SAFETY: the header says that a scanner may go from thread to thread.
@@ -172,7 +172,7 @@ impl Handle {
         Handle(handle)
     }
 
-    /// A scanner of a dialect that is in no catalogue. `calls`: with the option `calls`.
+    /// Returns a scanner of a dialect that is in no catalogue. `calls`: with the option `calls`.
     pub fn of_file(toml: &str, calls: bool) -> Handle {
         let size = size_of::<COptions>();
         let options =

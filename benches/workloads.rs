@@ -4,7 +4,7 @@
 
 use samples::Random;
 
-/// Where thinking stands in a dialect's text, and at which bytes a scanner must look twice in prose.
+/// The markers of thinking in a dialect's text, and the bytes in prose that a scanner must examine twice.
 pub struct Markers {
     pub dialect: &'static str,
     pub open: &'static str,
@@ -21,7 +21,7 @@ pub const DIALECTS: [Markers; 6] = [
     Markers { dialect: "any", open: "<think>", close: "</think>", triggers: b"<[`" },
 ];
 
-/// Messages, each for a scanner of its own.
+/// Messages, each for a separate scanner.
 pub struct Workload {
     pub messages: Vec<Message>,
 }
@@ -32,7 +32,7 @@ pub struct Message {
 }
 
 impl Workload {
-    /// `bytes` is the length of the whole.
+    /// Makes a workload; `bytes` is its total length.
     pub fn new(name: &str, markers: &Markers, bytes: usize) -> Workload {
         let mut random = Random::new(7);
         let random = &mut random;
@@ -55,13 +55,13 @@ impl Workload {
         Workload { messages }
     }
 
-    /// A text of one's own, in chunks of `size` bytes.
+    /// Returns the caller's text, in chunks of `size` bytes.
     pub fn in_chunks(text: String, size: usize) -> Workload {
         let ends = cut_by(&text, || size);
         Workload { messages: vec![Message { text: text.into_bytes(), ends }] }
     }
 
-    /// A text of one's own, in tokens.
+    /// Returns the caller's text, in tokens.
     pub fn of_text(text: String) -> Workload {
         Workload { messages: vec![Message::new(text, tokens, &mut Random::new(7))] }
     }
@@ -74,8 +74,8 @@ impl Workload {
         self.messages.iter().map(|message| message.ends.len()).sum()
     }
 
-    /// For programs in other languages: each chunk after its length (u32, little-endian), and a length of 0 after each
-    /// message.
+    /// Writes it for programs in other languages: each chunk after its length (u32, little-endian), and a length of 0 after
+    /// each message.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for message in &self.messages {
@@ -112,7 +112,8 @@ fn uncut(text: &str, _: &mut Random) -> Vec<usize> {
     vec![text.len()]
 }
 
-/// As tokens: median 4 bytes, one in ten of 8 or more, one in a hundred of 14 or more, and never through a character.
+/// Splits a text into tokens: median 4 bytes, one in ten of 8 or more, one in a hundred of 14 or more, and never through a
+/// character.
 fn tokens(text: &str, random: &mut Random) -> Vec<usize> {
     const LENGTHS: [(usize, usize); 12] =
         [(1, 12), (2, 15), (3, 17), (4, 18), (5, 12), (6, 8), (7, 5), (8, 6), (9, 3), (10, 2), (12, 1), (14, 1)];
@@ -151,7 +152,7 @@ fn anywhere(text: &str, size: usize) -> Vec<usize> {
 const KIB: usize = 1024;
 pub const TRAPS: [&str; 4] = ["blank lead", "one line", "open fence", "near misses"];
 
-/// What tempts a scanner to look at the same bytes again and again, with an opener in front where thinking is one.
+/// Returns a text that tempts a scanner to read the same bytes again and again, after an opener if the trap is in the thinking.
 pub fn trap(name: &str, open: &str, bytes: usize) -> String {
     match name {
         "blank lead" => " \n".repeat(bytes / 2),
@@ -170,7 +171,7 @@ fn cjk_message(markers: &Markers, bytes: usize, random: &mut Random) -> String {
     message_of(cjk_prose, markers, bytes, random)
 }
 
-/// Thinking to 700/1024 of the length, then the answer.
+/// Writes thinking to 700/1024 of the length, then the answer.
 fn message_of(write: fn(usize, &mut Random) -> String, markers: &Markers, bytes: usize, random: &mut Random) -> String {
     let thinking = bytes * 700 / 1024 - markers.open.len();
     let mut text = markers.open.to_owned() + &write(thinking, random) + markers.close;
@@ -178,7 +179,7 @@ fn message_of(write: fn(usize, &mut Random) -> String, markers: &Markers, bytes:
     text
 }
 
-/// The same KiB of prose again and again: of one kind at every length.
+/// Returns the same KiB of prose again and again: of one kind at every length.
 pub fn some_prose(bytes: usize) -> String {
     prose(KIB, &mut Random::new(7)).repeat(bytes / KIB)
 }
@@ -318,7 +319,7 @@ const OTHER: [&str; 8] = [
     "A family 👨‍👩‍👧‍👦 is one cluster of 25 bytes. ",
 ];
 
-/// The words of a language, with a space between them; what a text has between words, between clauses and after a sentence.
+/// The words of a language, with a space between them; the separators between words, between clauses and after a sentence.
 type Language = (&'static str, &'static str, &'static str, &'static str);
 
 const CJK: [Language; 3] = [(CHINESE, "", "，", "。"), (JAPANESE, "", "、", "。"), (KOREAN, " ", ", ", ". ")];

@@ -5,10 +5,20 @@ if(NOT ASIDE_CARGO)
     find_program(ASIDE_CARGO cargo HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin" REQUIRED)
 endif()
 set(ASIDE_TARGET_DIR "${PROJECT_BINARY_DIR}/target" CACHE PATH "cargo's target folder; builds may share one")
+set(ASIDE_RUST_TARGET "" CACHE STRING "The platform to build for, as rustc names it; empty for this one")
 
-# What a static library of Rust needs of the system. A test compares it with what rustc says. The unwinder is left to the
-# compiler, which adds the right one by itself: a `-static` program cannot have libgcc_s.
-if(APPLE)
+# The system libraries that a static library of Rust needs. A test compares the list with rustc's. The unwinder is left to the
+# compiler, which adds the right one: a `-static` program cannot have libgcc_s.
+set(ASIDE_STATIC_NAME libaside.a)
+if(WIN32)
+    # Windows has no links and no versions in the names of libraries; programs are linked with an import library.
+    set(ASIDE_SYSTEM_LIBRARIES kernel32 ntdll userenv ws2_32 dbghelp)
+    set(ASIDE_SHARED_NAMES libaside.dll.a aside.dll aside.dll)
+    if(MSVC)
+        set(ASIDE_STATIC_NAME aside.lib)
+        set(ASIDE_SHARED_NAMES aside.dll.lib aside.dll aside.dll)
+    endif()
+elseif(APPLE)
     set(ASIDE_SYSTEM_LIBRARIES System c m)
     set(ASIDE_SHARED_NAMES libaside.dylib libaside.${ASIDE_ABI}.dylib libaside.${ASIDE_VERSION}.dylib)
 else()
@@ -24,22 +34,33 @@ list(GET ASIDE_SHARED_NAMES 2 ASIDE_FILE_NAME)
 # and makes aside_shared<suffix> and aside_static<suffix>. The profile, dev or release, is that of all but Debug builds.
 function(aside_cargo suffix profile)
     set(target_dir "${ASIDE_TARGET_DIR}${suffix}")
-    set(debug "${target_dir}/debug")
+    if(ASIDE_RUST_TARGET)
+        set(built_in "${target_dir}/${ASIDE_RUST_TARGET}")
+        set(platform --target ${ASIDE_RUST_TARGET})
+    else()
+        set(built_in "${target_dir}")
+        set(platform)
+    endif()
+    set(debug "${built_in}/debug")
     if(profile STREQUAL dev)
         set(release "${debug}")
     else()
-        set(release "${target_dir}/release")
+        set(release "${built_in}/release")
     endif()
     set(profile "$<IF:$<CONFIG:Debug>,dev,${profile}>")
     set(folder "$<IF:$<CONFIG:Debug>,${debug},${release}>")
+    set(link)
+    if(NOT WIN32)
+        set(link COMMAND "${CMAKE_COMMAND}" -E create_symlink ${ASIDE_LINK_NAME} "${folder}/${ASIDE_SONAME}")
+    endif()
     # Cargo itself knows what is out of date. It is asked as by `cargo build --lib`, so that the two share what they build.
     # For a target that is named it would put the library into another folder, even if that is this machine's.
     add_custom_target(aside_build${suffix} ALL
         COMMAND "${CMAKE_COMMAND}" -E env --unset=CARGO_BUILD_TARGET "CARGO_TARGET_DIR=${target_dir}"
-                "${ASIDE_CARGO}" rustc --lib --profile ${profile} ${ARGN}
-        COMMAND "${CMAKE_COMMAND}" "-DLIBRARY=${folder}/libaside.a" -P "${PROJECT_SOURCE_DIR}/cmake/built.cmake"
-        COMMAND "${CMAKE_COMMAND}" -E create_symlink ${ASIDE_LINK_NAME} "${folder}/${ASIDE_SONAME}"
-        BYPRODUCTS "${folder}/${ASIDE_LINK_NAME}" "${folder}/libaside.a"
+                "${ASIDE_CARGO}" rustc --lib --profile ${profile} ${platform} ${ARGN}
+        COMMAND "${CMAKE_COMMAND}" "-DLIBRARY=${folder}/${ASIDE_STATIC_NAME}" -P "${PROJECT_SOURCE_DIR}/cmake/built.cmake"
+        ${link}
+        BYPRODUCTS "${folder}/${ASIDE_LINK_NAME}" "${folder}/${ASIDE_STATIC_NAME}"
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
         COMMENT "cargo rustc --lib ${ARGN}"
         VERBATIM USES_TERMINAL)
@@ -47,12 +68,17 @@ function(aside_cargo suffix profile)
         set(library aside_${kind}${suffix})
         string(TOUPPER ${kind} KIND)
         add_library(${library} ${KIND} IMPORTED GLOBAL)
-        if(kind STREQUAL shared)
+        if(kind STREQUAL static)
+            set(file ${ASIDE_STATIC_NAME})
+            set_target_properties(${library} PROPERTIES INTERFACE_LINK_LIBRARIES "${ASIDE_SYSTEM_LIBRARIES}")
+        elseif(WIN32)
+            set(file ${ASIDE_SONAME})
+            set_target_properties(${library} PROPERTIES
+                IMPORTED_IMPLIB "${release}/${ASIDE_LINK_NAME}"
+                IMPORTED_IMPLIB_DEBUG "${debug}/${ASIDE_LINK_NAME}")
+        else()
             set(file ${ASIDE_LINK_NAME})
             set_target_properties(${library} PROPERTIES IMPORTED_SONAME ${ASIDE_SONAME})
-        else()
-            set(file libaside.a)
-            set_target_properties(${library} PROPERTIES INTERFACE_LINK_LIBRARIES "${ASIDE_SYSTEM_LIBRARIES}")
         endif()
         set_target_properties(${library} PROPERTIES
             IMPORTED_LOCATION "${release}/${file}"

@@ -1,5 +1,5 @@
 //! The tool loop of an agent: runs each command that the model asks for, shortens its output under a budget, and returns
-//! it to the model. The arguments stand in for the model: they are the commands that it asks for, in order.
+//! it to the model. The arguments replace the model: they are the commands that it asks for, in order.
 //!
 //!     cargo run --release --example agent_loop -- 'ls -lR /usr/lib' 'make -C somewhere'
 //!
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs a command, and returns what the model reads.
+/// Runs a command, and returns the text for the model.
 fn run(compressor: &Compressor, command: &str) -> io::Result<String> {
     let (output, code) = output_of(command)?;
     let input = serde_json::json!({ "command": command, "exit_code": code }).to_string();
@@ -43,7 +43,7 @@ fn run(compressor: &Compressor, command: &str) -> io::Result<String> {
     }
     let shown = match &result.parts[0] {
         Outcome::Text(text) => text,
-        // The part stays as it is. With one part, none goes.
+        // The part stays unchanged. With one part, none goes.
         Outcome::Same | Outcome::Gone => &output,
     };
     // A message to the model must be UTF-8; a command's output may be anything.
@@ -54,7 +54,7 @@ fn run(compressor: &Compressor, command: &str) -> io::Result<String> {
     Ok(format!("{text}{line_end}({ending}, {} of {} characters)", report.after_units, report.before_units))
 }
 
-/// Returns what a command printed, both streams together as a terminal shows them, and its exit code.
+/// Returns a command's output, both streams together as a terminal shows them, and its exit code.
 fn output_of(command: &str) -> io::Result<(Vec<u8>, Option<i32>)> {
     let (mut reader, writer) = io::pipe()?;
     // The command is dropped with its ends of the pipe, so that reading sees the end.

@@ -1,4 +1,4 @@
-//! Counts how often the dialect `any` splits recorded answers in another way than the dialect of their own model does.
+//! Counts how often the dialect `any` splits recorded answers differently from the dialect of their model.
 //!
 //!     cargo run --release --example compare_any -- FOLDER
 //!
@@ -6,8 +6,8 @@
 //! its model. Compared is the joined text of the thinking and of the content. Where they differ, the kind says how:
 //!
 //! - blanks: in white space alone, because `any` removes none with a tag
-//! - start: not if `any` is told what is open at the first byte, as the own dialect knows it
-//! - other: even then
+//! - start: none if `any` gets the start that the model's dialect has
+//! - other: even with that start
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     files.sort();
 
     let any = Dialect::find("any")?;
-    // Of each dialect: the number of messages, and of those of each kind.
+    // For each dialect: the number of messages, and of those of each kind.
     let mut counts: BTreeMap<String, [usize; 1 + KINDS.len()]> = BTreeMap::new();
     let mut unknown = 0;
     for file in &files {

@@ -21,7 +21,7 @@ def event(text):
 
 
 def is_lines(name):
-    """Returns whether a recording is of Ollama's own format."""
+    """Returns whether a recording has Ollama's own format."""
     return name.endswith(".ndjson") or "ollama" in os.path.basename(os.path.dirname(name)) or "/ollama" in name
 
 
@@ -286,7 +286,7 @@ def main(name, folder):
         check("another path passes", body == b"hello" and answer[1]["etag"] == ['"1"'])
 
         answer, body, whole = ask(host.port, CHAT, "die")
-        # What was held is lost there: neither host asks a filter once more.
+        # Held text is lost there: neither host asks a filter again.
         check("a server that dies: the answer breaks off", not whole and said(body).startswith("|ab"))
 
         with socket.create_connection(("127.0.0.1", host.port)) as connection:
@@ -306,7 +306,7 @@ def main(name, folder):
             answer, body, whole = ask(host.port, CHAT, "trailers whole")
             check("trailers pass", said(body) == "|a" and body.endswith(b"data: [DONE]\n\n"))
             answer, body, whole = ask(host.port, CHAT, "trailers held")
-            check("trailers behind text that is held: an error", not whole and said(body).startswith("|ab"))
+            check("trailers after text that is held: an error", not whole and said(body).startswith("|ab"))
             # Sources of the dialect: the route, a header, the configuration.
             number = next(n for n, (path, _) in enumerate(recordings) if path.endswith("tests/sse/qwen3.sse"))
             _, body, _ = ask(host.port, "/unsplit" + CHAT, f"recording {number}")

@@ -57,9 +57,9 @@
  * reports that in each later call until it is reset; one that met a defect, forever.
  *
  * Pauses. A callback that returns non-zero, or an event array that is full, pauses the call; this is not an error. Nothing
- * is lost or repeated: the next call goes on where the last one stopped.
+ * is lost or repeated: the next call continues where the last one stopped.
  *
- * Memory. What `_new` and `_load` return is freed by `_free`, a returned text by `aside_free()`. Bytes passed to a
+ * Memory. `_free` frees the results of `_new` and `_load`, and `aside_free()` a returned text. Bytes passed to a
  * callback are valid until it returns; other memory that a scanner owns is valid as long as its description says.
  * Pointers to bytes and arrays are never NULL in what the library fills: if there are none, the length or count is 0,
  * and nothing may be read there. Feeding a scanner allocates nothing, except for headers, for tags with attributes, for
@@ -71,9 +71,10 @@
  * at a time, not always the same one; two scanners share nothing that changes. Each section says this for its functions,
  * and each function that is an exception says so. Where two threads call with one call writer, rewriter, registry or tool
  * stream at once, one gets `ASIDE_ERROR_BUSY`, always; with one scanner, only where that costs nothing: do not rely on it.
- * What a call has returned of such an object is valid until the next call, whichever thread makes it; and no object may be
- * freed while another thread is about to use it. Messages are kept for each thread. After `fork()`, the child may use only
- * objects that no other thread was using; a dialect that was being found for the first time may be locked forever there.
+ * A pointer that a call has returned into such an object is valid until the next call, whichever thread makes it; and no
+ * object may be freed while another thread is about to use it. Messages are kept for each thread. After `fork()`, the
+ * child may use only objects that no other thread was using; a dialect that was being found for the first time may be
+ * locked forever there.
  *
  * Versions. `ASIDE_VERSION` is the version of this header, `aside_version()` that of the library that runs. Functions and
  * constants are added, never changed; structs that a caller fills begin with their size, so that they can grow. Ignore
@@ -128,21 +129,21 @@ void aside_version_0_1_0(void);
 /* ========================================================================== *
  * Statuses and errors
  *
- * Threads: any thread may call these functions at any time; each has a status and a message of its own.
+ * Threads: any thread may call these functions at any time; each has its own status and message.
  * ========================================================================== */
 
-/** What a function returns: the values of `aside_status`. */
+/** The result of a function: the values of `aside_status`. */
 enum {
     /** Done. */
     ASIDE_OK = 0,
     /**
      * A pause: the callback returned non-zero. The event that it was called with counts as delivered.
-     * `aside_scanner_consumed()` bytes of the buffer are done; the next call goes on after them.
+     * `aside_scanner_consumed()` bytes of the buffer are done; the next call continues after them.
      */
     ASIDE_STOPPED = 1,
     /**
-     * A pause: the event array is full, or `attributes` has grown to its limit. What is in `*out` is valid. Call again
-     * with what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it. From
+     * A pause: the event array is full, or `attributes` has grown to its limit. The contents of `*out` are valid. Call
+     * again with the rest of the buffer, `out.consumed` bytes further on, even if it is empty. From
      * `aside_request_model()`: more of the body is needed.
      */
     ASIDE_MORE = 2,
@@ -152,7 +153,7 @@ enum {
     ASIDE_ERROR_NULL = -1001,
     /**
      * A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's,
-     * or no array of tokens can be where they are said to be.
+     * or the address of the tokens is invalid.
      */
     ASIDE_ERROR_LENGTH = -1002,
     /** No dialect of that name is built in (the message names the nearest ones), or known for that model or template. */
@@ -170,9 +171,9 @@ enum {
      */
     ASIDE_ERROR_BUSY = -1007,
     /**
-     * Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a
-     * start that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool
-     * after its end.
+     * Calls in the wrong order: a feed or flush after a `finish` that was paused (continue with `finish`, or `reset`), a
+     * start that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool after
+     * its end.
      */
     ASIDE_ERROR_ORDER = -1008,
     /**
@@ -189,7 +190,7 @@ enum {
     ASIDE_ERROR_PANIC = -1011,
     /**
      * A text cannot be joined or escaped. The message says which part and which byte of it would be read as something
-     * else, or what the dialect lacks.
+     * else, or the form that the dialect lacks.
      */
     ASIDE_ERROR_JOIN = -1012,
     /** The text of a filter file has an error, or does not pass its own tests. The message names line and key. */
@@ -232,8 +233,8 @@ const char *aside_status_text(aside_status status);
  * ========================================================================== */
 
 /**
- * A dialect: which bytes are markers, and of what. It never changes. From `aside_dialect_find()` (built in: never
- * freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
+ * A dialect, which defines the byte sequences that are markers, and their effect. It never changes. From
+ * `aside_dialect_find()` (built in: never freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
  */
 typedef struct aside_dialect aside_dialect;
 
@@ -253,8 +254,8 @@ typedef struct aside_rewriter aside_rewriter;
  * ========================================================================== */
 
 /**
- * A range of bytes. In what the library fills, `at` is never NULL and has no NUL after the last byte; in what a caller
- * passes, `at` may be NULL if `len` is 0. This struct never changes.
+ * A range of bytes. In a text that the library fills in, `at` is never NULL and has no NUL after the last byte; in one that a
+ * caller passes, `at` may be NULL if `len` is 0. This struct never changes.
  */
 typedef struct aside_bytes {
     /** The first byte. */
@@ -265,7 +266,7 @@ typedef struct aside_bytes {
 
 /**
  * Frees memory that a function of this library returned for `aside_free()`, such as `aside_strip()`. Does nothing for
- * NULL. Free no such memory with `free()`: the library may have a heap of its own.
+ * NULL. Do not free such memory with `free()`: the library may have a separate heap.
  *
  * Threads: any thread may call this at any time.
  */
@@ -296,8 +297,8 @@ const struct aside_dialect *aside_dialect_find(const char *name, size_t len);
  *
  * Returns as `aside_dialect_find()`. If the model's prompt opens the thinking and that of its siblings does not (or
  * the other way round), this is another handle than `aside_dialect_find()` returns for the same name: scanners that
- * are made from it start as the model does. `aside_dialect_start()` returns that start. For a model that writes tool calls and no
- * thinking, the dialect of the calls is found.
+ * are made from it start as the model does. `aside_dialect_start()` returns that start. For a model that writes tool calls and
+ * no thinking, the dialect of the calls is found.
  *
  * Returns NULL if no dialect is known for the model, or several fit equally well (`aside_last_status()` is
  * `ASIDE_ERROR_UNKNOWN`). The message then names those, or the nearest known models with their dialects, or says that
@@ -308,7 +309,7 @@ const struct aside_dialect *aside_dialect_find(const char *name, size_t len);
 const struct aside_dialect *aside_dialect_find_for_model(const char *model, size_t len);
 
 /**
- * Returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends. `text`
+ * Returns the content of a whole text, which is meant for the reader, with ASCII white space trimmed at both ends. `text`
  * has `len` bytes.
  *
  * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
@@ -342,8 +343,8 @@ enum {
     /** The stream begins inside a channel header, of a dialect that has headers. */
     ASIDE_START_HEADER = 5,
     /**
-     * For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a grammar
-     * makes a model write them (`"tool_choice": "required"`).
+     * For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a
+     * grammar makes a model write them (`"tool_choice": "required"`).
      */
     ASIDE_START_CALLS = 6,
 };
@@ -351,7 +352,7 @@ enum {
 /** An `ASIDE_START_` value. */
 typedef uint32_t aside_start;
 
-/** What a join does if a part contains a marker: the values of `aside_markers`. */
+/** The treatment of a part that contains a marker, in a join: the values of `aside_markers`. */
 enum {
     /** The call fails with `ASIDE_ERROR_JOIN`. */
     ASIDE_MARKERS_REFUSE = 0,
@@ -362,7 +363,7 @@ enum {
 /** An `ASIDE_MARKERS_` value. */
 typedef uint32_t aside_markers;
 
-/** What `aside_join()` joins. Set all of it to zero, then `size`; later versions may add fields at the end. */
+/** The parts that `aside_join()` joins. Set all of it to zero, then `size`; later versions may add fields at the end. */
 typedef struct aside_join_options {
     /** `sizeof(aside_join_options)` of the caller's header. */
     size_t size;
@@ -379,16 +380,16 @@ typedef struct aside_join_options {
     /** `sizeof(aside_join_call)` of the caller's header, if there are calls. */
     size_t call_size;
     /**
-     * What is open where the text begins; give the same start to the scanner that splits the text:
+     * The span that is open where the text begins; give the same start to the scanner that splits the text:
      * `ASIDE_START_DEFAULT`, `ASIDE_START_CONTENT`, `ASIDE_START_HEADER`, or `ASIDE_START_THINKING`, for which no opener
      * is written.
      */
     aside_start start;
     /**
-     * What to do if a part contains what would be read as a marker: `ASIDE_MARKERS_REFUSE` or `ASIDE_MARKERS_ESCAPE`.
-     * Escaping changes a part only where it must, as `aside_escape()` does; where that is not enough, U+200B is put
-     * before and after the part, and thinking in a code fence gets its lines of fences broken and a line end. The text
-     * then splits back into the escaped parts.
+     * The treatment of a part that contains a marker: `ASIDE_MARKERS_REFUSE` or
+     * `ASIDE_MARKERS_ESCAPE`. Escaping changes a part only where it must, as `aside_escape()` does; where that is not enough,
+     * U+200B is put before and after the part, and thinking in a code fence gets its lines of fences broken and a line end.
+     * The text then splits back into the escaped parts.
      */
     aside_markers markers;
 } aside_join_options;
@@ -400,11 +401,11 @@ typedef struct aside_join_options {
  * value holds the text that ends it, no text means the call.
  *
  * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
- * `aside_last_status()` is then `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or the call and what
- * of it cannot be written, or says what the dialect does not write (no text is joined from `ASIDE_START_NARRATION` and
- * `ASIDE_START_TOOL`); `ASIDE_ERROR_OPTION`, also for a start that the dialect does not have and a text of a call that
- * is not UTF-8; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
- * `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
+ * `aside_last_status()` is then `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or the call and its part
+ * that cannot be written, or the form that the dialect does not write (no text is joined from `ASIDE_START_NARRATION` and
+ * `ASIDE_START_TOOL`); `ASIDE_ERROR_OPTION`, also for a start that the dialect does not have and a text of a call that is not
+ * UTF-8; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. `*out_len`
+ * is written on success only.
  */
 char *aside_join(const struct aside_dialect *dialect, const struct aside_join_options *options, size_t *out_len);
 
@@ -432,7 +433,7 @@ char *aside_escape(const struct aside_dialect *dialect, const char *text, size_t
  * ========================================================================== */
 
 /**
- * What `aside_dialect_find_for_template()` found. Set all of it to zero, then `size`, and `dialects` with `capacity` if you
+ * The result of `aside_dialect_find_for_template()`. Set all of it to zero, then `size`, and `dialects` with `capacity` if you
  * want to see all dialects that fit; later versions may add fields at the end.
  */
 typedef struct aside_template_match {
@@ -466,11 +467,11 @@ typedef struct aside_template_match {
  * template has, the first by name is found.
  *
  * NULL if there is none; `aside_last_status()` is then `ASIDE_ERROR_AMBIGUOUS` if several fit and the template does not
- * tell them apart: the message names them, and `*found` is filled with them. `ASIDE_ERROR_UNKNOWN` if the template has the
- * markers of none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`,
- * `ASIDE_ERROR_MEMORY`. `*found` is not written after these.
+ * distinguish them: the message names them, and `*found` is filled with them. `ASIDE_ERROR_UNKNOWN` if the template has the
+ * markers of none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_MEMORY`.
+ * `*found` is not written after these.
  *
- * What was found for the last 64 templates of up to 64 KiB is kept, so that a host may ask with each request.
+ * The results for the last 64 templates of up to 64 KiB are cached, so that a host may ask with each request.
  *
  * Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects; there the process ends.
  */
@@ -491,7 +492,7 @@ const struct aside_dialect *aside_dialect_find_for_template(const char *text,
 struct aside_dialect *aside_dialect_load(const char *toml, size_t len);
 
 /**
- * Frees a dialect from `aside_dialect_load()`. Scanners that were made from it go on: they keep what they need. Does
+ * Frees a dialect from `aside_dialect_load()`. Scanners that were made from it remain usable: they keep what they need. Does
  * nothing for NULL and for built-in dialects.
  *
  * Threads: no other thread may be using this handle.
@@ -531,9 +532,9 @@ aside_start aside_dialect_start(const struct aside_dialect *dialect);
 size_t aside_dialect_max_hold(const struct aside_dialect *dialect);
 
 /**
- * Returns the family of a rule of the dialect, as `ASIDE_KIND_OPEN` events number the rules: what the span or header names
- * in the file as its family, or else the dialect's name. UTF-8, with a NUL at its end. `*len` becomes its length
- * without the NUL; `len` may be NULL.
+ * Returns the family of a rule of the dialect, as `ASIDE_KIND_OPEN` events number the rules: the family that the span or
+ * header has in the file, or else the dialect's name. UTF-8, with a NUL at its end. `*len` becomes its length without the NUL;
+ * `len` may be NULL.
  *
  * The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
  * rule (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
@@ -541,8 +542,8 @@ size_t aside_dialect_max_hold(const struct aside_dialect *dialect);
 const char *aside_dialect_family(const struct aside_dialect *dialect, uint32_t rule, size_t *len);
 
 /**
- * Returns what an `ASIDE_KIND_OPEN` event's rule and tag stand for, as the dialect's file has it: the literal, the tag's
- * name, the fence's info string, the beginning of the header (the first one, if a header begins with none). UTF-8,
+ * Returns the text that an `ASIDE_KIND_OPEN` event's rule and tag identify, as the dialect's file has it: the literal, the
+ * tag's name, the fence's info string, the beginning of the header (the first one, if a header begins with none). UTF-8,
  * with a NUL at its end. `*len` becomes its length without the NUL; `len` may be NULL.
  *
  * The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
@@ -595,7 +596,7 @@ enum {
 typedef uint32_t aside_stray_close;
 
 /**
- * How a tag of another family, such as `<think>`, is read as the first thing of a stream but for blanks: the values of
+ * How a tag of another family, such as `<think>`, is read at the beginning of a stream, after blanks at most: the values of
  * `aside_leading_tags`.
  */
 enum {
@@ -608,7 +609,7 @@ enum {
 /** An `ASIDE_LEADING_TAGS_` value. */
 typedef uint32_t aside_leading_tags;
 
-/** What a budget counts: the values of `aside_budget_unit`. */
+/** The unit of a budget: the values of `aside_budget_unit`. */
 enum {
     /** Bytes. */
     ASIDE_BUDGET_UNIT_BYTES = 0,
@@ -619,7 +620,7 @@ enum {
 /** An `ASIDE_BUDGET_UNIT_` value. */
 typedef uint32_t aside_budget_unit;
 
-/** What a budget applies to: the values of `aside_budget_scope`. */
+/** The scope of a budget: the values of `aside_budget_scope`. */
 enum {
     /** Each thinking span has the whole budget. */
     ASIDE_BUDGET_SCOPE_SPAN = 0,
@@ -634,23 +635,22 @@ typedef uint32_t aside_budget_scope;
 typedef struct aside_scanner_options {
     /** `sizeof(aside_scanner_options)` of the caller's header. */
     size_t size;
-    /** What is open at the first byte. */
+    /** The span that is open at the first byte. */
     aside_start start;
     /** How a closer of the thinking without an opener, after content, is treated. */
     aside_stray_close stray_close;
     /**
      * Non-zero: collect whole thoughts for `aside_scanner_take_thought()`, and hold at most this many bytes of them at
-     * a time: text, types, and attributes, of which each counts as at least 48. What does not fit is cut off, the text
-     * last.
+     * a time: text, types, and attributes, of which each counts as at least 48. The excess is cut off, the text last.
      */
     uint64_t collect;
     /** How much thinking there may be before an `ASIDE_KIND_BUDGET` event. 0 if `has_budget` is not 1. */
     uint64_t budget;
     /** 1: there is a budget. */
     uint32_t has_budget;
-    /** What the budget counts. */
+    /** The unit of the budget. */
     aside_budget_unit budget_unit;
-    /** What has the budget. */
+    /** The scope of the budget. */
     aside_budget_scope budget_scope;
     /**
      * 1: report tool calls with their names and arguments, as the kinds from `ASIDE_KIND_CALL` on, if the dialect says how
@@ -659,7 +659,7 @@ typedef struct aside_scanner_options {
     uint32_t calls;
     /** How a tool call that begins inside the thinking is treated. */
     aside_calls_in_thinking calls_in_thinking;
-    /** How the scanner reads a tag that is not the dialect's own as the first thing of a stream. */
+    /** How the scanner reads a tag that is not the dialect's own at the beginning of a stream. */
     aside_leading_tags leading_tags;
 } aside_scanner_options;
 
@@ -689,20 +689,20 @@ void aside_scanner_free(struct aside_scanner *scanner);
 /**
  * Sets where the next stream starts, before its first byte: after a rendered prompt that ends in the `len` bytes of
  * `tail`. The bytes after the dialect's last turn marker count; they are read as if the model had written them, so
- * that the stream may start inside a span or a header, and framing that the prompt has begun goes on in the stream.
+ * that the stream may start inside a span or a header, and framing that the prompt has begun continues in the stream.
  * Spans that are open are opened at offset 0, without bytes, when the first byte is fed. Finishing or resetting the
  * scanner restores its own start; so does a `len` of 0. `tail` is not used after the call; it must not be memory of
  * the scanner.
  *
- * `*start` becomes an `ASIDE_START_` value, what is open at byte 0; `start` may be NULL. It is written on success
- * only. What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a tool call that
- * counts only if a call comes after it. `*start` is then what is open around it, and if the stream decides that the
+ * `*start` becomes an `ASIDE_START_` value, the span that is open at byte 0; `start` may be NULL. It is written on success
+ * only. Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call that
+ * counts only if a call comes after it. `*start` is then the span around it, and if the stream decides that the
  * opener counts, the first event opens its span.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
  * has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
  *
- * Memory: the first such call allocates what it must remember.
+ * Memory: the first such call allocates the memory that it needs.
  */
 aside_status aside_scanner_start_from_prompt(struct aside_scanner *scanner,
                                              const char *tail,
@@ -711,8 +711,8 @@ aside_status aside_scanner_start_from_prompt(struct aside_scanner *scanner,
 
 /**
  * Returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. `*start`
- * becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only what the dialect guesses of its models, that they
- * start in the thinking: neither a prompt nor the options have said so. It becomes 0 otherwise. Either may be NULL. They are
+ * becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only the dialect's guess that its models start in the
+ * thinking, and neither a prompt nor the options have confirmed it. It becomes 0 otherwise. Either may be NULL. They are
  * written on success only.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -739,8 +739,8 @@ typedef uint32_t aside_end_reason;
  * has closed that thinking or written its opener, it was the answer: finishing then reports `ASIDE_KIND_RECLASSIFY` with the
  * channel `ASIDE_CHANNEL_CONTENT`, before the span is closed.
  *
- * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has changed
- * after an error.
+ * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has
+ * changed after an error.
  */
 aside_status aside_scanner_end_reason(struct aside_scanner *scanner, aside_end_reason reason);
 
@@ -748,7 +748,7 @@ aside_status aside_scanner_end_reason(struct aside_scanner *scanner, aside_end_r
  * Scanners: events
  * ========================================================================== */
 
-/** What an event reports: the values of `aside_kind`. */
+/** The kind of an event: the values of `aside_kind`. */
 enum {
     /** A span begins. The bytes are its opening marker; there are none if the stream starts inside the span. */
     ASIDE_KIND_OPEN = 1,
@@ -761,7 +761,7 @@ enum {
     /** A span ends. The bytes are its closing marker; there are none if it ends without one. */
     ASIDE_KIND_CLOSE = 5,
     /**
-     * All content so far was thinking, or all thinking so far was content: the channel says what it was. It was thinking
+     * All content so far was thinking, or all thinking so far was content: the channel is the right one. It was thinking
      * where a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
      * "reclassify"`. It was content where the stream has ended in a thinking that was only guessed
      * (`aside_scanner_end_reason()`), and where the closer of a wrapper of the answer ends the thinking. The event has no
@@ -769,13 +769,13 @@ enum {
      */
     ASIDE_KIND_RECLASSIFY = 6,
     /**
-     * The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters. It comes
+     * The thinking exceeds its budget here. It has no bytes of the stream and is between two characters. It is reported
      * once for each span or stream, as `options.budget_scope` says.
      */
     ASIDE_KIND_BUDGET = 7,
     /**
      * A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls
-     * are written. The bytes are what begins the call, if the opener of its span was not that.
+     * are written. The bytes are the beginning of the call, if the opener of its span was not that.
      */
     ASIDE_KIND_CALL = 8,
     /** The name of the call, whole. If it has no bytes, the name is the value of a header's field. */
@@ -784,9 +784,9 @@ enum {
     ASIDE_KIND_CALL_ID = 10,
     /** A key of the arguments, whole. Arguments that are JSON have none. */
     ASIDE_KIND_CALL_KEY = 11,
-    /** The word that says of which type the next value is, whole. */
+    /** The word for the type of the next value, whole. */
     ASIDE_KIND_CALL_TYPE = 12,
-    /** A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character. */
+    /** A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a character. */
     ASIDE_KIND_CALL_VALUE = 13,
     /** The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none. */
     ASIDE_KIND_CALL_VALUE_END = 14,
@@ -797,13 +797,13 @@ enum {
 /** An `ASIDE_KIND_` value. */
 typedef uint32_t aside_kind;
 
-/** What a stretch of a stream is meant for: the values of `aside_channel`. */
+/** The purpose of a stretch of a stream: the values of `aside_channel`. */
 enum {
-    /** What the reader is meant to see. */
+    /** Text for the reader. */
     ASIDE_CHANNEL_CONTENT = 0,
-    /** What the model thinks. Some interfaces call it `reasoning` or `reasoning_content`. */
+    /** The model's thinking. Some interfaces call it `reasoning` or `reasoning_content`. */
     ASIDE_CHANNEL_THINKING = 1,
-    /** What the model says about what it is doing. */
+    /** The model's remarks on what it is doing. */
     ASIDE_CHANNEL_NARRATION = 2,
     /** Tool calls. */
     ASIDE_CHANNEL_TOOL = 3,
@@ -825,8 +825,8 @@ enum {
     /** The text of a tool call broke its grammar. No span ends with this cause. */
     ASIDE_CAUSE_MALFORMED = 4,
     /**
-     * The answer ended by itself inside a tool call, as the host has said with `aside_scanner_end_reason()`. No span ends with
-     * this cause, nor a call that a call writer has written.
+     * The answer ended by itself inside a tool call, as the host has said with `aside_scanner_end_reason()`. No span ends
+     * with this cause, nor a call that a call writer has written.
      */
     ASIDE_CAUSE_ENDED = 5,
 };
@@ -839,14 +839,14 @@ typedef uint32_t aside_cause;
  * are the stream. Later versions may add fields at the end.
  */
 typedef struct aside_event {
-    /** What it reports. Ignore values that you do not know: later versions may add some. */
+    /** The kind of the event. Ignore values that you do not know: later versions may add some. */
     aside_kind kind;
     /** The channel of the span that opens or closes, or of the text; for framing, the channel around it. */
     aside_channel channel;
     /** For `ASIDE_KIND_CLOSE` and `ASIDE_KIND_CALL_END`, why the span or the call ended; otherwise 0. */
     aside_cause cause;
     /**
-     * For `ASIDE_KIND_OPEN` and `ASIDE_KIND_CALL`, which `[[span]]` of the dialect's file, from 0; the number of spans stands for a
+     * For `ASIDE_KIND_OPEN` and `ASIDE_KIND_CALL`, which `[[span]]` of the dialect's file, from 0; the number of spans means a
      * header.
      */
     uint32_t rule;
@@ -868,8 +868,8 @@ typedef struct aside_event {
     /** For `ASIDE_KIND_ATTRIBUTE`, the length of its name. */
     uint32_t name_len;
     /**
-     * For `ASIDE_KIND_ATTRIBUTE`, the length of its decoded value, which follows the name directly. For an `ASIDE_KIND_CALL_NAME`
-     * that is the value of a header's field, its length.
+     * For `ASIDE_KIND_ATTRIBUTE`, the length of its decoded value, which follows the name directly. For an
+     * `ASIDE_KIND_CALL_NAME` that is the value of a header's field, its length.
      */
     uint32_t value_len;
     /** For `ASIDE_KIND_ATTRIBUTE`, where the name is in the marker, counted from the marker's first byte. */
@@ -896,13 +896,13 @@ typedef struct aside_event {
 } aside_event;
 
 /**
- * Called for each event. `user` is what the feeding function was given. `bytes` has `event->len` bytes, except for
+ * Called for each event. `user` is the argument of the feeding function. `bytes` has `event->len` bytes, except for
  * `ASIDE_KIND_ATTRIBUTE`: there it has the name and, directly after it, the decoded value, `event->name_len` and
  * `event->value_len` bytes; and for an `ASIDE_KIND_CALL_NAME` with `event->value_len`: there it has the name. It
- * is never NULL and has no NUL at its end. `event` and `bytes` are valid until the callback returns; copy what is needed
- * longer.
+ * is never NULL and has no NUL at its end. `event` and `bytes` are valid until the callback returns; copy anything that is
+ * needed longer.
  *
- * Return 0 to go on; non-zero pauses: the feeding function returns `ASIDE_STOPPED`.
+ * Return 0 to continue; non-zero pauses: the feeding function returns `ASIDE_STOPPED`.
  *
  * The callback runs in the thread that feeds. It may use other scanners and any dialect; every function that is given
  * the scanner that is feeding returns `ASIDE_ERROR_BUSY` and does nothing. No C++ exception and no `longjmp` may leave
@@ -919,10 +919,10 @@ typedef int32_t (*aside_event_fn)(void *user, const struct aside_event *event, c
  * `buf` may be NULL if `len` is 0; such a call delivers only events that are pending after a pause. `buf` must not
  * change during the call and is not used after it; it must not be memory of the scanner.
  *
- * Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_STOPPED`: the callback paused; feed what is left, from `buf +
- * aside_scanner_consumed(scanner)` on, and pending events come first. Below 0: `ASIDE_ERROR_NULL`,
- * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` (nothing has changed after these);
- * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the scanner stays in error).
+ * Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_STOPPED`: the callback paused; feed the rest, from `buf +
+ * aside_scanner_consumed(scanner)` on, and pending events come first. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
+ * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the
+ * scanner stays in error).
  *
  * Memory: none is allocated, except for collecting, headers, and tags with attributes.
  */
@@ -933,7 +933,7 @@ aside_status aside_scanner_feed(struct aside_scanner *scanner,
                                 void *user);
 
 /**
- * Ends the stream: decides what is held back, and closes what is open. After `ASIDE_OK` the scanner is reset, and the
+ * Ends the stream: decides the held bytes, and closes open spans. After `ASIDE_OK` the scanner is reset, and the
  * next feed begins a new stream at offset 0.
  *
  * Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again until it returns `ASIDE_OK`: a feed in
@@ -942,18 +942,18 @@ aside_status aside_scanner_feed(struct aside_scanner *scanner,
 aside_status aside_scanner_finish(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /**
- * Releases what is held back as text of its channel, and keeps the state: the stream goes on. For a host that must
- * show everything now. If a part of a marker was flushed, the rest of it is text too.
+ * Releases the bytes that are held back as text of their channel, and keeps the state: the stream continues. For a host that
+ * must show everything now. If a part of a marker was flushed, the rest of it is text too.
  *
  * Returns as `aside_scanner_feed()`.
  */
 aside_status aside_scanner_flush(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /**
- * Closes the thinking that is open: releases what is held back as text, and ends the span with `ASIDE_CAUSE_FORCED`.
+ * Closes the thinking that is open: releases the held bytes as text, and ends the span with `ASIDE_CAUSE_FORCED`.
  * A tool span whose calls the dialect describes is closed too, and so is the call in it. Nothing happens if the innermost
- * span is neither of these, or before the first byte if a prompt has opened one. A closer that comes next, with only blanks before it, is removed (that of a fence is not: it is text). For a host that ends
- * thinking which has become too long.
+ * span is neither of these, or before the first byte if a prompt has opened one. A closer that comes next, with only blanks
+ * before it, is removed (that of a fence is not: it is text). For a host that ends thinking which has become too long.
  *
  * Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
  * the close has not been delivered.
@@ -975,10 +975,10 @@ typedef struct aside_token {
  * `aside_scanner_counts()` counts the tokens of each channel. Feeds with and without tokens may be mixed.
  *
  * Returns as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed then.
- * After `ASIDE_STOPPED` call it again with what is left of the buffer and the tokens that are not wholly done, the
+ * After `ASIDE_STOPPED` call it again with the rest of the buffer and the tokens that are not wholly done, the
  * first of them with the length that is left of it.
  *
- * Memory: the first such call allocates what it must remember.
+ * Memory: the first such call allocates the memory that it needs.
  */
 aside_status aside_scanner_feed_tokens(struct aside_scanner *scanner,
                                        const char *buf,
@@ -993,7 +993,7 @@ aside_status aside_scanner_feed_tokens(struct aside_scanner *scanner,
  * ========================================================================== */
 
 /**
- * Resets the scanner: drops what is held back, thoughts not taken, and every error except `ASIDE_ERROR_PANIC`. Memory
+ * Resets the scanner: drops the held bytes, thoughts not taken, and every error except `ASIDE_ERROR_PANIC`. Memory
  * that C has borrowed from it is no longer valid.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -1002,7 +1002,7 @@ aside_status aside_scanner_reset(struct aside_scanner *scanner);
 
 /**
  * Makes a second scanner in the same state, also in the middle of a stream: for beams, and for trying again from here.
- * What is fed to one does not change the other. Thoughts that were not taken are in both. The second one does not
+ * Feeding one does not change the other. Thoughts that were not taken are in both. The second one does not
  * share the memory that C has borrowed from the first.
  *
  * Returns a scanner that the caller owns: `aside_scanner_free()`. NULL if that fails; `aside_last_status()` is then
@@ -1015,8 +1015,8 @@ struct aside_scanner *aside_scanner_clone(const struct aside_scanner *scanner);
  * Returns how many bytes of the last feed's buffer are done. Returns 0 and sets a message for NULL, inside a callback
  * of the same scanner, and after `ASIDE_ERROR_PANIC`.
  *
- * After a pause the rest of the buffer need not be fed: every function then does with the bytes that are done what it
- * does at the end of any feed. Events that were delivered stay as they are, also where the rest has decided them.
+ * After a pause the rest of the buffer need not be fed: every function then treats the consumed bytes as at the end of any
+ * feed. Delivered events are final, even where the rest has decided them.
  */
 size_t aside_scanner_consumed(const struct aside_scanner *scanner);
 
@@ -1035,7 +1035,7 @@ size_t aside_scanner_max_hold(const struct aside_scanner *scanner);
 /** Returns the offset in the stream of the next byte to be fed. 0 as `aside_scanner_consumed()`. */
 uint64_t aside_scanner_offset(const struct aside_scanner *scanner);
 
-/** What a channel has had of a stream. Set `size` before each call; later versions may add fields at the end. */
+/** The counts of a channel in a stream. Set `size` before each call; later versions may add fields at the end. */
 typedef struct aside_counts {
     /** `sizeof(aside_counts)` of the caller's header. */
     size_t size;
@@ -1056,12 +1056,12 @@ typedef struct aside_counts {
 
 /**
  * Fills `*counts` with how much of a channel's text was reported since the stream began; after the end of a stream
- * these are its counts, until another begins. What is held back counts when it is reported. `channel` is an
+ * these are its counts, until another begins. Held bytes count when they are reported. `channel` is an
  * `aside_channel` value. Set `counts->size` to `sizeof(aside_counts)` before.
  *
- * After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes, `ASIDE_CHANNEL_CONTENT` and
- * `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the thinking although that was off;
- * a host that knows it was off can show the text as the answer.
+ * After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes,
+ * `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the
+ * thinking although that was off; a host that knows it was off can show the text as the answer.
  *
  * Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel),
  * `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -1148,12 +1148,13 @@ enum {
     /** Its arguments, as they come. A call that breaks off stays as far as it was sent. */
     ASIDE_NOT_WHOLE_TELL = 0,
     /**
-     * Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is text.
+     * Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is
+     * text.
      */
     ASIDE_NOT_WHOLE_HOLD = 1,
     /**
-     * Nothing until the call is whole, or longer than may be held; from then on, its arguments as they come. A call that is held,
-     * and is not whole or was repaired, is text.
+     * Nothing until the call is whole, or longer than may be held; from then on, its arguments as they come. A call that
+     * is held, and is not whole or was repaired, is text.
      */
     ASIDE_NOT_WHOLE_TEXT = 2,
 };
@@ -1191,15 +1192,15 @@ typedef struct aside_call_writer_options {
     size_t size;
     /**
      * The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`,
-     * or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas say of
-     * which type each argument is. `[]`: no call is emitted. `at` is NULL: every call is emitted, and nothing is known of
-     * its arguments.
+     * or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas have
+     * the types of the arguments. `[]`: no call is emitted. `at` is NULL: every call is emitted, and nothing is known of its
+     * arguments.
      */
     struct aside_bytes tools;
     /** Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. `at` is NULL: `call_`. */
     struct aside_bytes id_prefix;
     /**
-     * The most bytes of a call that are held because they cannot leave yet: arguments until the name has come, a value
+     * The most bytes of a call that are held because they cannot be sent yet: arguments until the name has come, a value
      * until its type is known. 0: 1 MiB.
      */
     uint64_t max_held;
@@ -1211,16 +1212,16 @@ typedef struct aside_call_writer_options {
     /** The part of a call that is sent before the call is whole. At most `max_held` bytes of it are held. */
     aside_not_whole not_whole;
     /**
-     * How a call of a tool that is not in `tools` is treated. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the same
-     * for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
+     * How a call of a tool that is not in `tools` is treated. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the
+     * same for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
      */
     aside_unknown_tool unknown_tool;
     /** Whether the end of a text that has ended by itself (`ASIDE_CAUSE_ENDED`) may end a call. */
     aside_implied_end implied_end;
     /**
-     * 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash that
-     * begins no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string, a string that
-     * holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
+     * 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
+     * that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a
+     * string, a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
      */
     uint32_t repair_arguments;
     /** The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all. */
@@ -1257,13 +1258,13 @@ typedef struct aside_call_delta {
     /** 1: the last delta of the call. Otherwise 0. */
     uint32_t is_last;
     /**
-     * In the last delta, why the call ended: as the scanner says, or `ASIDE_CAUSE_MALFORMED` if its arguments are no JSON
+     * In the last delta, why the call ended: as the scanner says, or `ASIDE_CAUSE_MALFORMED` if its arguments are not a JSON
      * object. Otherwise 0.
      */
     aside_cause cause;
     /**
-     * In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it. Otherwise 0: what
-     * was sent stays sent, and may be no JSON.
+     * In the last delta, 1 if the arguments are complete: the call ended by its marker or by the text after it. Otherwise 0:
+     * the arguments that were sent may not be JSON.
      */
     uint32_t is_whole;
     /**
@@ -1299,9 +1300,10 @@ struct aside_call_writer *aside_call_writer_new(const struct aside_dialect *dial
 void aside_call_writer_free(struct aside_call_writer *writer);
 
 /**
- * Feeds the next event of the scanner. `event` and `bytes` are what an `aside_event_fn` is called with, and are not used
- * after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 68, so that it has `call`. Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that
- * belong to no call change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
+ * Feeds the next event of the scanner. `event` and `bytes` are the arguments of an `aside_event_fn`, and are not used
+ * after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 68, so that it has `call`. Feed all
+ * events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that belong to no call
+ * change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
  *
  * Returns `ASIDE_OK` with `*delta` filled: send it to the client. `ASIDE_NONE`: there is nothing to send yet, and
  * `*delta` is not written. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`,
@@ -1313,7 +1315,7 @@ void aside_call_writer_free(struct aside_call_writer *writer);
  *
  * May be called from an `aside_event_fn`: a writer is another object than the scanner that is feeding.
  *
- * Memory: it grows with what is held, at most `options.max_held`, and with the delta: JSON writes a byte as up to six.
+ * Memory: it grows with the held bytes, at most `options.max_held`, and with the delta: JSON writes a byte as up to six.
  */
 aside_status aside_call_writer_feed(struct aside_call_writer *writer,
                                     const struct aside_event *event,
@@ -1349,7 +1351,7 @@ enum {
 /** An `ASIDE_FIELD_` value. */
 typedef uint32_t aside_field;
 
-/** What comes into a rewriter: the values of `aside_body`. */
+/** The kind of body that is fed to a rewriter: the values of `aside_body`. */
 enum {
     /** The first byte that is not white space decides. JSON begins with `{`, an event stream never does. */
     ASIDE_BODY_UNKNOWN = 0,
@@ -1388,11 +1390,11 @@ typedef uint32_t aside_formats;
 
 /** A set of the shapes in which servers send an answer, of which a rewriter makes one: the bits of `aside_shapes`. */
 enum {
-    /** None: what a server sends in another shape stays as it is. */
+    /** None: other shapes that a server sends stay unchanged. */
     ASIDE_SHAPE_NONE = 0,
     /**
-     * The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of `reasoning_details`,
-     * is sent in the field `options.field`.
+     * The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of
+     * `reasoning_details`, is sent in the field `options.field`.
      */
     ASIDE_SHAPE_FIELD = 1,
     /** Content that is a list of texts and thinking becomes a string, with the thinking in its field. */
@@ -1400,18 +1402,18 @@ enum {
     /** A chunk of a stream with thinking and content becomes two, the thinking first. */
     ASIDE_SHAPE_CHUNKS = 4,
     /**
-     * The content after thinking that the server has split is split too: markers are removed, and a second thinking is moved.
-     * In a chat's stream this includes `ASIDE_SHAPE_CHUNKS`.
+     * The content after thinking that the server has split is split too: markers are removed, and a second thinking is
+     * moved. In a chat's stream this includes `ASIDE_SHAPE_CHUNKS`.
      */
     ASIDE_SHAPE_CONTENT = 8,
     /**
-     * All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no shape is
-     * accepted.
+     * All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
+     * shape is accepted.
      */
     ASIDE_SHAPE_ALL = 2147483647,
 };
 
-/** They are changed in chat completions, but for `ASIDE_SHAPE_CONTENT`, which applies to every format. */
+/** They are changed in chat completions, except for `ASIDE_SHAPE_CONTENT`, which applies to every format. */
 typedef uint32_t aside_shapes;
 
 /** Whether a rewriter sends the thinking: the values of `aside_thinking`. */
@@ -1419,8 +1421,8 @@ enum {
     /** It is sent. */
     ASIDE_THINKING_KEEP = 0,
     /**
-     * It is left out: that which is split here, and that of a server that splits it itself. An answer of thinking alone ends
-     * with empty content, or is promoted.
+     * It is left out: that which is split here, and that of a server that splits it itself. An answer of thinking alone
+     * ends with empty content, or is promoted.
      */
     ASIDE_THINKING_DROP = 1,
 };
@@ -1428,7 +1430,7 @@ enum {
 /** An `ASIDE_THINKING_` value. */
 typedef uint32_t aside_thinking;
 
-/** What the thinking becomes in the items of OpenAI Responses: the values of `aside_responses_as`. */
+/** The form of the thinking in the items of OpenAI Responses: the values of `aside_responses_as`. */
 enum {
     /** The content of a reasoning item, as `reasoning_text`: right for clients that send items back. */
     ASIDE_RESPONSES_AS_REASONING_TEXT = 0,
@@ -1443,11 +1445,11 @@ typedef uint32_t aside_responses_as;
 typedef struct aside_rewriter_options {
     /** `sizeof(aside_rewriter_options)` of the caller's header. */
     size_t size;
-    /** What is open at the first byte of each choice's text. */
+    /** The span that is open at the first byte of each choice's text. */
     aside_start start;
-    /** What the field for the thinking is called. */
+    /** The name of the field for the thinking. */
     aside_field field;
-    /** What comes in. */
+    /** The kind of body that is fed. */
     aside_body body;
     /** 1: nothing is split, and the output is the input. 0: the text is split. */
     uint32_t off;
@@ -1476,35 +1478,35 @@ typedef struct aside_rewriter_options {
     aside_calls_in_thinking calls_in_thinking;
     /** The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: all. */
     aside_formats formats;
-    /** What the thinking becomes in the items of OpenAI Responses. */
+    /** The form of the thinking in the items of OpenAI Responses. */
     aside_responses_as responses_as;
     /**
-     * 1: mend in a stream of events what makes clients fail or lose text: empty `data:` lines, comments inside an event,
-     * an object over several lines, chunks without `choices`, and more. 0: all of that passes as it came.
+     * 1: mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments inside an event,
+     * an object over several lines, chunks without `choices`, and more. 0: all of them pass unchanged.
      */
     uint32_t repair;
     /**
-     * 1: send the thinking once more as content if an answer ends by itself and has neither content nor a call. 0: do
+     * 1: send the thinking again as content if an answer ends by itself and has neither content nor a call. 0: do
      * not.
      */
     uint32_t promote_empty;
     /**
-     * 1: chat completions, completions and Ollama's lines go out as one chunk for each that came, the thinking before the
+     * 1: chat completions, completions and Ollama's lines are sent as one chunk for each received one, the thinking before the
      * content, for clients that count them. 0: each chunk has text for one field.
      */
     uint32_t merge;
     /**
-     * The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a list
-     * may take some 40 times as much. 0: 4 MiB.
+     * The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a
+     * list may take some 40 times as much. 0: 4 MiB.
      */
     uint64_t max_tools;
     /**
-     * 1: leave thinking that is only guessed to be some as it is. 0: if an answer ends by itself in the thinking in which the
-     * dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it once more as
-     * content, and a body as content alone.
+     * 1: leave guessed thinking unchanged. 0: if an answer ends by itself in the thinking in which the
+     * dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it again
+     * as content, and a body as content alone.
      */
     uint32_t keep_guessed;
-    /** How the rewriter reads a tag that is not the dialect's own as the first thing of a text. */
+    /** How the rewriter reads a tag that is not the dialect's own at the beginning of a text. */
     aside_leading_tags leading_tags;
     /**
      * With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
@@ -1518,13 +1520,14 @@ typedef struct aside_rewriter_options {
     /** 1: with `calls`, mend arguments as `aside_call_writer_options.repair_arguments` does. 0: leave them. */
     uint32_t repair_arguments;
     /**
-     * With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later ones
-     * stay text. 0: 1,024, and never more.
+     * With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later
+     * ones stay text. 0: 1,024, and never more.
      */
     uint64_t max_calls;
     /**
-     * With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of this tool,
-     * as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL: none.
+     * With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of
+     * this tool, as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL:
+     * none.
      */
     struct aside_bytes start_call;
     /** The shapes of servers' answers of which one is made, as `ASIDE_SHAPE_` bits. 0: none. */
@@ -1532,8 +1535,8 @@ typedef struct aside_rewriter_options {
     /** Whether the thinking is sent. */
     aside_thinking thinking;
     /**
-     * 1: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid of
-     * them. 0: their signatures are empty, and their ids begin with `rs_`.
+     * 1: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be
+     * rid of them. 0: their signatures are empty, and their ids begin with `rs_`.
      */
     uint32_t label;
     /** 0. */
@@ -1567,9 +1570,9 @@ void aside_rewriter_free(struct aside_rewriter *rewriter);
 
 /**
  * Sets by which dialect the next stream is read, and where it starts, before its first byte. `dialect` may be NULL: the
- * rewriter's own. `start` is an `ASIDE_START_` value, what is open at the first byte of each choice's text;
+ * rewriter's own. `start` is an `ASIDE_START_` value, the span that is open at the first byte of each choice's text;
  * `ASIDE_START_DEFAULT` is the dialect's own start, whatever `options.start` is. For hosts that learn the model, or
- * whether it thinks, from the request, and for what `aside_dialect_find_for_template()` finds. Finishing or resetting the
+ * whether it thinks, from the request, and for results of `aside_dialect_find_for_template()`. Finishing or resetting the
  * rewriter restores its own dialect and start. The dialect may be freed after the call.
  *
  * A dialect that could not be found is NULL too: check for that before this call.
@@ -1603,8 +1606,8 @@ aside_status aside_rewriter_use_tools(struct aside_rewriter *rewriter, const cha
  * rewriter restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must
  * not be memory of the rewriter.
  *
- * `*start` becomes an `ASIDE_START_` value, what is open at the first byte of each choice's text; `start` may be NULL.
- * It is written on success only.
+ * `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte of each choice's text; `start` may be
+ * NULL. It is written on success only.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
  * has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in
@@ -1626,40 +1629,39 @@ aside_status aside_rewriter_start_from_prompt(struct aside_rewriter *rewriter,
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read pass unchanged;
  * that is not an error.
  *
- * Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for
- * chunks that one event becomes; by what is held back of each of at most 128 choices, up to twice
- * `aside_dialect_max_hold()`. The output may be 150 times as long as the input, if each event has many choices and a long
- * `id`.
+ * Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for chunks that
+ * one event becomes; by the bytes that are held back of each of at most 128 choices, up to twice `aside_dialect_max_hold()`.
+ * The output may be 150 times as long as the input, if each event has many choices and a long `id`.
  */
 aside_status aside_rewriter_feed(struct aside_rewriter *rewriter, const char *buf, size_t len, struct aside_bytes *out);
 
 /**
- * Ends the stream. `*out` becomes what was held back: an event without the blank line after it, text that might have
- * become a marker. The rewriter is then reset, except for what `aside_rewriter_get_stats()` reports, and the next feed begins
- * a new stream.
+ * Ends the stream. `*out` becomes the bytes that were held back: an event without the blank line after it, text that might
+ * have become a marker. The rewriter is then reset, except for the counts of `aside_rewriter_get_stats()`, and the next feed
+ * begins a new stream.
  *
  * Returns as `aside_rewriter_feed()`.
  */
 aside_status aside_rewriter_finish(struct aside_rewriter *rewriter, struct aside_bytes *out);
 
 /**
- * Resets the rewriter: drops what is held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that C
- * has borrowed from it is no longer valid.
+ * Resets the rewriter: drops the bytes that are held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that
+ * C has borrowed from it is no longer valid.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
 aside_status aside_rewriter_reset(struct aside_rewriter *rewriter);
 
 /**
- * What a rewriter has counted, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at the
- * end.
+ * The counts of a rewriter, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at
+ * the end.
  */
 typedef struct aside_rewriter_stats {
     /** `sizeof(aside_rewriter_stats)` of the caller's header. */
     size_t size;
     /** Events that have data, lines of JSON, and bodies that were read whole. */
     uint64_t events;
-    /** Those of them that went out changed, or with chunks before them. */
+    /** The number of them that were sent changed, or with chunks before them. */
     uint64_t changed;
     /** Chunks and events that were written in addition to those that came. */
     uint64_t added;
@@ -1667,13 +1669,13 @@ typedef struct aside_rewriter_stats {
     uint64_t repaired;
     /** Events and bodies that passed unread because they were longer than `options.max_event`. */
     uint64_t too_long;
-    /** JSON objects that passed unread because they are of no format that is read, nor an error. */
+    /** JSON objects that passed unread because they are neither in a format that is read nor an error. */
     uint64_t unread;
     /** Answers whose thinking was to be sent as content too, and was too long for that. */
     uint64_t unpromoted;
     /** Events that repeat a whole text and lack some of it, because that text was longer than `options.max_event`. */
     uint64_t truncated;
-    /** Bytes of text that were sent as thinking. What a server splits itself is not counted. */
+    /** Bytes of text that were sent as thinking. Text that a server splits itself is not counted. */
     uint64_t thinking_bytes;
     /** Bytes of text that were sent as content. */
     uint64_t content_bytes;
@@ -1692,8 +1694,8 @@ typedef struct aside_rewriter_stats {
 } aside_rewriter_stats;
 
 /**
- * Fills `*stats` with what the rewriter has counted since it was made or last reset, and with how much it holds now. Set
- * `stats->size` to `sizeof(aside_rewriter_stats)` before. It works after `ASIDE_ERROR_MEMORY` too.
+ * Fills `*stats` with the rewriter's counts since it was made or last reset, and with the number of bytes that it holds now.
+ * Set `stats->size` to `sizeof(aside_rewriter_stats)` before. It works after `ASIDE_ERROR_MEMORY` too.
  *
  * Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  *
@@ -1708,8 +1710,8 @@ aside_status aside_rewriter_get_stats(const struct aside_rewriter *rewriter, str
  * ========================================================================== */
 
 /**
- * What HTTP says of a request and its answer, as far as it is known. Set all of it to zero, then `size`; later versions may
- * add fields at the end. Texts are as they came; `len` is 0 where there is none.
+ * The HTTP facts about a request and its answer, as far as they are known. Set all of it to zero, then `size`; later versions
+ * may add fields at the end. Texts are verbatim; `len` is 0 where there is none.
  */
 typedef struct aside_exchange {
     /** `sizeof(aside_exchange)` of the caller's header. */
@@ -1729,7 +1731,8 @@ typedef struct aside_exchange {
 } aside_exchange;
 
 /**
- * Finds whether an answer is for a rewriter, and what its body is, before the body comes. `exchange->method` is not read.
+ * Finds whether an answer is for a rewriter, and the kind of its body, before the body arrives. `exchange->method` is not
+ * read.
  *
  * An answer is for a rewriter if its status is 200; its encoding is absent, blank or `identity`; its media type is
  * `text/event-stream`, `application/json`, `application/x-ndjson` or `application/jsonl`, with any parameters; and its
@@ -1738,14 +1741,14 @@ typedef struct aside_exchange {
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_BODY_` value for `options.body` to `*body`. The host then removes the headers
  * `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`, feeds the body, and calls `aside_rewriter_finish()`
- * at its end. Returns `ASIDE_NONE` if the answer is to pass as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+ * at its end. Returns `ASIDE_NONE` if the answer is to pass unchanged; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
  * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
  *
  * Memory: it allocates nothing.
  */
 aside_status aside_rewriter_wants(const struct aside_exchange *exchange, aside_body *body);
 
-/** What a host does with a request: the values of `aside_hint`. */
+/** How a host should treat a request: the values of `aside_hint`. */
 enum {
     /** Send `Accept-Encoding: identity` to the server: no compressed answer can be read. */
     ASIDE_HINT_IDENTITY = 1,
@@ -1755,7 +1758,7 @@ enum {
 typedef uint32_t aside_hint;
 
 /**
- * Finds what a host does with a request whose answer may be for a rewriter. Of `*exchange`, only `method`, `path` and
+ * Finds how a host should treat a request whose answer may be for a rewriter. Of `*exchange`, only `method`, `path` and
  * `formats` are read: the answer has not come yet.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
@@ -1769,12 +1772,12 @@ aside_status aside_request_hint(const struct aside_exchange *exchange, aside_hin
 /**
  * Finds the model that a request asks for, to choose a dialect by: the first member `model` of the JSON object that
  * `body` is. `body` has all `len` bytes that have come so far: a host calls this after each piece, with all of them
- * again, until it knows, and keeps 64 KiB at most. What comes after the model is not read.
+ * again, until it knows, and keeps 64 KiB at most. Text after the model is not read.
  *
- * Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while it
- * cannot be told; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than
- * `room`, or is not UTF-8. `model` may be changed then. Returns `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
- * `ASIDE_ERROR_PANIC`. `model` must not be memory of `body`; it may be NULL if `room` is 0.
+ * Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while the model is
+ * not known yet; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than
+ * `room`, or is not UTF-8. `model` may be changed then. Returns `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
+ * `model` must not be memory of `body`; it may be NULL if `room` is 0.
  *
  * Memory: it allocates nothing.
  */
@@ -1788,7 +1791,7 @@ aside_status aside_request_model(const char *body, size_t len, char *model, size
  * ========================================================================== */
 
 /**
- * The array that a call fills with events, and what it reports next to them. Set all of it to zero, then `size`, `events`,
+ * The array that a call fills with events, and its other results. Set all of it to zero, then `size`, `events`,
  * `event_size` and `capacity`, once for all calls; later versions may add fields at the end. The fields after `capacity`
  * are filled by the library, on success and on `ASIDE_MORE` only.
  *
@@ -1828,15 +1831,14 @@ typedef struct aside_event_array {
 } aside_event_array;
 
 /**
- * Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `array->events`, and
- * next to them what the host needs to find their bytes. Events have no pointers.
+ * Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `array->events`, and next
+ * to them the data that the host needs to find their bytes. Events have no pointers.
  *
  * Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `array->attributes` has reached 64 KiB
- * (it is longer if the last attribute is); take the events, then call again with what is left of `buf`,
- * `array->consumed` bytes further on (if nothing is left, with `len` 0). Below 0 as `aside_scanner_feed()`, and
- * `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` for an array with a field that this version does not know; no field of
- * `array` is written then, the contents of `array->events` mean nothing, and `aside_scanner_consumed()` returns how many
- * bytes are done.
+ * (it is longer if the last attribute is); take the events, then call again with the rest of `buf`, `array->consumed` bytes
+ * further on (if it is empty, with `len` 0). Below 0 as `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`
+ * for an array with a field that this version does not know; no field of `array` is written then, the contents of
+ * `array->events` mean nothing, and `aside_scanner_consumed()` returns how many bytes are done.
  *
  * Memory: none is allocated, except for collecting, headers, and tags with attributes.
  */
@@ -1858,11 +1860,10 @@ aside_status aside_scanner_finish_into(struct aside_scanner *scanner, struct asi
 aside_status aside_scanner_flush_into(struct aside_scanner *scanner, struct aside_event_array *array);
 
 /**
- * Feeds as `aside_scanner_feed_tokens()`, into an array as `aside_scanner_feed_into()`. After `ASIDE_MORE` call it
- * again with what is left of the buffer and the tokens that are not wholly done, the first of them with the length
- * that is left.
+ * Feeds as `aside_scanner_feed_tokens()`, into an array as `aside_scanner_feed_into()`. After `ASIDE_MORE` call it again with
+ * the rest of the buffer and the tokens that are not wholly done, the first of them with its remaining length.
  *
- * Memory: the first such call allocates what it must remember.
+ * Memory: the first such call allocates the memory that it needs.
  */
 aside_status aside_scanner_feed_tokens_into(struct aside_scanner *scanner,
                                             const char *buf,

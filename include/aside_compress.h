@@ -4,11 +4,11 @@
  * Generated from src/ffi: do not edit. Link with -laside.
  *
  * A compressor shortens what a tool printed, and never hides the line that matters: repeats, progress bars and lines that
- * say nothing are left out, and lines that report a failure are kept. A marker line stands for what was left out, a banner
+ * say nothing are left out, and lines that report a failure are kept. A marker line replaces omitted text, a banner
  * says which filters ran, and a report has every byte of the original, so that a host can show what is not there.
  *
  * In order of use: a registry collects filters; compressors are made from it; `aside_compress()` takes a whole result,
- * `aside_tool_stream_feed()` one that is still being printed. What holds for aside.h holds here: texts, statuses, messages,
+ * `aside_tool_stream_feed()` one that is still being printed. The rules of aside.h hold here: texts, statuses, messages,
  * structs that begin with their size. Caches and reports in full are in aside_unstable.h.
  *
  * Memory. If it runs out in these functions, the process ends. A function that names `ASIDE_ERROR_MEMORY` returns it if
@@ -41,7 +41,7 @@ typedef struct aside_registry aside_registry;
 typedef struct aside_compressor aside_compressor;
 
 /**
- * What came out of one call or stream, and its report. It never changes. From `aside_compress()` or
+ * The result of one call or stream, and its report. It is immutable. From `aside_compress()` or
  * `aside_tool_stream_report()`; freed by `aside_compressed_free()`.
  */
 typedef struct aside_compressed aside_compressed;
@@ -53,7 +53,7 @@ typedef struct aside_compressed aside_compressed;
 typedef struct aside_tool_stream aside_tool_stream;
 
 /**
- * What a callback of the host replies, next to the number that it returns: `aside_reply_write()`. It belongs to the
+ * The reply of a host's callback, in addition to its return value: write it with `aside_reply_write()`. It belongs to the
  * library and is valid until the callback returns.
  */
 typedef struct aside_reply aside_reply;
@@ -76,7 +76,7 @@ typedef struct aside_invocation {
      * empty: null. In a callback its keys are sorted and it has no white space: equal inputs are equal bytes.
      */
     struct aside_bytes input;
-    /** The time in seconds since 1970, for caches and filters of the host. The library has no clock of its own. */
+    /** The time in seconds since 1970, for caches and filters of the host. The library does not read a clock. */
     uint64_t now;
 } aside_invocation;
 
@@ -135,8 +135,8 @@ typedef int32_t (*aside_apply_fn)(void *user,
                                   struct aside_reply *reply);
 
 /**
- * Called once, when nothing needs `user` any more: in the thread that frees the last object that did. It must not use
- * what is being freed.
+ * Called once, when nothing needs `user` any more: in the thread that frees the last object that did. It must not use the
+ * object that is being freed.
  */
 typedef void (*aside_release_fn)(void *user);
 
@@ -176,7 +176,7 @@ typedef struct aside_filter {
 aside_status aside_registry_add_filter(struct aside_registry *registry, const struct aside_filter *filter);
 
 /**
- * Appends to what a callback replies: the shorter text, the recorded text, or the reason of a failure.
+ * Appends to a callback's reply: the shorter text, the recorded text, or the reason of a failure.
  *
  * Returns `ASIDE_OK`, `ASIDE_ERROR_NULL` or `ASIDE_ERROR_LENGTH`.
  *
@@ -204,10 +204,10 @@ typedef struct aside_compressor_options {
     /** The banner's last sentence, UTF-8: how a user of this host switches compression off. If empty: a general one. */
     struct aside_bytes switch_off;
     /**
-     * The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a stream with that
-     * much memory: it loses its repeats, or under a budget all but its head, its tail and its error regions; filters for a tool do
-     * not see it, and the report has no stretches of it. At least 4,096 bytes count, and at least four times the budget. 0: a text
-     * of any length is worked on as a whole, which takes some times as much memory as it has bytes.
+     * The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a stream with
+     * that much memory: it loses its repeats, or under a budget all but its head, its tail and its error regions; filters for
+     * a tool do not see it, and the report has no stretches of it. At least 4,096 bytes count, and at least four times the
+     * budget. 0: a text of any length is worked on as a whole, which takes some times as much memory as it has bytes.
      */
     uint64_t memory;
 } aside_compressor_options;
@@ -228,7 +228,7 @@ struct aside_compressor *aside_compressor_new(const struct aside_registry *regis
                                               const struct aside_compressor_options *options);
 
 /**
- * Frees a compressor. Does nothing for NULL. Streams that were made from it go on.
+ * Frees a compressor. Does nothing for NULL. Streams that were made from it remain usable.
  *
  * Inside a callback of its filters and caches nothing is freed (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
  *
@@ -252,16 +252,16 @@ struct aside_compressed *aside_compress(const struct aside_compressor *compresso
                                         size_t count);
 
 /**
- * Shows what becomes of the part number `index`. `*text` is written if it changes: memory of `compressed`, valid as long
- * as that is. If it is empty, the part is removed, because another one says the same.
+ * Returns the new text of the part number `index`. `*text` is written if the part changes; it points to memory of `compressed`
+ * and is valid as long as that is. An empty text removes the part, because another part says the same.
  *
- * Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
+ * Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays unchanged; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
  */
 aside_status aside_compressed_part(const struct aside_compressed *compressed, size_t index, struct aside_bytes *text);
 
 /**
- * What was done in one call or stream. Set `size` before the call; later versions may add fields at the end. The pointers
- * lead to memory of the `aside_compressed`, valid as long as that is.
+ * A report on one call or stream. Set `size` before the call; later versions may add fields at the end. The pointers are to
+ * memory of the `aside_compressed` and are valid as long as that is.
  */
 typedef struct aside_report {
     /** `sizeof(aside_report)` of the caller's header. */
@@ -292,19 +292,22 @@ typedef struct aside_report {
      * otherwise 0.
      */
     uint32_t cut_protected;
-    /** 1 if the command failed, by the `exit_code` of its input, and what is left says only that it passed; otherwise 0. */
+    /**
+     * 1 if the command failed, by the `exit_code` of its input, and the remaining text says only that it passed; otherwise
+     * 0.
+     */
     uint32_t unexplained;
 } aside_report;
 
 /**
- * Fills `*report` with what was done. Set `report->size` before.
+ * Fills `*report`. Set `report->size` before.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
  */
 aside_status aside_compressed_report(const struct aside_compressed *compressed, struct aside_report *report);
 
 /**
- * Frees what came out of a call, and all memory that C has borrowed from it. Does nothing for NULL.
+ * Frees the result of a call, and all memory that C has borrowed from it. Does nothing for NULL.
  *
  * Threads: no other thread may be using it.
  */
@@ -323,7 +326,7 @@ void aside_compressed_free(struct aside_compressed *compressed);
  * tail and error regions.
  *
  * The stream holds at most 2.5 times `memory` between its calls, and its last output; inside a call 128 KiB and
- * usually 5 times `memory`, at most 26 times, if all lines are of one or two bytes.
+ * usually 5 times `memory`, at most 26 times, if all lines have one or two bytes.
  *
  * Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL if that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_BUSY`
@@ -345,7 +348,7 @@ struct aside_tool_stream *aside_tool_stream_new(const struct aside_compressor *c
 void aside_tool_stream_free(struct aside_tool_stream *stream);
 
 /**
- * Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes what is decided, often nothing: memory of the
+ * Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes the decided text, often empty: memory of the
  * stream, valid until its next call. It is written on success only. `buf` is not used after the call; it must not be
  * memory of the stream.
  *
@@ -364,7 +367,7 @@ aside_status aside_tool_stream_set_exit_code(struct aside_tool_stream *stream, i
 
 /**
  * Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. The stream takes no more text
- * after that; `aside_tool_stream_report()` returns what was done.
+ * after that; `aside_tool_stream_report()` returns the report.
  *
  * Returns as `aside_tool_stream_feed()`.
  */
@@ -373,7 +376,7 @@ aside_status aside_tool_stream_finish(struct aside_tool_stream *stream, struct a
 /**
  * Takes the report of a stream that is finished. Call it at most once.
  *
- * Returns what was done, without parts, which the caller owns: `aside_compressed_report()`, `aside_compressed_free()`. It
+ * Returns the report, without parts, which the caller owns: `aside_compressed_report()`, `aside_compressed_free()`. It
  * may be freed after the stream. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_ORDER` before the end of
  * the output and after a report that was taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or
  * `ASIDE_ERROR_PANIC`.

@@ -5,7 +5,7 @@
  *
  * The functions and structs of this header may change or go in any version of the library, also where `ASIDE_ABI_VERSION`
  * stays. A program that uses one compares `aside_unstable_version()` with the number that it was written for, and does
- * without them if the two differ. What holds for aside.h and aside_compress.h holds here: texts, statuses, messages,
+ * without them if the two differ. The rules of aside.h and aside_compress.h hold here: texts, statuses, messages,
  * structs that begin with their size.
  */
 
@@ -23,7 +23,7 @@ extern "C" {
  * ========================================================================== */
 
 /**
- * Returns the version of what `aside_unstable.h` declares. It grows with each change there that a program could notice.
+ * Returns the version of `aside_unstable.h`. It grows with each change there that a program could notice.
  * The version that this header describes is 1.
  */
 uint32_t aside_unstable_version(void);
@@ -91,9 +91,10 @@ typedef struct aside_tool_trigger {
 } aside_tool_trigger;
 
 /**
- * Fills `*trigger` with what the model writes around a tool call by the table of calls with this number in the dialect's file,
- * from 0; the first is how it usually writes. A server that makes a model write its calls by a grammar builds the grammar of this,
- * and of the tools' schemas. Tables of calls that nothing opens do not count. Where a form needs an id, it is 0.
+ * Fills `*trigger` with the texts that the model writes around a tool call, by the table of calls with this number in the
+ * dialect's file, from 0; the first is its usual form. A server that makes a model write its calls by a grammar builds the
+ * grammar of this, and of the tools' schemas. Tables of calls that nothing opens do not count. Where a form needs an id, it is
+ * 0.
  *
  * Returns `ASIDE_OK`; `ASIDE_NONE` past the last one, and `*trigger` is not written; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
@@ -115,8 +116,8 @@ aside_status aside_dialect_tool_trigger(const struct aside_dialect *dialect,
  * would be one event `ASIDE_KIND_TEXT` with all its bytes. It feeds the first chunk with another byte, and asks again: any
  * feed may change the bytes.
  *
- * `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know
- * of skipped chunks until `aside_scanner_skip()` has told it their total length and last byte.
+ * `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know of
+ * skipped chunks until `aside_scanner_skip()` is called with their total length and last byte.
  *
  * Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` if every
  * chunk has to be fed, and nothing is written: before the first byte, with bytes held back or events pending, with a
@@ -127,9 +128,10 @@ aside_status aside_dialect_tool_trigger(const struct aside_dialect *dialect,
 int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes);
 
 /**
- * Tells the scanner that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts go on as if
- * they had been fed. `last` is the last one of them (0 to 255), which may decide whether a tag after it is a marker. Call it before any
- * other call for this scanner, except for `aside_scanner_quiet()`, and for those that return what is held and take thoughts.
+ * Notes that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts continue as if
+ * they had been fed. `last` is the last one of them (0 to 255), which may decide whether a tag after it is a marker. Call it
+ * before any other call for this scanner, except for `aside_scanner_quiet()`, and for those that return held bytes and take
+ * thoughts.
  *
  * Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` if no such chunk can have been skipped, and for
  * more bytes than any stream has; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
@@ -147,11 +149,12 @@ aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uin
  * ========================================================================== */
 
 /**
- * Finds whether a request wants the thinking in its answer, for `aside_rewriter_options.thinking`. Of `*exchange`, only `path` is read;
- * `body` is the whole body of the request.
+ * Finds whether a request wants the thinking in its answer, for `aside_rewriter_options.thinking`. Of `*exchange`, only `path`
+ * is read; `body` is the whole body of the request.
  *
- * A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is one of
- * Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object, wants it.
+ * A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it
+ * is a Messages request without `thinking`, or with `thinking` that is `disabled`. Any other, and a body that is not a JSON
+ * object, wants it.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_THINKING_` value to `*thinking`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
  * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
@@ -189,7 +192,7 @@ enum {
     ASIDE_HISTORY_NAME_SUMMARY = 7,
     /**
      * All formats: the text of the message, with the markers of `options.dialect`. A message for which that cannot be done
-     * stays as it is.
+     * stays unchanged.
      */
     ASIDE_HISTORY_NAME_TEXT = 8,
 };
@@ -203,7 +206,7 @@ enum {
     ASIDE_HISTORY_TURNS_ALL = 0,
     /** Those since the last message of the user: the loop of tool calls that is running. */
     ASIDE_HISTORY_TURNS_SINCE_USER = 1,
-    /** None: all thinking goes out. */
+    /** None: all thinking is removed. */
     ASIDE_HISTORY_TURNS_NONE = 2,
 };
 
@@ -212,7 +215,7 @@ typedef uint32_t aside_history_turns;
 
 /** How an assistant message without thinking is changed: the values of `aside_history_missing`. */
 enum {
-    /** Nothing: what is there stays. */
+    /** Nothing: existing thinking stays. */
     ASIDE_HISTORY_MISSING_LEAVE = 0,
     /** An empty string under the name, if its value is a string; in Messages, an empty thinking block. */
     ASIDE_HISTORY_MISSING_EMPTY = 1,
@@ -225,7 +228,7 @@ typedef uint32_t aside_history_missing;
 
 /** How blocks and items are treated that a rewriter made, and the server did not: the values of `aside_history_made`. */
 enum {
-    /** They stay as they are. */
+    /** They stay unchanged. */
     ASIDE_HISTORY_MADE_KEEP = 0,
     /**
      * In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
@@ -310,7 +313,7 @@ typedef struct aside_history_report {
 aside_status aside_history_format(const char *path, size_t len, aside_formats *format);
 
 /**
- * Fills `*options` with what a built-in server reads in requests of a format. `name` has `len` bytes and needs no NUL. Set
+ * Fills `*options` for a built-in server and requests of a format. `name` has `len` bytes and needs no NUL. Set
  * `options->size` before the call.
  *
  * Returns `ASIDE_OK`; `ASIDE_NONE` if requests of that format need no change, and `*options` is as it was;
@@ -325,7 +328,7 @@ aside_status aside_history_server_find(const char *name,
                                        struct aside_history_options *options);
 
 /**
- * Fills `*options` with what the text of a server file says of requests of a format. `toml` has `len` bytes and needs no NUL.
+ * Fills `*options` from the text of a server file, for requests of a format. `toml` has `len` bytes and needs no NUL.
  * Set `options->size` before the call.
  *
  * Returns as `aside_history_server_find()`, but `ASIDE_ERROR_DIALECT` with a message that names line and key if the file has an
@@ -348,8 +351,8 @@ const char *aside_history_server_name_at(size_t index, size_t *len);
 
 /**
  * Rewrites the history of a request, so that the server finds the thinking of earlier turns where it reads it. `body` has all
- * `len` bytes of the request. All that the options do not name stays as it came, byte for byte; a body that is not read comes back
- * as it is, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
+ * `len` bytes of the request. All that the options do not name stays unchanged, byte for byte; a body that is not read comes
+ * back as it is, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
  *
  * The host writes `Content-Length` again, and any digest or signature of the body.
  *
@@ -396,7 +399,7 @@ typedef int32_t (*aside_record_fn)(void *user,
 
 /**
  * A cache of the host: it remembers results. It is trusted only if the fresh text is the recorded one. Set all of it
- * to zero, then `size`; later versions may add fields at the end. What `aside_filter` says of callbacks holds for these
+ * to zero, then `size`; later versions may add fields at the end. The rules of `aside_filter` for callbacks hold for these
  * too.
  */
 typedef struct aside_cache {
@@ -421,7 +424,7 @@ typedef struct aside_cache {
 } aside_cache;
 
 /**
- * Adds a cache of the host. It replaces one of the same id. What is used after the call, and what is returned: as for
+ * Adds a cache of the host. It replaces one of the same id. Lifetimes and results are those of
  * `aside_registry_add_filter()`.
  */
 aside_status aside_registry_add_cache(struct aside_registry *registry, const struct aside_cache *cache);
@@ -459,7 +462,7 @@ aside_status aside_registry_remove(struct aside_registry *registry, const char *
 aside_status aside_filter_check(const char *toml, size_t len);
 
 /* ========================================================================== *
- * Reports in full: what became of each byte
+ * Reports in full: what happened to each byte
  *
  * Threads: any thread may call these functions at any time, with the same result too.
  * ========================================================================== */
@@ -473,7 +476,7 @@ typedef struct aside_failed {
     size_t size;
     /** Its id. */
     struct aside_bytes id;
-    /** What went wrong. */
+    /** The reason of the failure. */
     struct aside_bytes reason;
 } aside_failed;
 
@@ -485,7 +488,7 @@ typedef struct aside_failed {
  */
 aside_status aside_compressed_failed(const struct aside_compressed *compressed, size_t index, struct aside_failed *failed);
 
-/** What became of a text part that filters changed, from `aside_compressed_part_report()`. Set `size` before the call. */
+/** The report on a text part that filters changed, from `aside_compressed_part_report()`. Set `size` before the call. */
 typedef struct aside_part_report {
     /** `sizeof(aside_part_report)` of the caller's header. */
     size_t size;
@@ -500,7 +503,7 @@ typedef struct aside_part_report {
 } aside_part_report;
 
 /**
- * Fills `*report` with what became of the part number `index` of those that filters changed: `part_count` of the report.
+ * Fills `*report` with the report on one of the parts that filters changed: number `index` of the report's `part_count`.
  * Set `report->size` before.
  *
  * Returns as `aside_compressed_failed()`.
@@ -512,13 +515,13 @@ aside_status aside_compressed_part_report(const struct aside_compressed *compres
 /** No filter: the stretch was kept. */
 enum { ASIDE_NO_FILTER = -1 };
 
-/** What became of a stretch: the values of `aside_change`. */
+/** The change of a stretch: the values of `aside_change`. */
 enum {
     /** It is in the result, byte for byte. */
     ASIDE_CHANGE_KEPT = 0,
-    /** Other bytes stand for it. */
+    /** Other bytes replace it. */
     ASIDE_CHANGE_REPLACED = 1,
-    /** It is not in the result; a marker line may stand for it. */
+    /** It is not in the result; a marker line may replace it. */
     ASIDE_CHANGE_LEFT_OUT = 2,
 };
 
@@ -538,7 +541,7 @@ typedef struct aside_stretch {
     uint64_t len;
     /** XXH3 (64 bits, seed 0) of its bytes. */
     uint64_t hash;
-    /** What became of it: an `ASIDE_CHANGE_` value. */
+    /** Its change: an `ASIDE_CHANGE_` value. */
     aside_change change;
     /** The filter that changed it: an index into `filters` of the report. `ASIDE_NO_FILTER` if it was kept. */
     int32_t filter;
@@ -556,7 +559,7 @@ aside_status aside_compressed_stretch(const struct aside_compressed *compressed,
                                       struct aside_stretch *stretch);
 
 /**
- * Finds `len` bytes at `start` of a part's original, to show what was left out. `original` is the text of the part number
+ * Finds `len` bytes at `start` of a part's original, to show omitted text. `original` is the text of the part number
  * `part` as it came in (`part` of its `aside_part_report`): `original_len` bytes. `*out` becomes a range of it.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if this is another text, or no filter changed that part;
@@ -586,7 +589,7 @@ size_t aside_min_compressible(void);
 size_t aside_min_budget(void);
 
 /**
- * Returns whether a text is of a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
+ * Returns whether a text is in a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
  * read.
  */
 int32_t aside_is_protected(const char *text, size_t len);

@@ -1,11 +1,11 @@
-//! What a stretch of a stream is meant for, and what may be open where a stream starts. Matcher, dialect and scanner all speak of
-//! channels, so this file must depend on none of them.
+//! The channels of a stream, and the spans that may be open where it starts. Matcher, dialect and scanner all use channels, so
+//! this file must depend on none of them.
 
 use std::{fmt, str::FromStr};
 
 use serde::Deserialize;
 
-/// What a stretch of the stream is meant for.
+/// The purpose of a stretch of the stream.
 ///
 /// ```
 /// use aside::Channel;
@@ -20,9 +20,9 @@ use serde::Deserialize;
 pub enum Channel {
     /// The answer.
     Content = 0,
-    /// What the model thinks. APIs call its field `reasoning_content`, `reasoning` or `thinking`.
+    /// The model's thinking. APIs call its field `reasoning_content`, `reasoning` or `thinking`.
     Thinking = 1,
-    /// What the model tells the user on the way to the answer.
+    /// The model's remarks to the user on the way to the answer.
     Narration = 2,
     /// A tool call, for the host's own tool parser.
     Tool = 3,
@@ -45,7 +45,7 @@ impl fmt::Display for Channel {
     }
 }
 
-/// What is open at byte 0 of a stream.
+/// The span that is open at byte 0 of a stream.
 ///
 /// ```
 /// use aside::{Channel, Start};

@@ -1,7 +1,16 @@
-//! How near two names are to each other, so that an error can name what was perhaps meant. Nothing here may allocate.
+//! How near two names are to each other, so that an error can suggest the intended one. Nothing here may allocate.
 
 /// The most bytes of a name of a dialect, pattern or key. A caller's name may be longer, and is cut.
 pub const LONGEST: usize = 64;
+
+/// Returns the distance of a known name that may have been meant, or `None` if it is too far from the one that was asked for: more
+/// than half of the longer one must be changed, and the known one does not begin with the other.
+pub fn near(asked: &[u8], known: &[u8]) -> Option<usize> {
+    let edits = distance(asked, known);
+    let is_beginning =
+        asked.len() > 1 && known.get(..asked.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(asked));
+    (is_beginning || edits * 2 <= asked.len().max(known.len())).then_some(edits)
+}
 
 /// Returns how many edits turn one name into the other (Levenshtein), in any ASCII case. It allocates nothing, because an error
 /// that names the nearest may be written when there is no memory.

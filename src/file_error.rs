@@ -1,5 +1,5 @@
-//! Says what is wrong with a TOML file: the line, the key, and what to write instead. Files may be anybody's, so every
-//! error here takes time linear in the file, is of bounded length, and holds no control characters that would act on a
+//! Says what is wrong with a TOML file: the line, the key, and what to write instead. Files may come from anybody, so every
+//! error here takes time linear in the file, has bounded length, and contains no control characters that would act on a
 //! terminal.
 
 use std::{borrow::Cow, fmt, ops::Range};
@@ -29,9 +29,25 @@ pub struct FileError {
     message: String,
 }
 
+/// Returns a file's text with LF at the ends of its lines, so that strings of several lines say the same if the file was checked
+/// out with CR LF.
+pub(crate) fn with_lf(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() }
+}
+
 /// Reads a file's shape. `T` refuses keys that it does not know.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, FileError> {
-    toml::from_str(text).map_err(|error| FileError::of_toml::<T>(text, &error))
+    toml::from_str(text).map_err(|error| {
+        if is_path(text) {
+            return FileError::at(text, None, format!("{} looks like a path: pass the text of the file", quoted(text)));
+        }
+        FileError::of_toml::<T>(text, &error)
+    })
+}
+
+/// Returns whether a text looks like the path of a file, and not like TOML.
+fn is_path(text: &str) -> bool {
+    !text.contains(['\n', '=', '[', '#']) && (text.ends_with(".toml") || text.contains(['/', '\\']))
 }
 
 impl FileError {
@@ -47,7 +63,7 @@ impl FileError {
         &self.key
     }
 
-    /// Returns what is wrong, without the place.
+    /// Returns the message, without the place.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
@@ -61,7 +77,7 @@ impl FileError {
         FileError { line, key, message: shown(&message.into(), LONGEST_MESSAGE) }
     }
 
-    /// The fault that the TOML library found.
+    /// Returns the fault that the TOML library found.
     fn of_toml<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> FileError {
         if error.message() == TOO_DEEP {
             return FileError::at(text, too_deep(text), "a key has too many parts");
@@ -94,12 +110,12 @@ impl fmt::Display for FileError {
     }
 }
 
-/// What a message quotes, between backticks and cut to a bounded length.
+/// Returns a text as a message quotes it, between backticks and cut to a bounded length.
 pub(crate) fn quoted(text: &str) -> String {
     format!("`{}`", cut(text, LONGEST_QUOTE))
 }
 
-/// The beginning of a text, to the end of a character, and an ellipsis where it goes on.
+/// Returns the beginning of a text, cut between two characters, with an ellipsis if the text is longer.
 fn cut(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return text.into();
@@ -108,7 +124,8 @@ fn cut(text: &str, most: usize) -> Cow<'_, str> {
     format!("{}…", &text[..end]).into()
 }
 
-/// The text without control characters, line ends and tabs apart, cut to a bounded length: errors are read on terminals.
+/// Returns the text without control characters other than line ends and tabs, cut to a bounded length: errors are read on
+/// terminals.
 fn shown(text: &str, most: usize) -> String {
     let mut shown = String::new();
     for character in cut(text, most).chars() {
@@ -121,12 +138,12 @@ fn shown(text: &str, most: usize) -> String {
     cut(&shown, most).into_owned()
 }
 
-/// What the TOML library says of a key with too many dots, without its place.
+/// The TOML library's message for a key with too many dots, without its place.
 const TOO_DEEP: &str = "recursion limit";
 /// The dots of the shortest such key.
 const MOST_DOTS: usize = 80;
 
-/// The place of the first such key. All else in the file is well formed, so that no value has as many dots.
+/// Returns the place of the first such key. Everything else in the file is well formed, so that no value has as many dots.
 fn too_deep(text: &str) -> Option<Range<usize>> {
     let mut dots = 0;
     for (at, byte) in BareBytes::new(text) {
@@ -177,7 +194,7 @@ impl<'a> Location<'a> {
         place
     }
 
-    /// The key with its table: `span.open`.
+    /// Returns the key with its table: `span.open`.
     fn path(&self) -> String {
         let (table, key) = (cut(self.table, LONGEST_KEY), cut(self.key, LONGEST_KEY));
         let dot = if table.is_empty() || key.is_empty() { "" } else { "." };
@@ -185,7 +202,7 @@ impl<'a> Location<'a> {
     }
 }
 
-/// The lines of the file that begin in no string, up to the one that the byte is in.
+/// Returns the lines of the file that do not begin in a string, up to the one that the byte is in.
 fn rows(text: &str, at: usize) -> impl Iterator<Item = &str> {
     let ends = BareBytes::new(text).filter(|&(_, byte)| byte == b'\n');
     let starts = std::iter::once(0).chain(ends.map(|(end, _)| end + 1));
@@ -225,7 +242,7 @@ impl<'a> BareBytes<'a> {
                     at += 1;
                     break;
                 }
-                // A text may end with one or two quotes of its own.
+                // A text may itself end with one or two quotes.
                 _ => match run(at) {
                     quotes @ 3.. => {
                         at += quotes;

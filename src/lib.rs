@@ -2,7 +2,7 @@
 //!
 //! # The problem
 //!
-//! A model writes one stream of text, and marks in it what is meant for whom: `<think>` … `</think>`, code fences, message
+//! A model writes one stream of text, and marks the purpose of each part in it: `<think>` … `</think>`, code fences, message
 //! headers, tags with attributes; each family of models does it in its own way. The stream arrives in chunks that are cut
 //! anywhere, also in the middle of a marker or of a character. Code that searches each chunk for the markers shows thinking as
 //! the answer, or loses bytes, as soon as a cut falls in the wrong place.
@@ -61,7 +61,7 @@
 //! | `templates` | no | `Dialect::find_for_rendered_template`, which renders a chat template with the variables of a request |
 
 #![deny(unsafe_code, missing_docs, missing_debug_implementations)]
-// What Clippy says of interfaces.
+// Clippy's lints for interfaces.
 #![warn(
     clippy::missing_errors_doc,
     clippy::missing_panics_doc,

@@ -45,7 +45,7 @@ pub fn copy_text(text: &str) -> Result<String> {
     Ok(copy)
 }
 
-/// Returns bytes as text. What is not UTF-8 becomes U+FFFD.
+/// Returns bytes as text. Invalid UTF-8 becomes U+FFFD.
 pub fn lossy(bytes: &[u8]) -> Result<Cow<'_, str>> {
     if let Ok(text) = str::from_utf8(bytes) {
         return Ok(Cow::Borrowed(text));

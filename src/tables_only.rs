@@ -1,6 +1,6 @@
 //! Tables of TOML files, read strictly: where a file must have a table, an array is an error.
 
-/// Reads these types from tables alone. What serde derives, which is a function here (`remote = "Self"`), would also take an
+/// Reads these types from tables alone. Serde's derived code, which is a function here (`remote = "Self"`), would also take an
 /// array, with each value by its position.
 macro_rules! tables_only {
     ($($table:ident),+) => {$(

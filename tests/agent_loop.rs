@@ -1,4 +1,4 @@
-//! Runs `examples/agent_loop.rs`: what the model reads of each command, in order.
+//! Runs `examples/agent_loop.rs`: the model's input for each command, in order.
 
 #![cfg(all(feature = "compress", unix))]
 

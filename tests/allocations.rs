@@ -64,8 +64,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The allocations of feeding and finishing two streams in a row. A dialect with calls makes room for a long head when the
-/// first one comes, and keeps it: there, the streams come after another one.
+/// Returns the allocations of feeding and finishing two streams in a row. A dialect with calls reserves capacity for a long
+/// head when the first one comes, and keeps it: there, the streams follow another one.
 fn allocations(pair: &Pair, start: &str, chunks: &[&[u8]]) -> usize {
     let mut scanner = support::scanner(&pair.library, Some(start), None);
     if pair.has_calls() {
@@ -105,8 +105,8 @@ fn the_count_counts() {
     drop(list);
 }
 
-/// One large event, however its bytes come, must not cost a rewriter memory after the next small one, or after the end. Before,
-/// its bytes, what is known of them and the output are held.
+/// Checks that one large event, however its bytes arrive, costs a rewriter no memory after the next small one, or after the
+/// end. Before that, its bytes, their analysis and the output are held.
 #[test]
 fn a_rewriter_gives_the_room_of_a_large_event_back() {
     const LARGE: usize = 1_000_000;
@@ -174,8 +174,8 @@ fn a_rewriter_gives_the_room_of_a_large_event_back() {
     }
 }
 
-/// The most bytes that a rewriter takes: new, and after three events with text of which nothing is held. Thousands of them wait
-/// for their next event at the same time.
+/// Checks the most bytes that a rewriter takes: new, and after three events with text of which nothing is held. Thousands of
+/// rewriters wait for their next event at the same time.
 #[test]
 fn rewriters_take_few_bytes() {
     let chat = |token: &str| {
@@ -252,7 +252,7 @@ fn point_4_nothing_is_allocated_after_new() {
     }
 }
 
-/// The bytes that a scanner takes, made and after this text.
+/// Returns the bytes that a scanner takes, made and after this text.
 fn memory(dialect: &Dialect, calls: bool, text: &[u8]) -> (isize, isize) {
     let before = LIVE.get();
     let mut scanner = Scanner::with_options(dialect, &ScannerOptions::new().calls(calls)).unwrap();
@@ -263,7 +263,8 @@ fn memory(dialect: &Dialect, calls: bool, text: &[u8]) -> (isize, isize) {
     (new, LIVE.get() - before)
 }
 
-/// The option alone takes no more than what it is kept in, and a dialect with tables takes no more than the option.
+/// Checks that the option alone takes no more than the box that it is kept in, and that a dialect with tables takes no more
+/// than the option.
 #[test]
 fn calls_take_few_bytes() {
     for pair in Pair::all() {
@@ -271,14 +272,14 @@ fn calls_take_few_bytes() {
         let (plain, with_calls) = (memory(dialect, false, b""), memory(dialect, true, b""));
         assert!(with_calls.0 - plain.0 <= 512, "{name}: {plain:?} and {with_calls:?} bytes");
         assert!(!pair.has_calls() || with_calls == plain, "{name}: {plain:?} and {with_calls:?} bytes");
-        // What is held of an opener stays within the room that was made.
+        // The held part of an opener stays within the reserved capacity.
         let opener = pair.reference.spans.iter().flat_map(|span| span.open.first()).next();
         let (new, fed) = memory(dialect, true, opener.map_or("", String::as_str).as_bytes());
         assert_eq!(new, fed, "{name}");
     }
 }
 
-/// Whoever wants calls told apart makes room for a long head once, and for nothing else.
+/// Checks that a scanner that reports calls reserves capacity for a long head once, and for nothing else.
 #[test]
 fn telling_calls_apart_allocates_nothing() {
     let mut random = Random::announced("telling_calls_apart_allocates_nothing");
@@ -345,8 +346,8 @@ fn point_4_text_without_headers_allocates_nothing() {
 
 // Memory that runs out. A panic or an abort here would be the failure: no call that can say it may do that.
 
-/// Does `work` again and again, with its first, second, … allocation refused, until none is left to refuse. Each time it
-/// must fail with that and free what it took. Returns how many allocations there were.
+/// Does `work` again and again, with its first, second, … allocation refused, until none is left to refuse. Each time it must
+/// fail with that error and free its memory. Returns how many allocations there were.
 fn refused<T, E: PartialEq + std::fmt::Debug>(full: E, mut work: impl FnMut() -> Result<T, E>) -> usize {
     drop(work().unwrap());
     for number in 1.. {
@@ -375,7 +376,7 @@ const HEADERS: &[u8] =
 #[test]
 fn refused_memory_is_an_error_of_the_stream() {
     let collect = ScannerOptions::new().collect(1 << 20);
-    // Longer than what a scanner makes room for at once.
+    // Longer than the capacity that a scanner reserves at once.
     let long = format!("a<thinking x='{}'>d</thinking>e", "y".repeat(600)).into_bytes();
     for (name, text) in [
         ("thought-stream", TAGS),
@@ -406,7 +407,7 @@ fn refused_memory_is_an_error_of_the_stream() {
     }
 }
 
-/// What came before the failure stands, and after a reset all is well.
+/// Checks that events before the failure stay valid, and that a reset restores everything.
 #[test]
 fn refused_memory_loses_no_byte_before_it_and_nothing_after_a_reset() {
     let dialect = Pair::find("thought-stream").library;
@@ -439,7 +440,7 @@ fn refused_memory_loses_no_byte_before_it_and_nothing_after_a_reset() {
             break;
         }
         failures += 1;
-        // What is kept for the next stream was made by now: a new scanner allocates again.
+        // The memory kept for the next stream has been allocated by now: a new scanner allocates again.
         scanner = Scanner::with_options(&dialect, &options).unwrap();
     }
     assert!(failures > 3, "{failures} failures");
@@ -454,7 +455,7 @@ fn refused_memory_is_an_error_of_whole_texts() {
     assert!(refused(JoinError::OutOfMemory, || dialect.join(b"a", b"b", &options)) > 0);
 }
 
-/// Makes a template so long that what was found for it is not kept, so that it is read each time.
+/// Makes a template so long that its result is not cached, so that it is read each time.
 fn not_kept(template: &str) -> String {
     format!("{template}{{# {} #}}", "x".repeat(64 * 1024))
 }
@@ -464,7 +465,7 @@ fn a_template_that_there_is_no_memory_to_keep_is_found() {
     let name = |found: Result<(aside::Dialect, aside::Start), aside::UnknownTemplate>| {
         found.map(|(dialect, start)| (dialect.name().to_owned(), start))
     };
-    // The first call loads the dialects. Once what it found is kept, it takes no memory to find it again.
+    // The first call loads the dialects. Once the result is cached, finding it again takes no memory.
     let template = "<|im_start|></think><tool_call>";
     let first = name(aside::Dialect::find_for_template(template));
     REFUSE.set(1);
@@ -492,7 +493,7 @@ fn a_template_that_there_is_no_memory_to_keep_is_found() {
     assert!(refused > 0);
 }
 
-/// The first call loads the dialects.
+/// Checks the lookup by a template, whose first call loads the dialects.
 #[test]
 fn refused_memory_is_an_error_of_a_template() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/field/templates");
@@ -583,7 +584,7 @@ fn refused_memory_is_an_error_of_an_event_stream_with_calls() {
     }
 }
 
-/// What came before the failure stands, and after a reset all is well.
+/// Checks that output before the failure stays valid, and that a reset restores everything.
 #[test]
 fn refused_memory_loses_nothing_of_an_event_stream_after_a_reset() {
     let dialect = Pair::find("qwen3").library;
@@ -595,7 +596,7 @@ fn refused_memory_loses_nothing_of_an_event_stream_after_a_reset() {
         whole(&mut Rewriter::new(&dialect, &Default::default()).unwrap(), &mut wanted).unwrap();
         assert_ne!(wanted, answer.as_bytes());
         for number in 1.. {
-            // What is kept for the next stream is made anew by a new one.
+            // A new rewriter allocates the memory that is kept for the next stream.
             let mut rewriter = Rewriter::new(&dialect, &Default::default()).unwrap();
             let mut out = Vec::new();
             REFUSE.set(number);
@@ -614,7 +615,7 @@ fn refused_memory_loses_nothing_of_an_event_stream_after_a_reset() {
     }
 }
 
-// Finding dialects, in C as in Rust: what was loaded is found without memory, and what is not known is said without any.
+// Finding dialects, in C as in Rust: loaded dialects are found without memory, and unknown names are reported without any.
 
 /// Counts the allocations of `work`, of which the first would be refused.
 fn counted<T>(work: impl FnOnce() -> T) -> (T, usize) {
@@ -655,7 +656,7 @@ fn lookups_of_loaded_dialects_allocate_nothing() {
     }
 }
 
-/// A C call's message.
+/// Returns the message of a C call.
 fn said() -> String {
     unsafe { CStr::from_ptr(c::aside_last_error().cast()) }.to_str().unwrap().to_owned()
 }
@@ -729,7 +730,7 @@ fn lookups_in_c_allocate_nothing_after_preload() {
     }
 }
 
-/// A proxy asks for every request and answer.
+/// Checks that the gate allocates nothing: a proxy calls it for every request and answer.
 #[test]
 fn the_gate_and_the_counts_allocate_nothing() {
     use sse::{Exchange, RequestModel};
@@ -750,7 +751,7 @@ fn the_gate_and_the_counts_allocate_nothing() {
     assert_eq!((stats.content_bytes, stats.held, count), (2, 4, 0));
 }
 
-/// Each fails, and none takes memory to say why.
+/// Checks that each call fails, and that none allocates for its message.
 #[test]
 fn messages_in_c_allocate_nothing() {
     let (null, none) = (std::ptr::null_mut::<std::ffi::c_void>(), std::ptr::null());
@@ -811,7 +812,7 @@ fn messages_in_c_allocate_nothing() {
     unsafe { c::aside_scanner_free(scanner) };
 }
 
-/// The most memory that reading a list of tools takes, and whether it is refused.
+/// Returns the most memory that reading a list of tools takes, and whether it is refused.
 fn reading(text: &str, max_tools: Option<usize>) -> (isize, bool) {
     let before = LIVE.get();
     MOST.set(before);
@@ -819,8 +820,8 @@ fn reading(text: &str, max_tools: Option<usize>) -> (isize, bool) {
     (MOST.get() - before, is_refused)
 }
 
-/// A list that is not one is refused at its first fault, and one that is too long unread, so that nobody makes a host keep what it
-/// refuses. A list that is read takes a multiple of its text at most.
+/// Checks that a malformed list is refused at its first fault, and one that is too long unread, so that nobody can make a host
+/// keep a list that it refuses. A list that is read takes at most a multiple of its text.
 #[test]
 fn a_list_of_tools_takes_bounded_memory() {
     let repeated = |head: &str, unit: &str, tail: &str, len: usize| {
@@ -862,7 +863,7 @@ fn a_list_of_tools_takes_bounded_memory() {
 struct Owned(c::Handle, unsafe extern "C" fn(c::Handle));
 
 impl Owned {
-    /// Takes what a function has made; the status if that is NULL.
+    /// Takes the object that a function has made; the status if that is NULL.
     fn new(handle: c::Handle, free: unsafe extern "C" fn(c::Handle)) -> Result<Owned, i32> {
         if handle.is_null() { Err(unsafe { c::aside_last_status() }) } else { Ok(Owned(handle, free)) }
     }
@@ -884,7 +885,7 @@ fn text_of(call: impl FnOnce(*mut usize) -> *mut u8) -> Result<(), i32> {
     Owned::new(call(&mut len).cast(), c::aside_free).map(drop)
 }
 
-/// Feeds a call writer with what a scanner reports.
+/// Feeds a call writer with a scanner's events.
 struct Writing {
     writer: c::Handle,
     status: i32,
@@ -928,9 +929,9 @@ fn drain(mut call: impl FnMut(usize, *mut c::EventArray) -> i32) -> Result<(), i
 const CALL: &str =
     "<think>a</think><tool_call>\n{\"id\": \"7\", \"arguments\": {\"a\": \"b\"}, \"name\": \"f\"}\n</tool_call>";
 
-/// Whatever of C's makes an object, or says that it may run out of memory. Handles of dialects are made before: see
-/// `refused_memory_is_a_status_of_lookups_in_c`, and `refused_memory_is_a_status_of_a_handle_in_c` for what ends the process
-/// up to its handle.
+/// Checks all functions of C that make an object, or are documented to run out of memory. Handles of dialects are made before:
+/// see `refused_memory_is_a_status_of_lookups_in_c`, and `refused_memory_is_a_status_of_a_handle_in_c` for allocations that end
+/// the process.
 #[test]
 fn refused_memory_is_a_status_of_each_function_in_c() {
     type Work<'a> = Box<dyn FnMut() -> Result<(), i32> + 'a>;
@@ -1058,10 +1059,11 @@ fn refused_memory_is_a_status_of_each_function_in_c() {
     assert!(points > 10, "{points} points");
 }
 
-/// Does `call` with its last allocations refused, one after the other, of which there are `count`: those before end the process.
+/// Does `call` with its last allocations refused, one after the other, of which there are `count`: those before end the
+/// process.
 fn last_refused<S, T>(count: usize, mut set_up: impl FnMut() -> S, mut call: impl FnMut(&S) -> Result<T, i32>) {
     let mut all = 0;
-    // The first time makes what stays.
+    // The first time allocates memory that stays.
     for _ in 0..2 {
         let state = set_up();
         let before = COUNT.get();
@@ -1079,7 +1081,7 @@ fn last_refused<S, T>(count: usize, mut set_up: impl FnMut() -> S, mut call: imp
     }
 }
 
-/// The header says that the process ends where memory runs out before.
+/// Checks the handle alone: the header says that the process ends if memory runs out before.
 #[test]
 fn refused_memory_is_a_status_of_a_handle_in_c() {
     let toml = "name = 'a'\n[[span]]\nchannel = 'thinking'\nopen = ['<t>']\nclose = ['</t>']\n";

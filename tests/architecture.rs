@@ -1,6 +1,6 @@
-//! Who imports whom in `src`, so that a part can be read without the parts above it. No two folders may import each other,
-//! and no files of one folder may import each other in a circle. This reads the text of the sources: it does not see what
-//! macros write, and it counts no test code.
+//! Checks the imports in `src`, so that a part can be read without the parts above it. No two folders may import each other,
+//! and no files of one folder may import each other in a circle. This reads the text of the sources: it does not see the output
+//! of macros, and ignores test code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,9 +11,9 @@ use support::ROOT;
 /// A file of the crate, as a module.
 #[derive(Debug, Default)]
 struct Module {
-    /// The names of its modules with files of their own.
+    /// The names of its modules that have separate files.
     children: BTreeSet<String>,
-    /// Names that it imports, and what they stand for.
+    /// Names that it imports, and the paths that they refer to.
     imports: Vec<(String, Vec<String>)>,
     /// All paths that it mentions, from the crate's root or from itself.
     paths: Vec<Vec<String>>,
@@ -26,7 +26,7 @@ fn names(path: &str) -> Vec<String> {
     path.split("::").map(ToOwned::to_owned).collect()
 }
 
-/// A path as seen from the module `here`, made one from the crate's root. `None`: it is another crate's, or a local name.
+/// Returns a path in the module `here` as a path from the crate's root. `None`: it is another crate's, or a local name.
 fn from_root(path: &[String], here: &[String], children: &BTreeSet<String>) -> Option<Vec<String>> {
     let mut whole = here.to_vec();
     let mut rest = path;
@@ -46,7 +46,7 @@ fn from_root(path: &[String], here: &[String], children: &BTreeSet<String>) -> O
     Some(whole)
 }
 
-/// The paths of a `use` item's tree, each with the name that it has here.
+/// Returns the paths of a `use` item's tree, each with the name that it has here.
 fn tree(text: &str) -> Vec<(String, Vec<String>)> {
     let text = text.trim();
     let Some(open) = text.find('{') else {
@@ -82,7 +82,7 @@ fn tree(text: &str) -> Vec<(String, Vec<String>)> {
     whole.collect()
 }
 
-/// The paths in a line of code that begin with `crate::` or `super::`.
+/// Returns the paths in a line of code that begin with `crate::` or `super::`.
 fn mentioned(line: &str) -> Vec<Vec<String>> {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
     let mut found = Vec::new();
@@ -97,7 +97,7 @@ fn mentioned(line: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Reads a file that is the module `here`. Returns the modules, with files of their own, that are of its tests.
+/// Reads a file that is the module `here`. Returns the modules in separate files that belong to its tests.
 fn read(source: &str, here: &[String], module: &mut Module) -> BTreeSet<String> {
     let mut test_modules = BTreeSet::new();
     // The inner modules around a line, each with the line that ends it.
@@ -192,7 +192,7 @@ fn read(source: &str, here: &[String], module: &mut Module) -> BTreeSet<String> 
     test_modules
 }
 
-/// The module that a path's item is defined in. An item that a module imports is that of another one.
+/// Returns the module that a path's item is defined in. An item that a module imports is that of another one.
 fn defined_in(modules: &Modules, path: &[String], depth: usize) -> Vec<String> {
     let mut module = Vec::new();
     for (at, name) in path.iter().enumerate() {
@@ -230,7 +230,7 @@ fn modules(sources: &[(String, String)]) -> Modules {
     modules
 }
 
-/// For each folder, which of its files and folders import which. `mod` is the file that stands for a folder.
+/// Returns, for each folder, which of its files and folders import which. `mod` is the file of a folder itself.
 fn folders(modules: &Modules) -> BTreeMap<String, BTreeMap<String, BTreeSet<String>>> {
     let has_files = |path: &[String]| modules.keys().any(|other| other.len() > path.len() && other.starts_with(path));
     let file = |path: &[String]| {
@@ -257,7 +257,7 @@ fn folders(modules: &Modules) -> BTreeMap<String, BTreeMap<String, BTreeSet<Stri
     folders
 }
 
-/// The shortest circle through the file `from`.
+/// Returns the shortest circle through the file `from`.
 fn circle(imports: &BTreeMap<String, BTreeSet<String>>, from: &str) -> Option<Vec<String>> {
     let mut ways = vec![vec![from.to_owned()]];
     let mut seen = BTreeSet::new();
@@ -278,7 +278,7 @@ fn circle(imports: &BTreeMap<String, BTreeSet<String>>, from: &str) -> Option<Ve
     None
 }
 
-/// All circles: the folder, and who imports whom in it.
+/// Returns all circles: the folder, and the imports in it.
 fn circles(modules: &Modules) -> BTreeMap<(String, Vec<String>), String> {
     let mut circles = BTreeMap::new();
     for (folder, imports) in folders(modules) {
@@ -314,7 +314,7 @@ fn no_files_or_folders_import_each_other_in_a_circle() {
     assert!(shown.is_empty(), "imports in a circle:\n{}", shown.join("\n"));
 }
 
-/// The circles of a made-up crate.
+/// Returns the circles of a made-up crate.
 fn made(sources: &[(&str, &str)]) -> Vec<String> {
     let sources: Vec<_> = sources.iter().map(|(file, text)| (file.to_string(), text.to_string())).collect();
     circles(&modules(&sources)).into_iter().map(|((folder, _), shown)| format!("{folder}: {shown}")).collect()

@@ -17,7 +17,7 @@ const MOST: usize = 4096;
 
 /// Inputs whose case contradicts a rule of dialect files.
 const CONTRADICTING: &[&str] = &[
-    // An opener that stands there once more, before any thinking, is removed with its framing.
+    // An opener that is repeated before any thinking is removed with its framing.
     "<|channel><|channel>thought\n<channel|>Hello, world!\nWhat's up?",
 ];
 
@@ -42,7 +42,7 @@ struct CaseCall {
 }
 
 impl CaseCall {
-    /// Arguments are JSON, or the text of what was cut or is broken.
+    /// Arguments are JSON, or the text of a cut or broken call.
     fn call(&self) -> Call {
         let arguments = self.arguments.as_str().map_or_else(|| self.arguments.to_string(), str::to_owned);
         Call { name: self.name.clone(), arguments, id: self.id.clone(), cause: self.cause.clone(), is_repaired: false }

@@ -1,5 +1,6 @@
-//! Tool calls, told apart by the tables of a dialect: every event of a body, at every cut. What is right stands here by hand,
-//! an event a line. No cut may show, no byte may be lost, and a host that does not want calls must see the same spans.
+//! Tool calls, parsed by the tables of a dialect: every event of a body, at every cut. The expected events are written here by
+//! hand, one per line. Cuts must make no difference, no byte may be lost, and a host that does not want calls must see the same
+//! spans.
 
 use std::sync::Arc;
 
@@ -216,7 +217,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     // A head that is cut is not a call; nor is one that does not fit.
     (HEADS, "<calls><call>f<arg", &["text <calls><call>f<arg"]),
     (HEADS, "<calls><call>...<args>{}", &["text <calls><call>...<args>{}"]),
-    // A key that the text's end cuts was being read, and is told.
+    // A key that the text's end cuts off was being read, and is reported.
     (
         PYTHON,
         "<|start|>[f(ke",
@@ -319,7 +320,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "close marker <|end|>",
         ],
     ),
-    // Framing after the opener, and where it may stand; an id up to the first `name_end` of the file.
+    // Framing after the opener, and where it is allowed; an id up to the first `name_end` of the file.
     (
         TYPES,
         "<calls>\n<call:7|f~8;!</call>\n</calls><calls><call:7|g;;!</call>,\n\n</calls>",
@@ -347,7 +348,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "close marker </calls>",
         ],
     ),
-    // Between a key and its value blanks may stand only after a `>`.
+    // Between a key and its value, blanks are allowed only after a `>`.
     (
         TYPES,
         "[call]f[key]k[/key] [value]v[/value][/call]",
@@ -408,7 +409,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// What a scanner reports, a line each; pieces of one text are put together.
+/// The events of a scanner, one per line; pieces of one text are joined.
 #[derive(Default)]
 struct Seen {
     lines: Vec<(String, Vec<u8>)>,
@@ -578,7 +579,7 @@ fn a_forced_close_ends_the_call_its_span_and_the_thinking_around_it() {
     }
 }
 
-/// A dialect with one table of tags.
+/// Returns a dialect with one table of tags.
 fn of_tags(rest: &str) -> String {
     let span = "name = \"own\"\n[[span]]\nchannel = \"tool\"\nopen = [\"<t>\"]\nclose = [\"</t>\"]\n";
     format!("{span}[[span.call]]\nbody = \"tags\"\nkey = [\"<k>\", \"</k>\"]\n{rest}")
@@ -605,7 +606,7 @@ fn reads(toml: &str, start: &str, text: &str, wanted: &[&str]) {
     }
 }
 
-/// Of two closers that overlap, what follows decides which one counts.
+/// Checks that the text after two overlapping closers decides which one counts.
 #[test]
 fn the_closer_counts_after_which_the_call_goes_on() {
     let dialect = of_tags("value = [\"<v>\", \">>\"]\nframing.before_close = \"->\"\nend = \"</e>\"\n");
@@ -623,7 +624,7 @@ fn the_closer_counts_after_which_the_call_goes_on() {
     reads(&dialect, "content", "<t>f<k>k</k><v>a->>></e></t>", &wanted);
 }
 
-/// Values, each with what ends it, in a dialect whose calls have an `end` and in one where the span's closer is that.
+/// Values, each with its end, in a dialect whose calls have an `end` and in one where the span's closer is that.
 #[test]
 fn values_end_where_the_grammar_goes_on() {
     let letters = format!("</v{}>", "w".repeat(24));
@@ -665,7 +666,7 @@ fn values_end_where_the_grammar_goes_on() {
     }
 }
 
-/// After a closer that does not count, a value must end with one that does.
+/// Checks that, after a closer that does not count, a value must end with one that does.
 #[test]
 fn a_call_breaks_where_a_value_with_a_closer_ends_without_one() {
     let dialect = of_tags("value = [\"<v>\", \"</v>\"]\nend = \"</e>\"\n");
@@ -682,7 +683,8 @@ fn a_call_breaks_where_a_value_with_a_closer_ends_without_one() {
     reads(&dialect, "content", "<t>f<k>k</k><v>a</v>b<k>l</k><v>c</v></e></t>", &wanted);
 }
 
-/// A host may stop after an event and feed what is left in other chunks, in which a literal that was seen whole comes again.
+/// Checks a host that stops after an event and feeds the rest in other chunks, in which a literal that was seen whole comes
+/// again.
 #[test]
 fn what_was_seen_whole_comes_again_in_pieces() {
     let toml = of_tags("value = [\"<v>\", \"</v>\"]\nend = \"</e>\"\n").replace("\"</k>\"", "\"\\n=\\n\"");
@@ -706,7 +708,8 @@ fn what_was_seen_whole_comes_again_in_pieces() {
     }
 }
 
-/// The label of an opener's framing makes a closer directly after the opener alone, and an opener is absorbed only there.
+/// Checks that the label of an opener's framing makes a closer directly after the opener alone, and an opener is absorbed only
+/// there.
 #[test]
 fn what_counts_where_a_body_begins_counts_nowhere_else() {
     let toml = of_tags("value = [\"<v>\", \"</v>\"]\n")
@@ -734,7 +737,7 @@ fn what_counts_where_a_body_begins_counts_nowhere_else() {
     assert_eq!(closes("<t>;x</t>a"), pair(";x", "a"));
 }
 
-/// A closer that is a special token breaks the literal of a call that it stands in.
+/// Checks that a closer that is a special token breaks the literal of a call that it is in.
 #[test]
 fn a_special_closer_in_the_middle_of_a_literal_breaks_the_call() {
     let toml = of_tags("value = [\"<v>\", \"</v>\"]\nname_end = [\";\"]\n")
@@ -777,7 +780,7 @@ fn a_mark_may_begin_with_a_blank() {
     reads(&toml, "content", "<t>f;\n<a>1\n/a> \n<b>", &wanted);
 }
 
-/// The blanks that end a word are those before the literal that ends it, which may begin with a blank itself.
+/// Checks that the blanks that end a word are those before the literal that ends it, which may begin with a blank itself.
 #[test]
 fn a_literal_after_a_word_may_begin_with_a_blank() {
     let toml = of_tags("value = [\"<v>\", \"</v>\"]\nend = \"</e>\"\n").replace("\"</k>\"", "\"\\n=\"");
@@ -794,7 +797,7 @@ fn a_literal_after_a_word_may_begin_with_a_blank() {
     reads(&toml, "content", "<t>f<k>a\n\n=<v>1</v></e></t>", &wanted);
 }
 
-/// A header may name a call that is written in tags or in brackets.
+/// Checks that a header may name a call that is written in tags or in brackets.
 #[test]
 fn a_header_names_calls_of_every_body() {
     let with = |body: &str| HEADER.replace("body = \"json\"", body).replace("need_prefix = true\n", "");
@@ -839,7 +842,7 @@ const OF_TOKENS: &[(&[&str], &[&str])] = &[
             "text \"}} y",
         ],
     ),
-    // One that is ordinary text ends nothing, wherever it stands.
+    // One that is ordinary text does not end anything, wherever it is.
     (
         &["§<tool_call>", "{\"name\":\"f\"}", "</tool_call>", "\n", "§</tool_call>", " y"],
         &[
@@ -898,7 +901,7 @@ fn a_closer_that_is_a_special_token_counts_everywhere() {
     }
 }
 
-/// Framing before a closer that is a special token is none itself, also where it comes as one.
+/// Checks that framing before a closer that is a special token is not itself special, even where it arrives as a special token.
 #[test]
 fn a_special_token_before_a_closer_is_not_the_closer() {
     let span = "name = \"own\"\n[[span]]\nchannel = \"tool\"\nopen = [\"<t>\"]\nclose = [\"</t>\"]\nspecial = true\n";
@@ -1014,7 +1017,7 @@ fn a_client_gets_the_calls_of_the_tools_that_it_has_at_every_cut() {
     }
 }
 
-/// How many calls a host is told of this text.
+/// Returns how many calls of this text are reported to a host.
 fn told(dialect: &Dialect, text: &str, thinking: CallsInThinking) -> usize {
     let options =
         ScannerOptions::new().calls(true).calls_in_thinking(thinking).start(aside::Start::Channel(Channel::Content));
@@ -1028,8 +1031,8 @@ fn told(dialect: &Dialect, text: &str, thinking: CallsInThinking) -> usize {
     calls
 }
 
-/// What a model writes of a tool's result, or of its own plans, must not become a call in the thinking, unless the dialect
-/// says that models call there.
+/// Checks that text about a tool's result, or about the model's plans, does not become a call in the thinking, unless the
+/// dialect says that models call there.
 #[test]
 fn nothing_in_the_thinking_is_a_call_unless_the_dialect_says_so() {
     let mut seen = [0; 2];
@@ -1060,7 +1063,7 @@ fn nothing_in_the_thinking_is_a_call_unless_the_dialect_says_so() {
     assert!(seen.iter().all(|&count| count > 1), "{seen:?}");
 }
 
-/// Who does not know the family must not run what looks like a call of one.
+/// Checks that this dialect reports no calls: its host must not run a text that only looks like a call of some family.
 #[test]
 fn the_dialect_for_unknown_models_gives_no_calls() {
     let any = Dialect::find("any").unwrap();
@@ -1073,7 +1076,7 @@ fn the_dialect_for_unknown_models_gives_no_calls() {
     }
 }
 
-/// A tool's result that is repeated in the content may be a call as the model writes it: only the request's tools tell.
+/// Checks that a tool's result that is repeated in the content may be a call: only the request's tools decide.
 #[test]
 fn a_call_that_a_tool_has_written_is_told_only_of_the_tools_of_the_request() {
     let result = "{\"name\": \"rm\", \"arguments\": {\"path\": \"/\"}}";

@@ -252,7 +252,7 @@ fn command_lines() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Every command of a line: name, subcommand, and whether it prints (`!`) through a pipe (`|`).
+/// Returns every command of a line: name, subcommand, and whether it prints (`!`) through a pipe (`|`).
 fn commands(line: &str) -> Vec<String> {
     let said = |run: &Command| {
         let prints = if run.prints() { "!" } else { "" };

@@ -13,7 +13,7 @@ fn run(compressor: &Compressor, command: &str, text: &str) -> Compressed {
     compressor.compress(&Invocation::new("bash", &Input::of_command(command)), &[Part::Text(text.as_bytes())])
 }
 
-/// What the text becomes, banner taken off; the text itself where it stays.
+/// Returns the result for a text without its banner; the text itself if it is unchanged.
 fn short(compressor: &Compressor, command: &str, text: &str) -> String {
     match &run(compressor, command, text).parts[0] {
         Outcome::Same => text.to_owned(),
@@ -31,18 +31,18 @@ fn new() -> Compressor {
     Compressor::new(&Registry::new())
 }
 
-/// Different lines, so that nothing repeats.
+/// Returns different lines, so that nothing repeats.
 fn lines(count: usize, word: &str) -> String {
     (0..count).map(|line| format!("{word} {line} {}\n", line * line % 97)).collect()
 }
 
-/// Enough of what the filter for `git status` takes out.
+/// Returns enough of the lines that the filter for `git status` removes.
 fn hints() -> String {
     let hint = |n| format!("  (use \"git add <file>...\" to update what will be committed, {n})\n");
     (0..9).map(hint).collect::<String>() + &lines(90, "file")
 }
 
-/// A host's code that fails, or panics, where it is told to.
+/// A host's code that fails, or panics, as configured.
 struct Broken {
     at: &'static str,
     panics: bool,
@@ -161,7 +161,7 @@ fn compressors_of_one_registry_have_what_it_had_and_share_its_caches() {
     assert_eq!((result.report.filters, result.report.hit.as_deref()), (vec![], Some("last-run")));
 }
 
-/// A filter that writes down what it is called for.
+/// A filter that records its calls.
 struct Noted(Arc<Mutex<Vec<String>>>);
 
 impl Filter for Noted {
@@ -212,7 +212,7 @@ fn a_git_diff_filter_takes_lines_with_a_space_for_context() {
         "commit 1234\n\n    Say why\n\n a.rs | 2 +-\n\ndiff --git a/a.rs b/a.rs\n--- a/a.rs\n+++ b/a.rs\n@@ -1,12 +1,12 @@\n{}--- x\n+y\n",
         " same line\n".repeat(11)
     );
-    // Hunk text repeats, and stays; what comes after it goes.
+    // Hunk text repeats, and stays; repeats after it are removed.
     let text = format!("{show}{}", "noise that is the same\n".repeat(100));
     assert_eq!(short(&new(), "git show", &text), format!("{show}noise that is the same\n[… 99 lines as above]\n"));
 }
@@ -300,7 +300,7 @@ fn colours_and_carriage_returns_defeat_patterns() {
     assert_eq!(short(&new(), "cargo build", &text), "[… 60 lines, 1,720 bytes left out]\ndone\n");
 }
 
-/// What is left at 4,000 bytes.
+/// Returns the result at 4,000 bytes.
 fn kept(command: &str, text: &str) -> String {
     short(&new().budget(4000).unwrap(), command, text)
 }
@@ -436,7 +436,8 @@ fn a_failing_filter_is_dropped_and_the_others_go_on() {
     assert_eq!(result.report.filters, ["repeats"]);
 }
 
-/// Not in the next part, nor in the next window of a stream, whose report would grow with the text.
+/// Checks that it is not asked for the next part either, nor for the next window of a stream, whose report would grow with the
+/// text.
 #[test]
 fn a_filter_that_has_failed_is_not_asked_again_in_the_call() {
     static ASKED: AtomicUsize = AtomicUsize::new(0);
@@ -572,7 +573,7 @@ fn json_of_a_hundred_megabytes_passes_unchanged_without_a_budget() {
     let json = format!("[\n{}1]", row.repeat((100 << 20) / row.len()));
     let result = run(&new(), "curl x", &json);
     assert_eq!((&result.parts[..], result.report.failed.len()), (&[Outcome::Same][..], 0));
-    // A budget is a limit, for what is not JSON too.
+    // A budget is a limit, for text other than JSON too.
     for (text, is_json) in [(&json[..], true), (&json[..json.len() - 1], false)] {
         let result = run(&new().budget(10_000).unwrap(), "curl x", text);
         assert!(matches!(&result.parts[0], Outcome::Text(text) if text.len() <= 10_000));
@@ -662,7 +663,7 @@ fn a_failure_that_was_overwritten_is_there() {
         assert!(result.contains(error) || result.contains("ERROR: checksum mismatch"), "{result}");
         assert!(!result.contains('\x1b'), "{result}");
     }
-    // What tells why is overwritten before what failed is.
+    // The reason is overwritten before the failure is.
     let why = "  Property 'id' is missing in type 'X'\n  but is required in type 'Y'.\n";
     let result = short(&new(), "x", &format!("{noise}{error}\n{why}- starting\n{}{}done\n", frame("/"), frame("-")));
     assert!(result.contains(&format!("{error}\n{why}")), "{result}");
@@ -781,7 +782,7 @@ fn tables_are_no_progress() {
         row(|n| format!("  {}% ✓ copied", n) + if n == 4 { " ✗ lost" } else { "" }),
     ] {
         let result = short(&new(), "x", &(lines(40, "word") + &table));
-        // What is said of the last of some rows that differ in figures alone may stay for them all.
+        // The last of some rows that differ only in figures may represent them all.
         let rows = table.lines().filter(|row| result.contains(row)).count();
         let least = if table.contains("/mnt/other") || table.contains('✗') { 2 } else { table.lines().count() };
         assert!(rows >= least, "{result}");
@@ -820,7 +821,7 @@ fn progress_in_the_words_of_programs() {
 
 #[test]
 fn progress_is_the_same_only_with_the_same_words() {
-    // Two lists of words that one XOR of their rotated hashes could not tell apart.
+    // Two lists of words that one XOR of their rotated hashes could not distinguish.
     const ENDS: [&str; 2] = [
         "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
         "xyxyyyyyxyyyxyyxyxyxxxxxyyxyyyxyyxyxyyxxyxxxyxxyxyxyyyxxxxxyxxxyyxxxxx",
@@ -876,7 +877,7 @@ fn paths_are_folded_for_programs_that_list_them() {
     assert_eq!(short(&new(), "find . -type f", &indented), indented);
 }
 
-/// Blank lines go without a marker, but not all of them.
+/// Checks that blank lines are removed without a marker, but not all of them.
 #[test]
 fn a_text_of_blanks_fits_into_a_budget_and_says_what_went() {
     for unit in ["\n", " \n", "\r\n", "\t", " ", "\x1b[0m\n"] {
@@ -903,7 +904,8 @@ fn the_last_sentence_of_a_host_leaves_room_for_the_text() {
     assert!(short.len() <= 1024 && short.contains(" chars). ]\n"), "{short}");
 }
 
-/// What should stay whole is cut only if it does not fit, and JSON not even then if its white space is enough.
+/// Checks that text that should stay whole is cut only if it does not fit, and JSON not even then if removing its white space
+/// is enough.
 #[test]
 fn protected_text_is_cut_if_it_does_not_fit() {
     let rows = |row: &str| row.repeat(300);

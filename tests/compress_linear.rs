@@ -121,7 +121,7 @@ fn lines_whose_hashes_meet(size: usize) -> Vec<u8> {
     lines.take(size / 9).flat_map(|line| [&line[..], b"\n"].concat()).collect()
 }
 
-/// A hunk of a merge with so many sides that each blank line in it is long work.
+/// Returns a hunk of a merge with so many sides that each blank line in it takes long.
 fn hunk_of_many_sides(size: usize) -> Vec<u8> {
     let marks = size / 16;
     let mut text = format!("{}{} +1,99999999 {}\n", "@".repeat(marks), " -1".repeat(marks - 1), "@".repeat(marks));
@@ -129,13 +129,13 @@ fn hunk_of_many_sides(size: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The only function in which callgrind counts, call by call.
+/// Runs the measured code: callgrind counts only in this function, call by call.
 #[inline(never)]
 fn counted(work: &dyn Fn()) {
     work();
 }
 
-/// Run under valgrind by the tests below: compresses each trap in each size, or lines whose hashes meet, or a hunk of
+/// Compresses, under valgrind for the tests below, each trap in each size, or lines whose hashes meet, or a hunk of
 /// many sides, or reads command lines, and does nothing else.
 #[test]
 #[ignore = "a helper of the tests of this file"]
@@ -178,7 +178,7 @@ fn work() {
         compressor = compressor.budget(budget).unwrap();
     }
     let input = Input::of_command("grep x");
-    // What a process makes once it has read many lines with a word of failure is not in the counts.
+    // Tables that a process builds after many lines with a word of failure are not in the counts.
     let failures = "error: expected `;`\n".repeat(5000);
     let _ = compressor.compress(&Invocation::new("bash", &input), &[Part::Text(failures.as_bytes())]);
     for unit in TRAPS {

@@ -52,7 +52,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What `body` held at most, beyond what was there before.
+/// Returns the most memory that `body` held, beyond the memory in use before.
 fn most(body: impl FnOnce()) -> usize {
     let before = HELD.get().0;
     HELD.set((before, before));
@@ -127,7 +127,7 @@ fn json(number: usize) -> Vec<u8> {
     if number == 0 { b"[".to_vec() } else { b"{\"a\": [1, 2]},\n".repeat(1000) }
 }
 
-/// Lines so short that what is known of each takes more room than its text.
+/// Lines so short that the data about each takes more room than its text.
 fn line_ends(_: usize) -> Vec<u8> {
     b"\n".repeat(10_000)
 }
@@ -203,7 +203,7 @@ fn a_call_needs_a_multiple_of_its_text() {
     }
 }
 
-/// A host that sets a limit pays for the limit and the result, however long the text is.
+/// Checks that a host that sets a limit pays for the limit and the result, however long the text is.
 #[test]
 fn a_bounded_call_needs_a_multiple_of_its_memory() {
     let input = Input::of_command("make");

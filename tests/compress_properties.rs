@@ -73,7 +73,7 @@ fn bytes(random: &mut Random) -> Vec<u8> {
     (0..long).map(|_| *random.pick(ALPHABET)).collect()
 }
 
-/// Recorded outputs with their commands.
+/// Returns recorded outputs with their commands.
 fn recorded() -> Vec<(String, Vec<u8>)> {
     let Some(folder) = support::shared("corpus/tools") else { return Vec::new() };
     let mut texts = Vec::new();
@@ -153,7 +153,7 @@ fn never_worse_deterministic_and_said_in_the_report() {
 #[test]
 fn lines_come_in_order_or_are_markers_that_count_exactly() {
     for (command, text) in &texts() {
-        // What a terminal would change, and what is folded, is looked at elsewhere.
+        // Text that a terminal would change, and folded text, is tested elsewhere.
         let folds = ["find", "grep", "rg ", "git"].iter().any(|word| command.contains(word));
         if folds || text.iter().any(|byte| b"\x1b\r\x08".contains(byte)) || is_protected(text) {
             continue;
@@ -212,7 +212,7 @@ fn a_budget_is_used_and_its_omissions_stand_apart() {
     let mut random = Random::announced("a_budget_is_used_and_its_omissions_stand_apart");
     let is_omission = |row: &&[u8]| matches!(Marker::parse(row), Some(Marker::LeftOut { .. } | Marker::AsAbove { .. }));
     for round in 0..200 {
-        // Verdicts of success that must go leave room, so that only plain texts say how much of it is used.
+        // Verdicts of success that must be removed leave room, so only plain texts show how much of the budget is used.
         let is_plain = round % 2 == 0;
         let mut text = if is_plain { Vec::new() } else { log(&mut random) };
         // From few error regions to nearly nothing else.
@@ -233,7 +233,7 @@ fn a_budget_is_used_and_its_omissions_stand_apart() {
     }
 }
 
-/// A stream may have to let failures go: then no verdict of success stays.
+/// Checks that no verdict of success stays if a stream had to drop failures.
 #[test]
 fn no_stream_is_falsely_green() {
     let mut random = Random::announced("no_stream_is_falsely_green");
@@ -299,7 +299,7 @@ fn no_false_green_and_no_failure_lost() {
     }
 }
 
-/// A terminal as simple as can be: rows of characters.
+/// Returns the rows of a very simple terminal after this text.
 fn shown(text: &str) -> Vec<String> {
     let mut rows: Vec<Vec<char>> = vec![Vec::new()];
     let (mut row, mut column) = (0usize, 0usize);
@@ -424,7 +424,7 @@ fn a_stream_does_not_depend_on_its_chunks() {
     }
 }
 
-/// Text of a kind that a compressor treats in a way of its own.
+/// Returns text of a kind that a compressor treats specially.
 fn kind(random: &mut Random, kind: usize) -> Vec<u8> {
     let lines = 60 + random.below(400);
     let mut text = String::new();
@@ -491,8 +491,8 @@ fn kind(random: &mut Random, kind: usize) -> Vec<u8> {
 
 const KINDS: usize = 10;
 
-/// Every kind of text, as a call and as a stream that has room for it: both say the same, whatever the command was and however it
-/// ended. The exit code of a stream is told before its first byte or after its last.
+/// Compares, for every kind of text, a call and a stream that has room for it: both must return the same, whatever the command
+/// was and however it ended. The exit code of a stream is set before its first byte or after its last.
 #[test]
 fn a_stream_that_fits_is_a_call() {
     let mut random = Random::announced("a_stream_that_fits_is_a_call");
@@ -557,7 +557,7 @@ fn a_stream_that_fits_is_a_call() {
     }
 }
 
-/// Every kind of text of 1,024 units and more, whole and as a longer one than a call may take.
+/// Checks every kind of text of 1,024 units and more, whole and as a longer one than a call may take.
 #[test]
 fn a_budget_is_a_limit_for_every_kind() {
     let mut random = Random::announced("a_budget_is_a_limit_for_every_kind");
@@ -583,7 +583,7 @@ fn a_budget_is_a_limit_for_every_kind() {
     }
 }
 
-/// A text that is longer than a call may take comes out as from a stream with as much memory, after a banner.
+/// Checks that a text that is too long for a call has the result of a stream with as much memory, after a banner.
 #[test]
 fn a_long_text_of_a_call_goes_as_a_stream_does() {
     let mut random = Random::announced("a_long_text_of_a_call_goes_as_a_stream_does");
@@ -671,7 +671,7 @@ fn a_long_stream_says_how_many_error_regions_went() {
     }
 }
 
-/// Where windows end must not depend on colours.
+/// Checks that the ends of windows do not depend on colours.
 #[test]
 fn a_failure_in_colours_is_not_cut_between_windows() {
     let frames: String = (0..40).map(|n| format!("   at frame {n} of it\n")).collect();
@@ -739,7 +739,7 @@ fn a_long_stream_of_json_is_never_broken_without_a_budget() {
     assert_eq!(result, json.as_bytes());
 }
 
-/// What a stream without a budget makes of a text.
+/// Returns the result of a stream without a budget.
 fn streamed(text: &str, memory: usize) -> String {
     let compressor = Arc::new(Compressor::new(&Registry::new()));
     let mut stream = ToolStream::new(compressor, "bash", Input::of_command("x"), memory).unwrap();
@@ -749,7 +749,7 @@ fn streamed(text: &str, memory: usize) -> String {
     String::from_utf8(result).unwrap()
 }
 
-/// What a stream with a budget makes of a text.
+/// Returns the result of a stream with a budget.
 fn kept(text: &str, budget: usize, memory: usize) -> String {
     let compressor = Arc::new(Compressor::new(&Registry::new()).budget(budget).unwrap());
     let mut stream = ToolStream::new(compressor, "bash", Input::of_command("make"), memory).unwrap();

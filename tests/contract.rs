@@ -1,4 +1,4 @@
-//! Tests the contract of the scanner, point by point; each test is named after what it holds the scanner to. Linear work
+//! Tests the contract of the scanner, point by point; each test is named after its rule. Linear work
 //! is in `linear.rs`, allocations in `allocations.rs`, and equality at every split in `splits.rs`.
 
 use aside::{
@@ -35,7 +35,7 @@ fn point_1_empty_chunks_change_nothing() {
 
 // ------------------------------------------------------------------------------------------------------ 2. lossless
 
-/// Follows a stream's events as they come, not joined, and stops at the first that may not stand where it does.
+/// Follows a stream's events as they come, not joined, and stops at the first that is not allowed at its place.
 struct Inspector {
     at: u64,
     open: Vec<Channel>,
@@ -193,7 +193,7 @@ fn point_3_no_more_is_held_than_max_hold_and_it_is_the_end_of_the_input() {
     }
 }
 
-/// Endings after which what is held could turn out to be a marker.
+/// Endings after which the held bytes could turn out to be a marker.
 fn continuations(dialect: &reference::Dialect) -> Vec<Vec<u8>> {
     let mut whole: Vec<String> = Vec::new();
     for span in &dialect.spans {
@@ -263,7 +263,7 @@ enum Fate {
     Pending,
 }
 
-/// What the byte at `at` is part of, where `prefix` bytes of the text had come when it was held.
+/// Returns the event that the byte at `at` is part of, where `prefix` bytes of the text had arrived when it was held.
 fn fate(events: &[Event], at: usize, prefix: usize) -> Option<Fate> {
     let reaches = |event: &Event| event.offset <= at && at < event.offset + event.bytes.len();
     let index = events.iter().position(reaches)?;
@@ -285,7 +285,7 @@ fn fate(events: &[Event], at: usize, prefix: usize) -> Option<Fate> {
 #[test]
 fn point_3_nothing_is_held_without_need() {
     let mut random = Random::announced("point_3_nothing_is_held_without_need");
-    // What an opener with a table of calls holds, a whole call decides: below.
+    // A whole call decides the bytes that an opener with a table of calls holds: below.
     for pair in Pair::all().into_iter().filter(|pair| !pair.has_calls()) {
         let continuations = continuations(&pair.reference);
         let texts = Texts::new(&pair.reference);
@@ -331,7 +331,8 @@ fn needed(pair: &Pair, start: &str, prefix: &[u8], held: &[u8], continuations: &
     false
 }
 
-/// What the byte at `at` is part of, for a host that wants calls told apart: what may come in pieces, or what comes whole.
+/// Returns the event that the byte at `at` is part of, for a host that wants calls: one that may come in pieces, or one that
+/// comes whole.
 fn fate_of_call(
     events: &[Event],
     at: usize,
@@ -346,12 +347,12 @@ fn fate_of_call(
     Some((std::mem::discriminant(&event.what), event.channel, fate))
 }
 
-/// The same for tables of calls: some continuation must make something else of the first byte that is held, or it is part of
-/// a word that comes whole.
+/// Checks the same for tables of calls: some continuation must change the role of the first held byte, or it is part of a word
+/// that comes whole.
 #[test]
 fn point_3_nothing_of_a_call_is_held_without_need() {
     let mut random = Random::announced("point_3_nothing_of_a_call_is_held_without_need");
-    // Of the tests' own dialects: those of models have heads that no piece here completes.
+    // Only the tests' own dialects: those of models have heads that no piece here completes.
     let is_own = |pair: &Pair| pair.reference.name.starts_with("calls-") && pair.reference.header.is_none();
     for pair in Pair::all().into_iter().filter(is_own) {
         let tables = CallPieces::of_spans(&pair.reference);
@@ -374,7 +375,7 @@ fn point_3_nothing_of_a_call_is_held_without_need() {
             for end in 1..=text.len() {
                 scanner.feed(&text[end - 1..end], |_| {}).unwrap();
                 let (held, prefix) = (scanner.held(), &text[..end]);
-                // Where a character is cut, only its other bytes can tell, and the ends are of whole ones.
+                // Where a character is cut, only its other bytes can decide, and the ends are of whole ones.
                 if std::str::from_utf8(held).is_err_and(|error| error.error_len().is_none()) {
                     continue;
                 }
@@ -393,9 +394,9 @@ fn point_3_nothing_of_a_call_is_held_without_need() {
     }
 }
 
-/// Whether these bytes are the same whatever comes, and decide what comes after them: the key of a member, which is framing
-/// whether it means something or not; the framing before a closer, which is framing between calls too; a raw quote, which is of
-/// the value with what is quoted; and the end of a call that broke its grammar, which is text.
+/// Returns whether these bytes are the same whatever comes, and decide what comes after them: the key of a member, which is
+/// framing whether it means something or not; the framing before a closer, which is framing between calls too; a raw quote,
+/// which is of the value with what is quoted; and the end of a call that broke its grammar, which is text.
 fn is_state(pair: &Pair, held: &[u8]) -> bool {
     let spans = || pair.reference.spans.iter().filter(|span| !span.calls.is_empty());
     let closers =
@@ -420,7 +421,7 @@ fn needed_for_call(pair: &Pair, prefix: &[u8], held: usize, ends: &[String]) -> 
     false
 }
 
-/// A character of which bytes are still to come.
+/// Returns whether bytes of the last character are still missing.
 fn unfinished(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
 }
@@ -523,7 +524,8 @@ fn point_6_text_never_cuts_a_character() {
     });
 }
 
-/// A long chunk in which a marker seems to begin and does not is text at once; its last character may be cut all the same.
+/// Checks that a long chunk in which a marker seems to begin and does not is text at once; its last character may be cut all
+/// the same.
 #[test]
 fn point_6_a_chunk_that_is_all_text_cuts_no_character() {
     let mut scanner = Scanner::new(&Dialect::find("qwen3").unwrap());
@@ -754,13 +756,13 @@ fn stopped_and_fed_on_in_other_chunks() {
                 break;
             }
         }
-        // What is due still comes, with the next feed or with the end.
+        // Events that are due are still reported, with the next feed or at the end.
         scanner.finish(|event| support::push(&mut got, event)).unwrap();
         pair.same(Some(start), &[text], &wanted, &got);
     });
 }
 
-/// A marker after more than fits into what a scanner makes room for at once.
+/// Checks a marker after more bytes than a scanner reserves capacity for at once.
 #[test]
 fn stopped_behind_a_long_hold_the_rest_is_the_same() {
     let span = "tag = { names = [\"thinking\"], closer = \"same\", attributes = 65536 }\n";
@@ -974,7 +976,7 @@ fn an_unterminated_thought_survives_the_end() {
 
 // -------------------------------------------------------------------------------------------------- stray closers
 
-/// The events of a text in the content for a host that has stray closers removed, fed byte by byte.
+/// Returns the events of a text in the content for a host that has stray closers removed, fed byte by byte.
 fn dropping(dialect: &Dialect, text: &str) -> Vec<Event> {
     let mut scanner = support::scanner_with_stray(dialect, "content", StrayClose::Drop);
     support::run(&mut scanner, &support::bytes(text.as_bytes()))
@@ -1008,7 +1010,7 @@ fn a_removed_stray_closer_is_one_after_other_text() {
     let content = |dialect: &Dialect, text: &str| {
         String::from_utf8(reference::channel(&dropping(dialect, text), "content")).unwrap()
     };
-    // The first thing of an answer, or of what comes after a span: as the dialect says, with its framing.
+    // The beginning of an answer, or of the text after a span: as the dialect says, with its framing.
     for text in ["</think>\n\nYes.", "<think>hm</think>\n\n</think>\n\nYes."] {
         assert_eq!(content(&qwen3, text), "Yes.", "{text}");
     }
@@ -1025,7 +1027,7 @@ fn a_removed_stray_closer_is_one_after_other_text() {
     assert_eq!(content(&once, "<think>hm</think>a</think>b"), "ab");
 }
 
-/// It says nothing of what came before: neither events nor counts nor thoughts.
+/// Checks that it changes nothing about the text before it: neither events nor counts nor thoughts.
 #[test]
 fn a_removed_stray_closer_reclassifies_nothing() {
     let qwen3 = Dialect::find("qwen3").unwrap();
@@ -1039,7 +1041,7 @@ fn a_removed_stray_closer_reclassifies_nothing() {
     }
 }
 
-/// A dialect says what else a closer is: that counts, and the file is read as without the option.
+/// Checks that a closer that is another marker too counts as that, and that the file is read as without the option.
 #[test]
 fn a_removed_stray_closer_gives_way_to_another_marker() {
     let file =
@@ -1059,7 +1061,7 @@ fn own(span: &str) -> Dialect {
     Dialect::load(&format!("name = \"own\"\n[[span]]\nchannel = \"thinking\"\n{span}")).unwrap()
 }
 
-/// The text of a channel, fed byte by byte.
+/// Returns the text of a channel, fed byte by byte.
 fn text_of(dialect: &Dialect, start: Option<&str>, text: &str, channel: Channel) -> String {
     let events = support::run(&mut support::scanner(dialect, start, None), &support::bytes(text.as_bytes()));
     String::from_utf8(reference::channel(&events, channel.as_str())).unwrap()

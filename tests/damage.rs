@@ -1,5 +1,5 @@
-//! Examples of every dialect, damaged at random, as models and servers damage them: whatever is left of a call, no door tells it
-//! as whole if its arguments are not a JSON object.
+//! Examples of every dialect, damaged at random, as models and servers damage them: whatever is left of a call, no interface
+//! reports it as whole if its arguments are not a JSON object.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ use support::Pair;
 use support::calls::{Call, calls};
 use support::rewriting::rewrite;
 
-/// What a client can read. Half a pair of surrogates is JSON too, though not every client makes a string of it.
+/// Returns whether a client can read this. Half a pair of surrogates is JSON too, though not every client makes a string of it.
 fn is_object(arguments: &str) -> bool {
     arguments.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(arguments).is_ok()
 }
 
-/// Deletes, doubles, swaps, inserts and replaces bytes, and loses or doubles what may be a marker.
+/// Deletes, doubles, swaps, inserts and replaces bytes, and loses or doubles possible markers.
 fn damage(random: &mut Random, text: &mut Vec<u8>, others: &Texts) {
     for _ in 0..1 + random.below(3) {
         if text.is_empty() {
@@ -55,7 +55,7 @@ fn damage(random: &mut Random, text: &mut Vec<u8>, others: &Texts) {
     }
 }
 
-/// What an answer says that is not a stream.
+/// Returns the rewritten answer of a body that is not a stream.
 fn body(pair: &Pair, options: &Options, body: &Value) -> Value {
     let out = rewrite(&pair.library, options, [body.to_string().as_bytes()]);
     serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"))
@@ -66,8 +66,8 @@ fn rounds() -> usize {
     std::env::var("ASIDE_MADE").map_or(40, |count| count.parse().unwrap())
 }
 
-/// Damages one marker of a call: a closer of a value, `end`, or what opens or closes its span. Returns false where the text has
-/// none.
+/// Damages one marker of a call: a closer of a value, `end`, or the opener or closer of its span. Returns false where the text
+/// has none.
 fn damage_marker(random: &mut Random, text: &mut Vec<u8>, markers: &[Vec<u8>]) -> bool {
     let is_here = |at: &usize| markers.iter().any(|marker| text[*at..].starts_with(marker));
     let places: Vec<usize> = (0..text.len()).filter(is_here).collect();
@@ -91,8 +91,8 @@ fn damage_marker(random: &mut Random, text: &mut Vec<u8>, markers: &[Vec<u8>]) -
     true
 }
 
-/// The limit is what a trial of the rule left. Nearly all that is left here is a marker inside a value, whose damage makes another
-/// value.
+/// Checks a limit that a trial of the rule has shown. Nearly all remaining cases are a marker inside a value, whose damage
+/// makes another value.
 #[test]
 fn a_damaged_marker_makes_no_other_call_without_a_sign() {
     let mut random = Random::announced("a_damaged_marker_makes_no_other_call_without_a_sign");

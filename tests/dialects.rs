@@ -1,4 +1,4 @@
-//! Loads dialect files that cannot be used: the author of one must learn what is wrong, on which line and in which key.
+//! Loads dialect files that cannot be used: the author of one must learn the error, its line and its key.
 //! Asks also for names that no built-in dialect has.
 
 use aside::{Channel, Dialect, Kind, Start};
@@ -20,14 +20,14 @@ fn good() -> String {
     GOOD.join("\n")
 }
 
-/// The good file with one line (counted from 1) put in the place of another.
+/// Returns the good file with one line (counted from 1) put in the place of another.
 fn with(line: usize, text: &str) -> String {
     let mut lines = GOOD;
     lines[line - 1] = text;
     lines.join("\n")
 }
 
-/// Refused, with the line, a key that ends so, and all of these words in the message.
+/// Checks that a file is refused, with the line, a key that ends so, and all of these words in the message.
 fn refused(file: &str, line: usize, key: &str, words: &[&str]) {
     let error = match Dialect::load(file) {
         Ok(_) => panic!("this is no dialect, yet it was read:\n{file}"),
@@ -105,10 +105,10 @@ fn what_stands_in_a_text_is_no_key() {
         refused(&file, GOOD.len() + line, "example.contet", &["unknown key `contet`"]);
     };
     unknown("input = '''\n[THINK]\nhm = 1\n[/THINK]\n'''", 6);
-    // An escaped quote ends no text, and quotes may stand before its end.
+    // An escaped quote does not end a text, and quotes may precede its end.
     unknown("input = \"\"\"\\\"\"\"\n[THINK]\n\\\\\"\"\"\"\" # '''", 4);
     unknown("thoughts = ['''a'''', '''\n[THINK]\n''']", 4);
-    // None of these goes on in the next row.
+    // None of these continues in the next row.
     for row in ["input = \"'''\"", "input = '\"\"\"'", "input = \"\\\"'''\"", "input = '''a''' # it's \"\"\""] {
         let file = format!("{}[[example]]\n{row}\n[[span]]\nopne = []\n", good());
         refused(&file, GOOD.len() + 3, "span.opne", &["unknown key `opne`"]);
@@ -116,7 +116,7 @@ fn what_stands_in_a_text_is_no_key() {
     refused(&with(8, "keep = '''\n[THINK]\nhm = 1\n'''"), 8, "span.keep", &["bool"]);
 }
 
-/// To compare each with each would take minutes.
+/// Checks a large file: comparing each marker with each other would take minutes.
 #[test]
 fn however_many_markers_there_are_one_too_many_is_enough() {
     for (key, line, channel) in [("drop", 2, "content"), ("close", 7, "thinking")] {
@@ -159,7 +159,7 @@ fn a_wrong_type_is_refused() {
     refused(&with(4, "[span]"), 4, "span", &[]);
 }
 
-/// What a file's error says to write instead. `line` 0 is an error of the whole file.
+/// Checks the advice in a file's error. `line` 0 is an error of the whole file.
 fn advised(file: &str, line: usize, key: &str, message: &str) {
     let error = Dialect::load(file).map(drop).expect_err(file);
     let place = (error.line().unwrap_or_default(), error.key());
@@ -199,7 +199,7 @@ fn a_key_of_another_table_is_put_there() {
     }
     advised(&with(2, "open = ['<a>']"), 2, "open", "`open` is not a key here: put it below [[span]]");
     advised(&with(2, "family = 'x'"), 2, "family", "`family` is not a key here: put it below [[span]] or [header]");
-    advised(&with(8, "example = []"), 8, "span.example", "`example` is a table of its own: write [[example]]");
+    advised(&with(8, "example = []"), 8, "span.example", "`example` is a separate table: write [[example]]");
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn an_opener_that_is_a_closer_too_is_said() {
     refused(&any_case, 6, "span.open", &["is both an opener and a closer"]);
 }
 
-/// However long what they quote is, messages are of bounded length and end with a character.
+/// Checks that messages have a bounded length and end with a whole character, however long the quoted text is.
 #[test]
 fn what_messages_quote_is_cut() {
     let long = "é".repeat(100_000);
@@ -290,7 +290,7 @@ fn what_messages_quote_is_cut() {
     }
 }
 
-/// An array's values stand for no keys.
+/// Checks that the values of an array are not taken for keys.
 #[test]
 fn an_array_is_no_table() {
     let words = ["takes a table, not a list: write `"];
@@ -345,10 +345,10 @@ fn a_key_of_too_many_parts_is_refused_with_its_line() {
     refused(&format!("x = {}", "[".repeat(100)), 1, "x", &["recurse"]);
 }
 
-/// Both markers of a conflict are in the message.
+/// Checks that both markers of a conflict are in the message.
 fn conflict(file: &str, line: usize, first: &str, second: &str) {
     let error = match Dialect::load(file) {
-        Ok(_) => panic!("two markers that cannot be told apart:\n{file}"),
+        Ok(_) => panic!("two markers that cannot be distinguished:\n{file}"),
         Err(error) => error,
     };
     let message = error.message();
@@ -368,7 +368,7 @@ fn markers_that_cannot_be_told_apart_are_named_both() {
     conflict(&with(2, r#"drop = ["<a>>"]"#), 2, "<a>", "<a>>");
 }
 
-/// The good file with further lines: a conflict on the line counted from the first of them.
+/// Checks the good file with further lines: a conflict on the line counted from the first of them.
 fn conflict_behind(more: &str, line: usize, first: &str, second: &str) {
     conflict(&format!("{}{more}", good()), GOOD.len() - 1 + line, first, second);
 }
@@ -377,7 +377,7 @@ fn conflict_behind(more: &str, line: usize, first: &str, second: &str) {
 fn a_tag_and_a_literal_that_cannot_be_told_apart() {
     let tag = |names: &str, rest: &str| format!("[[span]]\nchannel = \"tool\"\ntag = {{ names = [{names}]{rest} }}\n");
     conflict_behind(&tag("\"a\"", ""), 3, "<a>", "<a>");
-    // A longer name is another tag, and a literal that goes on after `<a>` begins with one.
+    // A longer name is another tag, and a literal that continues after `<a>` begins with one.
     Dialect::load(&format!("{}{}", good(), tag("\"ab\"", ""))).unwrap();
     let long = with(6, r#"open = ["<b>c"]"#);
     conflict(&format!("{long}{}", tag("\"b\"", "")), 11, "<b>c", "<b>");
@@ -455,7 +455,7 @@ fn a_marker_that_begins_as_code_does_is_refused_beside_code() {
     let guarded = |text: &str| with(2, r#"guard = ["fences"]"#).replace(r#"["<a>"]"#, text);
     Dialect::load(&guarded(r#"["<`>"]"#)).unwrap();
     refused(&guarded(r#"["<b>", "```"]"#), 6, "open", &["```", "guard"]);
-    // Of a fence's line, up to three spaces would be markers.
+    // Up to three spaces of a fence's line would be markers.
     refused(&guarded(r#"["<b>", "  "]"#), 6, "open", &["`  `", "guard"]);
     Dialect::load(&guarded(r#"["<b>"]"#).replace(r#"after_open = "\n""#, r#"before_open = " ""#)).unwrap();
     refused(&format!("{}quote = \"~\"\n", guarded(r#"["<b>"]"#)), 9, "quote", &["~", "guard"]);
@@ -668,7 +668,7 @@ fn what_opens_a_span_has_words() {
     assert_eq!(Dialect::load(&good()).unwrap().family(0), Some("mine"));
 }
 
-/// What ends a call takes the bytes of what ends its span, so that the span would go on to the end of the text.
+/// Checks that a call's end may not contain the end of its span: the span would continue to the end of the text.
 #[test]
 fn a_marker_that_another_one_takes_first_is_refused() {
     let file = |span: &str, call: &str| {
@@ -681,7 +681,7 @@ fn a_marker_that_another_one_takes_first_is_refused() {
     let key = r#"key = ["<k>", "</k>"]"#;
     for (span, call, line, member, says) in [
         (literals, format!("{key}\nend = '</t>'"), 11, "end", "leave `end` out"),
-        (literals, format!("{key}\nend = '</t>\\n'"), 11, "end", "cannot be told apart"),
+        (literals, format!("{key}\nend = '</t>\\n'"), 11, "end", "cannot be distinguished"),
         ("tag = { names = ['t'] }", format!("{key}\nend = '</t>'"), 10, "end", "the span's closer"),
         (literals, r#"key = ["</t>k", "</k>"]"#.to_owned(), 10, "key", "after a value"),
         (literals, "key = [\"</e>\", \"</k>\"]\nend = '</e>'".to_owned(), 10, "key", "after a value"),
@@ -699,4 +699,22 @@ fn a_marker_that_another_one_takes_first_is_refused() {
     let scanner = scanner.as_mut().unwrap();
     scanner.feed("<t>f<a><k>x</k><v>1</v></t>Yes.", |_| ()).unwrap();
     assert_eq!(scanner.counts(aside::Channel::Content).bytes, 4);
+}
+
+#[test]
+fn a_path_is_not_the_text_of_a_file() {
+    for path in ["mine.toml", "dialects/mine", r"C:\dialects\mine.toml"] {
+        let error = Dialect::load(path).unwrap_err();
+        assert_eq!(error.to_string(), format!("`{path}` looks like a path: pass the text of the file"));
+    }
+    assert!(!Dialect::load("name = 'dialects/mine.toml").unwrap_err().to_string().contains("path"));
+}
+
+#[test]
+fn a_name_is_near_or_not_named() {
+    assert_eq!(Dialect::find("qwen-3").unwrap_err().nearest()[0], "qwen3");
+    assert!(Dialect::find("glm").unwrap_err().nearest().contains(&"glm-4.5"));
+    let error = Dialect::find("zzzzzzz").unwrap_err();
+    assert!(error.nearest().is_empty());
+    assert_eq!(error.to_string(), "no dialect `zzzzzzz`, and none with a name like it");
 }

@@ -1,4 +1,4 @@
-//! Runs every `[[example]]` of every dialect file: what the file says, the reference and the scanner must agree, however
+//! Runs every `[[example]]` of every dialect file: the file, the reference and the scanner must agree, however
 //! the text is cut.
 
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use reference::{Dialect, Event, Example, ExampleCall, ExampleThought, Thought};
 use support::Pair;
 use support::calls::{Call, calls};
 
-/// What a file's example says that a list of events does not.
+/// Returns the expectations of a file's example that a list of events does not meet.
 fn faults(dialect: &Dialect, example: &Example, events: &[Event]) -> Vec<String> {
     let mut faults = Vec::new();
     let channels = [
@@ -90,7 +90,7 @@ fn the_scanner_agrees_at_every_split() {
     }
 }
 
-/// With the calls of those that list some.
+/// Checks the examples' calls too, where they list some.
 #[test]
 fn calls_are_those_of_the_files_at_every_split() {
     for pair in Pair::all().iter().filter(|pair| pair.has_calls()) {
@@ -121,7 +121,7 @@ fn call(wanted: &ExampleCall) -> Call {
     Call { name, arguments, id, cause, is_repaired: false }
 }
 
-/// Which family wrote a text is not sure there, and a call that is told is run.
+/// Checks that this dialect reports no calls: it cannot be sure of the family, and a reported call is run.
 #[test]
 fn no_call_is_told_by_the_dialect_of_all_families() {
     let any = Pair::find("any");

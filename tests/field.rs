@@ -22,7 +22,7 @@ struct Case {
 }
 
 impl Case {
-    /// What becomes of a channel otherwise than the case says.
+    /// Returns the channel's difference from the case.
     fn difference(&self, events: &[reference::Event]) -> Option<String> {
         let wanted = [("content", &self.content), ("thinking", &self.thinking), ("tool", &self.tool)];
         let different = wanted.into_iter().find_map(|(channel, wanted)| {
@@ -59,7 +59,7 @@ fn run(file: &Path) {
     assert!(wrong.is_empty(), "{} of {} cases are not right:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 
-/// `ASIDE_FIELD` names another file of cases.
+/// Checks the cases of a file; `ASIDE_FIELD` names another file.
 #[test]
 fn cases_from_the_field() {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/field/cases.jsonl");

@@ -108,7 +108,7 @@ fn a_misspelt_name_is_met_by_the_nearest() {
     assert!(Dialect::find_for_model("no-such-model").unwrap_err().nearest().next().is_none());
 }
 
-/// The start that a pattern names is that of scanners too; the tables stay those of the file.
+/// Checks that the start that a pattern names is that of scanners too; the tables stay those of the file.
 #[test]
 fn a_dialect_that_was_found_by_a_model_starts_as_the_model_does() {
     let thinking = Start::Channel(Channel::Thinking);
@@ -125,18 +125,18 @@ fn a_dialect_that_was_found_by_a_model_starts_as_the_model_does() {
     assert_eq!(Dialect::find_for_model("kimi-k2-thinking").unwrap().start(), content);
 }
 
-/// A file of the project, as TOML.
+/// Returns a file of the project, as TOML.
 fn file(path: &str) -> toml::Table {
     std::fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap().parse().unwrap()
 }
 
-/// The patterns that a file lists under `models`.
+/// Returns the patterns that a file lists under `models`.
 fn patterns(file: &toml::Table) -> Vec<String> {
     let models = file.get("models").and_then(|models| models.as_array()).into_iter().flatten();
     models.map(|entry| entry.as_str().unwrap_or_else(|| entry["pattern"].as_str().unwrap()).to_owned()).collect()
 }
 
-/// However a point release is spelt, it is known only where it is listed.
+/// Checks that a point release is known only where it is listed, whatever its spelling.
 #[test]
 fn no_release_that_is_not_listed_finds_its_elder() {
     let all: Vec<String> =
@@ -170,7 +170,7 @@ fn no_release_that_is_not_listed_finds_its_elder() {
     assert!(tried > 5_000, "{tried} names");
 }
 
-/// What is listed as writing no thinking is reached: no dialect knows it.
+/// Checks that the models listed as writing no thinking are reached: no dialect knows them.
 #[test]
 fn every_model_without_thinking_is_said_to_be_one() {
     let silent = patterns(&file("src/dialect/without_thinking.toml"));

@@ -57,7 +57,7 @@ fn each_finds_its_dialect_and_start() {
     assert!(count > 50, "{count} templates");
 }
 
-/// What is found by reading a template, and by rendering it.
+/// Returns the results of reading a template, and of rendering it.
 fn ways(template: &str) -> Vec<Result<(Dialect, Start), UnknownTemplate>> {
     vec![
         Dialect::find_for_template(template),
@@ -74,7 +74,7 @@ fn every_file_is_in_the_index() {
     assert_eq!(files, listed);
 }
 
-/// The variables of a request say where its answer starts.
+/// Checks that the variables of a request say where its answer starts.
 #[cfg(feature = "templates")]
 #[test]
 fn the_variables_of_a_request_count() {
@@ -125,7 +125,7 @@ fn variables_that_cannot_be_are_refused() {
     assert_eq!(error.to_string(), "the template has the markers of no dialect");
 }
 
-/// What looks deep or long and is not, or is none of the compiler's business, is rendered.
+/// Checks that a template is rendered that only looks deep or long, or whose depth does not concern the compiler.
 #[cfg(feature = "templates")]
 #[test]
 fn harmless_templates_are_rendered() {
@@ -152,7 +152,7 @@ fn harmless_templates_are_rendered() {
     }
 }
 
-/// What the turns of a template have that its dialect does not take, and why that is so.
+/// The text in the turns of a template that its dialect does not read, and the reason.
 #[cfg(feature = "templates")]
 const DIFFERENCES: [(&str, &str, &[&str]); 6] = [
     (
@@ -199,7 +199,7 @@ const DIFFERENCES: [(&str, &str, &[&str]); 6] = [
     ),
 ];
 
-/// What a dialect makes of the turns that its templates write.
+/// Checks how a dialect reads the turns that its templates write.
 #[cfg(feature = "templates")]
 #[test]
 fn turns_are_read_as_the_template_means_them() {

@@ -6,16 +6,16 @@ use std::hint::black_box;
 use aside::Dialect;
 use support::callgrind::{self, SIZES};
 
-/// The work of four times the file, at most: 4.2 times, and what lists that grow and sorted tables of keys take
-/// beyond that. What looks at each byte again for each byte takes 16 times the work.
+/// The work of four times the file, at most: 4.2 times, and the overhead of growing lists and sorted tables of keys. Quadratic
+/// code takes 16 times the work.
 const MOST: f64 = 5.0;
 
-/// `unit`, as often as it fits into `size` bytes.
+/// Returns `unit`, as often as it fits into `size` bytes.
 fn repeated(unit: &str, size: usize) -> String {
     unit.repeat((size / unit.len()).max(1))
 }
 
-/// `line` for 0, 1, 2 and so on, up to `size` bytes.
+/// Returns `line` for 0, 1, 2 and so on, up to `size` bytes.
 fn numbered(size: usize, line: impl Fn(usize) -> String) -> String {
     let mut text = String::with_capacity(size);
     for number in 0.. {
@@ -27,7 +27,7 @@ fn numbered(size: usize, line: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// What a file may be full of: each a byte, or a few, again and again.
+/// The units that a file may be full of: each a byte, or a few, again and again.
 const UNITS: [&str; 34] = [
     "a",
     "1",
@@ -65,8 +65,7 @@ const UNITS: [&str; 34] = [
     "<",
 ];
 
-/// Where in a file that may stand, `|` being its place. The first fault of some is what they are full of, of others it
-/// comes after.
+/// The places of those units in a file, at `|`. In some the units are the first fault, in others it comes after them.
 const PLACES: [&str; 11] = [
     "|",
     "x = |",
@@ -81,7 +80,7 @@ const PLACES: [&str; 11] = [
     "name = \"x\" |\nx = 1",
 ];
 
-/// A file that is full of a unit in a place.
+/// Returns a file that is full of a unit in a place.
 fn run(place: &str, unit: &str, size: usize) -> String {
     place.replace('|', &repeated(unit, size))
 }
@@ -313,7 +312,7 @@ fn refused(name: &str, file: &str) -> Option<String> {
     Dialect::load(file).err().map(|error| error.to_string())
 }
 
-/// The only function in which callgrind counts, call by call.
+/// Runs the measured code: callgrind counts only in this function, call by call.
 #[inline(never)]
 fn counted(name: &str, file: &str) {
     let said = refused(name, file).expect("a file that cannot be used");
@@ -323,7 +322,7 @@ fn counted(name: &str, file: &str) {
 /// The most bytes that an error says.
 const LONGEST: usize = 8 << 10;
 
-/// Run under valgrind by the tests below: reads the files of the job in its sizes, and does nothing else.
+/// Reads, under valgrind for the tests below, the files of the job in its sizes, and does nothing else.
 #[test]
 #[ignore = "a helper of the tests of this file"]
 fn work() {
@@ -341,7 +340,7 @@ fn sizes(job: &str) -> [usize; 3] {
     if job == "large" { [2000, 256 << 10, 1 << 20] } else { SIZES }
 }
 
-/// The large files are few: what is counted is the same as of smaller ones.
+/// Returns whether a job has this name. There are few large files, because the counts are the same for smaller ones.
 fn is_of(job: &str, name: &str) -> bool {
     let (is_many, is_filter) = (name.starts_with("many "), name.starts_with("filter "));
     match job {
@@ -371,7 +370,7 @@ fn many_of_anything_are_linear() {
     linear("many");
 }
 
-/// Their tests are run too.
+/// Checks filter files too, whose tests are run.
 #[cfg(feature = "compress")]
 #[test]
 fn filters_of_many_of_anything_are_linear() {

@@ -19,8 +19,11 @@ fn built_in_files_pass_their_tests() {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        if let Err(error) = check_filter(&text) {
-            wrong.push(format!("{}: {error}", path.display()));
+        // Windows may check files out with CR LF.
+        for text in [text.replace('\n', "\r\n"), text] {
+            if let Err(error) = check_filter(&text) {
+                wrong.push(format!("{}: {error}", path.display()));
+            }
         }
         assert!(ids.contains(&name.as_str()), "the filter of {name}.toml has another id");
     }
@@ -35,7 +38,7 @@ fn the_file_in_the_manual_passes_its_tests() {
     check_filter(file).unwrap();
 }
 
-/// A built-in filter's tests pass too where the command is wrapped up, and where the output has colours and CR LF.
+/// Checks that a built-in filter's tests pass too where the command is wrapped up, and where the output has colours and CR LF.
 #[test]
 fn neither_wrappers_nor_colours_hide_an_output() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("filters");
@@ -92,10 +95,10 @@ fn scripts_of_packages_select_the_filters_of_their_tools() {
     }
 }
 
-/// A file that would be right, as lines to break.
+/// The lines of a valid file, which tests break one by one.
 const GOOD: [&str; 7] = [r#"id = "mine""#, "", "[[run]]", r#"command = ["mine"]"#, "", "[[rule]]", r"drop = ['^ok ']"];
 
-/// The good file with one line (counted from 1) put in the place of another is refused so.
+/// Checks how the good file is refused with one line (counted from 1) put in the place of another.
 fn refused(line: usize, text: &str, at: usize, key: &str, words: &str) {
     let mut lines = GOOD;
     lines[line - 1] = text;
@@ -124,7 +127,7 @@ fn wrong_files_are_refused_with_line_and_key() {
     refused(7, "drop = ['a']\nuntil = 'x'", 6, "rule", "needs a `from`");
     refused(7, "drop = ['a']\nfrom = '('", 8, "rule.from", "unclosed group");
     refused(7, "drop = ['[a-c]{1000000}']", 7, "rule.drop", "10485760 bytes");
-    // A pattern that is long is not shown, only what is wrong with it.
+    // A long pattern is not shown, only its fault.
     refused(7, &format!("drop = ['{}(']", "a".repeat(600)), 7, "rule.drop", "error: unclosed group");
     refused(7, "drop = ['a', '']", 7, "rule.drop", "write `'^'` for every line");
     refused(7, "keep = ['']", 7, "rule.keep", "write `'^'` for every line");
@@ -139,7 +142,7 @@ fn wrong_files_are_refused_with_line_and_key() {
     let names = GOOD.join("\n").replace(r#"["mine"]"#, &format!("[{}]", "'a',".repeat(5000)));
     let error = Registry::empty().add_toml(&names).unwrap_err();
     assert_eq!(error.to_string(), "more than 4096 names in `tools` and the [[run]]s");
-    // What to write instead, as of dialect files.
+    // The error says what to write instead, as with dialect files.
     refused(3, "[run]", 3, "run", "write [[run]]");
     refused(6, "[rule]", 6, "rule", "write [[rule]]");
     refused(7, "drop = ['a']\n[test]\nname = 'x'", 8, "test", "write [[test]]");
@@ -178,7 +181,7 @@ fn wrong_files_are_refused_with_line_and_key() {
     }
 }
 
-/// Text of a machine format comes to a filter as it is, if at all, in a test as in a call.
+/// Checks that text of a machine format reaches a filter unchanged, if at all, in a test as in a call.
 #[test]
 fn tests_of_a_file_see_what_a_call_would_show() {
     let check = |accepts: &str, end: &str| {
@@ -221,14 +224,14 @@ fn a_files_own_tests_are_run() {
     assert_eq!(error.line(), Some(9));
 }
 
-/// The filters that change this text, as the output of this command.
+/// Returns the filters that change this text, as the output of this command.
 fn used(registry: Registry, input: &Input, text: &str) -> Vec<String> {
     let result = Compressor::new(&registry).compress(&Invocation::new("bash", input), &[Part::Text(text.as_bytes())]);
     assert_eq!(result.parts[0] == Outcome::Same, result.report.filters.is_empty());
     result.report.filters
 }
 
-/// A fallback is for lines that no rule of another filter file decided on, of commands that run something.
+/// Checks that a fallback is for lines that no rule of another filter file decided on, of commands that run something.
 #[test]
 fn a_fallback_is_for_lines_that_no_other_filter_decided_on() {
     let ticks: String = (0..100).map(|line| format!("✓ the part number {line} of {}\n", line * 7)).collect();
@@ -268,7 +271,7 @@ fn a_fallback_is_for_lines_that_no_other_filter_decided_on() {
         registry.add_toml(&format!("id = 'mine'\n[[run]]\ncommand = ['check']\n[[rule]]\n{rule}")).unwrap();
         assert_eq!(used(registry, &Input::of_command("./check"), &ticks), expected, "{rule}");
     }
-    // What a program printed under `cargo run` is its own.
+    // Output of a program under `cargo run` belongs to the program.
     let ran = format!("     Running `target/debug/shop`\n{ticks}");
     assert_eq!(filters("cargo run"), ["passed"]);
     assert_eq!(used(Registry::new(), &Input::of_command("cargo run"), &ran), [""; 0]);
@@ -278,7 +281,7 @@ fn a_fallback_is_for_lines_that_no_other_filter_decided_on() {
     assert_eq!(used(Registry::new(), &Input::of_command("./check"), &hunk), [""; 0]);
 }
 
-/// What the error of a failing test says, for this rule, command, input and expected output.
+/// Returns the error of a failing test, for this rule, command, input and expected output.
 fn told(rule: &str, command: &str, input: &str, output: &str) -> String {
     let test = |kind: &str, name: &str, command: &str, texts: String| {
         format!("[[test]]\nname = \"{name}\"\nkind = \"{kind}\"\ncommand = \"{command}\"\n{texts}\n")
@@ -336,7 +339,7 @@ fn a_test_that_fails_says_what_is_different_and_why() {
     );
     let rows = "{\"a\": 1}\n".repeat(3);
     why("drop = ['^']", "mine", &rows, "x\n", "the input is text of a machine format");
-    // Every test that fails is told.
+    // Every test that fails is reported.
     let test = |name: &str, output: &str| {
         format!("[[test]]\nname = '{name}'\nkind = 'pass'\ncommand = 'mine'\ninput = 'x'\noutput = '{output}'\n")
     };
@@ -380,7 +383,7 @@ fn labels_and_times_before_lines_hide_no_output() {
     assert_eq!(used(Registry::new(), &Input::of_command("./ci"), &text), [""; 0]);
 }
 
-/// Returns what the built-in files say: the id, whether it has a signature, and its tests.
+/// Returns the data of the built-in files: the id, whether it has a signature, and its tests.
 fn built_in_tests() -> Vec<(String, bool, Vec<toml::Value>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("filters");
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -400,14 +403,14 @@ fn plain(first: usize, count: usize) -> String {
     (first..first + count).map(|line| format!("the worker took the job number {} from the queue\n", line * 7)).collect()
 }
 
-/// Every tool with a signature is known by what it prints, among other lines and after other commands.
+/// Checks that every tool with a signature is known by its output, among other lines and after other commands.
 #[test]
 fn a_tool_is_known_by_what_it_prints() {
     let mut wrong = Vec::new();
     for (id, _, tests) in built_in_tests().into_iter().filter(|(_, has_signature, _)| *has_signature) {
         let mut inputs = tests.iter().filter(|test| test["kind"].as_str() != Some("look-alike"));
         let is_known = |test: &toml::Value| {
-            // Several runs, so that what goes is longer than a banner.
+            // Several runs, so that the removed text is longer than a banner.
             let text = (plain(0, 9) + test["input"].as_str().unwrap()).repeat(9);
             let commands = ["./ci", "./prepare && ./run", ""];
             commands.iter().all(|command| used(Registry::new(), &Input::of_command(command), &text).contains(&id))
@@ -420,7 +423,7 @@ fn a_tool_is_known_by_what_it_prints() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// What only looks like the lines of a tool opens no section of it.
+/// Checks that lines that only look like those of a tool do not open its section.
 #[test]
 fn what_looks_like_a_tool_opens_no_section() {
     let mut wrong = Vec::new();
@@ -436,14 +439,14 @@ fn what_looks_like_a_tool_opens_no_section() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// A run of a tool that is known by its signature.
+/// Returns a run of a tool that is known by its signature.
 fn pytest(first: usize, count: usize) -> String {
     let test = |test: usize| format!("tests/test_m{}.py::test_item_{test} PASSED       [ {}%]\n", test % 9, test % 100);
     let tests: String = (first..first + count).map(test).collect();
     format!("=== test session starts ===\ncollected {count} items\n\n{tests}\n=== {count} passed in 3.20s ===\n")
 }
 
-/// Returns what is left of this text, as the output of this command.
+/// Returns the result for this text, as the output of this command.
 fn left(input: &Input, text: &str) -> String {
     let compressor = Compressor::new(&Registry::new());
     match &compressor.compress(&Invocation::new("bash", input), &[Part::Text(text.as_bytes())]).parts[0] {
@@ -499,7 +502,7 @@ fn what_was_read_has_no_sections() {
     assert_eq!(used(Registry::new(), &Input::of_command("make all"), &far), [""; 0]);
 }
 
-/// A test without a command is for the signature.
+/// Checks that a test without a command is for the signature.
 #[test]
 fn tests_of_a_file_may_be_for_its_signature() {
     let check = |opener: &str| {

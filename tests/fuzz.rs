@@ -1,4 +1,4 @@
-//! Runs the fuzz targets without a fuzzer, so that every test run repeats what fuzzing found: every finding of the past
+//! Runs the fuzz targets without a fuzzer, so that every test run repeats the findings of fuzzing: every finding of the past
 //! (`tests/regressions`), seeds from the vectors and the dialects, and some thousand mutations of them.
 //! `ASIDE_SEEDS=FOLDER` only writes the seeds and the dictionary there, for `scripts/fuzz`.
 
@@ -30,7 +30,7 @@ fn all(name: &str, target: fn(&[u8]), seeds: &[Vec<u8>], mutations: usize) {
     for path in support::files(format!("{ROOT}/tests/regressions/{name}")) {
         run(&path.display().to_string(), target, &std::fs::read(&path).unwrap());
     }
-    // Miri takes seconds for what takes microseconds otherwise: the first seed, and the last three, which in `abi` are an
+    // Miri takes seconds where the processor takes microseconds: the first seed, and the last three, which in `abi` are an
     // event stream, whole texts and tool results.
     let (skipped, mutations) = if cfg!(miri) { (1..seeds.len() - 3, 40) } else { (0..0, mutations) };
     for (number, seed) in seeds.iter().enumerate() {
@@ -98,7 +98,7 @@ fn scanner() {
     all("scanner", targets::scanner::run, &seeds, 10_000);
 }
 
-/// What a text of fences is made of.
+/// The parts of a text of fences.
 const LINES: [&str; 10] = ["\n", "\r\n", "```a\n", "```ab\n", "```c\n", "\n```", "\n```\n", "````", "\n~~~\n", " "];
 
 #[test]

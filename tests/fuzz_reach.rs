@@ -1,16 +1,16 @@
-//! Finds functions and options of the headers that no fuzz target names: what is added to a header must be added to a target.
+//! Finds functions and options of the headers that no fuzz target names: additions to a header must be added to a target.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use support::ROOT;
 
-/// The text of all headers.
+/// Returns the text of all headers.
 fn headers() -> String {
     let paths = ["aside.h", "aside_compress.h", "aside_unstable.h"].map(|name| format!("{ROOT}/include/{name}"));
     paths.map(|path| std::fs::read_to_string(path).unwrap()).concat()
 }
 
-/// A text without what stands between these two.
+/// Returns a text without the parts between these two.
 fn without(text: &str, begin: &str, end: &str) -> String {
     let mut parts = text.split(begin);
     let first = parts.next().unwrap_or_default().to_owned();
@@ -21,7 +21,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|sign: char| !sign.is_alphanumeric() && sign != '_').filter(|word| !word.is_empty())
 }
 
-/// The sources of all targets, without comments.
+/// Returns the sources of all targets, without comments.
 fn sources(folder: &Path) -> String {
     let text = |path: PathBuf| match path.is_dir() {
         true => sources(&path),
@@ -30,18 +30,18 @@ fn sources(folder: &Path) -> String {
     support::files(folder).into_iter().map(text).collect()
 }
 
-/// The comment that ends a text, in one line.
+/// Returns the comment that ends a text, in one line.
 fn comment(text: &str) -> String {
     let comment = text.rsplit("/**").next().unwrap_or_default();
     comment.split_whitespace().filter(|word| *word != "*").collect::<Vec<_>>().join(" ")
 }
 
-/// The names in backquotes of a text.
+/// Returns the names in backquotes of a text.
 fn quoted(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 
-/// A text up to the brace that closes the one before it.
+/// Returns a text up to the brace that closes the one before it.
 fn braced(text: &str) -> &str {
     let mut depth = 1;
     let end = text.find(|sign| {
@@ -54,7 +54,7 @@ fn braced(text: &str) -> &str {
 /// The numbers of a status are left out: `aside_status_text` takes any.
 const NO_OPTION: &str = "aside_status";
 
-/// The functions, options and numbers of options in the headers that the sources do not name.
+/// Returns the functions, options and numbers of options in the headers that the sources do not name.
 fn unnamed(headers: &str, sources: &str) -> Vec<String> {
     let declared = without(headers, "/*", "*/");
     let named: BTreeSet<&str> = words(sources).collect();
@@ -75,7 +75,7 @@ fn unnamed(headers: &str, sources: &str) -> Vec<String> {
         let comment = comment(before);
         let Some((_, set)) = comment.split_once("Set all of it to zero, then ") else { continue };
         let Some((name, rest)) = part.split_once(" {") else { continue };
-        // A struct whose other fields the library fills names those that a caller sets.
+        // A struct that the library fills documents the fields that a caller sets.
         let set = quoted(set.split(';').next().unwrap());
         let fields = without(braced(rest), "/*", "*/");
         // As the tests declare it.

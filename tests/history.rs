@@ -1,4 +1,4 @@
-//! Requests whose history is rewritten: what changes, what stays to the byte, and what each server's file says.
+//! Requests whose history is rewritten: their changes, the bytes that stay, and the rules of each server's file.
 
 use std::{fs, path::Path};
 
@@ -133,7 +133,7 @@ fn a_name_moves_to_the_name_that_is_asked_for() {
             ),
             (r#"{"thinking":"a","role":"assistant"}"#, r#"{"reasoning":"a","role":"assistant"}"#),
             (r#"{"role":"assistant","reasoning":"a"}"#, r#"{"role":"assistant","reasoning":"a"}"#),
-            // Of two, that which is asked for counts, unless it is empty.
+            // If there are two, the requested one counts, unless it is empty.
             (
                 r#"{"role":"assistant","reasoning_content":"a","reasoning":"b"}"#,
                 r#"{"role":"assistant","reasoning":"b"}"#,
@@ -183,7 +183,7 @@ fn what_cannot_be_read_stays_and_is_counted() {
         let body = format!("{{\"messages\":[{message}]}}");
         let (out, report) = rewritten(&body, &chat().name(Name::Thinking));
         assert_eq!((out, report.unread, report.changed), (body.clone(), 1, 0));
-        // It goes out with its turn.
+        // It is removed with its turn.
         let (out, report) = rewritten(&body, &chat().turns(Turns::None));
         assert!(!out.contains("reason") && !out.contains("thinking"), "{out}");
         assert_eq!((report.unread, report.changed), (0, 1));
@@ -274,7 +274,7 @@ fn the_text_gets_the_markers_of_a_dialect() {
             ),
         ],
     );
-    // Thinking that `join` refuses stays as it came, and is counted.
+    // Thinking that `join` refuses stays unchanged, and is counted.
     for message in [
         r#"{"role":"assistant","thinking":"It says </think>.","content":"b"}"#,
         r#"{"role":"assistant","thinking":"a","content":"<think>a</think>b"}"#,
@@ -294,7 +294,7 @@ fn the_text_gets_the_markers_of_a_dialect() {
     assert_eq!(out, r#"{"messages":[{"role":"assistant","content":"<think>\na\n</think>\n\nb"}]}"#);
 }
 
-/// Every dialect writes thinking that it reads again, or refuses to.
+/// Checks that every dialect writes thinking that it can read again, or refuses to write it.
 #[test]
 fn every_dialect_reads_what_is_written() {
     let body = r#"{"messages":[{"role":"assistant","reasoning":"Hm, a\nb.","content":"Yes."}]}"#;
@@ -667,7 +667,7 @@ struct Bodies {
     out: String,
 }
 
-/// The name of a member, and what writes its value.
+/// The name of a member, and the writer of its value.
 type MemberOf<'a> = (&'a str, fn(&mut Bodies));
 
 impl Bodies {
@@ -710,7 +710,7 @@ impl Bodies {
         self.out.push(']');
     }
 
-    /// An object with some of these members, in any order, each at most once.
+    /// Writes an object with some of these members, in any order, each at most once.
     fn object(&mut self, members: &[MemberOf]) {
         let mut left: Vec<usize> = (0..members.len()).collect();
         self.out.push('{');
@@ -896,7 +896,7 @@ fn without(message: &Value) -> Value {
 
 const FORMATS: [Format; 3] = [Format::Chat, Format::Messages, Format::Responses];
 
-/// Lone halves of surrogate pairs, which `serde_json` does not read, become U+FFFD.
+/// Parses a body; lone halves of surrogate pairs, which `serde_json` does not read, become U+FFFD.
 fn parsed(body: &str) -> Value {
     let body = body.replace("\\ud83d\\ude00", "😀").replace("\\ud83d", "\u{fffd}");
     serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"))
@@ -938,7 +938,7 @@ fn what_is_not_named_stays_to_the_byte() {
         let (_, tail) = body.rsplit_once(']').unwrap();
         assert!(out.ends_with(tail), "{body}\n{out}");
         assert!(out.starts_with(head) || report.thinking_off, "{body}\n{out}");
-        // Everything but thinking is the same, whatever became of that.
+        // Everything but thinking is the same, whatever happened to that.
         let list = list.split('"').nth(1).unwrap();
         let messages = |body: &str| {
             let mut messages: Vec<Value> = parsed(body)[list].as_array().unwrap().iter().map(without).collect();
@@ -967,7 +967,7 @@ fn what_is_not_named_stays_to_the_byte() {
     }
 }
 
-/// With all turns, a message is written in the same way whatever follows it.
+/// Checks that, with all turns, a message is written in the same way whatever follows it.
 #[test]
 fn a_history_that_grows_keeps_its_beginning() {
     let mut random = Random::announced("a_history_that_grows_keeps_its_beginning");
@@ -985,7 +985,7 @@ fn a_history_that_grows_keeps_its_beginning() {
     }
 }
 
-/// Damaged bodies pass, and are never half rewritten.
+/// Checks that damaged bodies pass, and are never half rewritten.
 #[test]
 fn damage_passes() {
     let mut random = Random::announced("damage_passes");

@@ -22,7 +22,7 @@ const TEMPLATES: &[(&str, &str, &str)] = &[
 
 const THOUGHTS: [&str; 2] = ["The user wants é \"weather\".", "Rain.\nNow the clock."];
 
-/// The request of the third turn, as a client sends it that got the thinking under this name.
+/// Returns the request of the third turn, as a client sends it that got the thinking under this name.
 fn request(name: &str) -> String {
     let turn = |at: usize, tool: &str| {
         let call = json!({"id": format!("functions.{tool}:{at}"), "type": "function", "function": {"name": tool, "arguments": {}}});
@@ -109,7 +109,7 @@ fn the_third_turn_has_the_thinking_where_the_model_had_it() {
     }
 }
 
-/// A template that looks for the markers in the content gets the same prompt from them.
+/// Checks that a template that looks for the markers in the content gets the same prompt from them.
 #[test]
 fn thinking_in_the_text_makes_the_same_prompt() {
     let (file, turn, thinks) = TEMPLATES[0];

@@ -1,4 +1,4 @@
-//! Tests what a host does apart from feeding: budgets and closing by force, tokens, counts, clones. Each is compared with
+//! Tests a host's actions other than feeding: budgets and forced closes, tokens, counts, clones. Each is compared with
 //! a plain calculation over the reference's events, however the text is cut.
 
 use aside::{
@@ -16,16 +16,16 @@ fn scanner(pair: &Pair, start: &str, budget: Option<Budget>) -> Scanner {
 
 // --------------------------------------------------------------------------------------------------------- budgets
 
-/// The length of the character at the start of `text`, or of an invalid byte.
+/// Returns the length of the character at the start of `text`, or of an invalid byte.
 fn character(text: &[u8]) -> usize {
     (1..=text.len().min(4)).find(|&end| std::str::from_utf8(&text[..end]).is_ok()).unwrap_or(1)
 }
 
-/// The events of a whole text, with those of the budget among them.
+/// Returns the events of a whole text, with those of the budget among them.
 fn budgeted(events: &[Event], budget: Budget) -> Vec<Event> {
     let mut out = Vec::new();
     let (mut used, mut is_exceeded) = (0, false);
-    // What a closer without an opener makes thinking counts for the stream.
+    // Text that a closer without an opener turns into thinking counts for the stream.
     let mut content = 0;
     let count = |text: &[u8]| match budget.unit {
         BudgetUnit::Bytes => text.len() as u64,
@@ -228,7 +228,7 @@ fn a_budget_and_a_forced_close_together() {
 
 // ------------------------------------------------------------------------------------------------------------ counts
 
-/// The counts of all channels by plain reckoning.
+/// Returns the counts of all channels, computed plainly.
 fn counted(events: &[Event]) -> [Counts; 4] {
     Channel::ALL.map(|channel| {
         let text = reference::channel(events, channel.as_str());
@@ -288,7 +288,7 @@ fn a_clone_goes_on_as_the_first_would() {
             first.feed(chunk, |event| support::push(&mut events, event)).unwrap();
         }
         let mut second = first.clone();
-        // What the first one is fed now, the second one knows nothing of.
+        // The second one knows nothing of the bytes that the first one gets now.
         first.feed(b"<think></think>```\n", |_| ()).unwrap();
         assert_eq!(second.offset() as usize, before.len());
         for chunk in support::bytes(after) {
@@ -348,7 +348,7 @@ fn a_marker_that_is_typed_is_not_held_back() {
     let tokens = [Token::text(2), Token::text(3)];
     scanner.feed_tokens(b"a <th", &tokens, |event| text.extend_from_slice(event.bytes)).unwrap();
     assert_eq!((text.as_slice(), scanner.held()), (&b"a <th"[..], &b""[..]));
-    // Of bytes without tokens nothing is known, so they may be a marker.
+    // Nothing is known of bytes without tokens, so they may be a marker.
     scanner.feed(b"<think>", |event| assert!(matches!(event.kind, Kind::Open { .. }), "{event:?}")).unwrap();
 }
 
@@ -390,11 +390,12 @@ enum Act {
     Clone,
     TakeThoughts,
     Prompt(Vec<u8>),
-    /// A copy is fed more, until this number of events has come. The host drops the rest, does the other thing, and ends the stream.
+    /// A copy is fed more, until this number of events has come. The host drops the rest, does the other thing, and ends the
+    /// stream.
     Abandon(Vec<u8>, usize, Box<Act>),
 }
 
-/// Some bytes, with their tokens where these are known, and what the host does after them.
+/// Some bytes, with their tokens where these are known, and the host's action after them.
 struct Step {
     text: Vec<u8>,
     tokens: Option<Vec<Token>>,
@@ -447,7 +448,7 @@ fn feed_piece(scanner: &mut Scanner, chunk: &[u8], stops: bool, events: &mut Vec
     }
 }
 
-/// Does what has events; where it stops, it is done anew after every event until there is none.
+/// Does an action that has events; if it stops, it is repeated after every event until there is none.
 fn do_act(scanner: &mut Scanner, act: &Act, stops: bool, events: &mut Vec<Event>) {
     loop {
         let mut pulled = match act {
@@ -469,13 +470,13 @@ fn do_act(scanner: &mut Scanner, act: &Act, stops: bool, events: &mut Vec<Event>
     }
 }
 
-/// A host that wants calls sees text, framing and values in pieces.
+/// Joins the pieces of text, framing and values that a host sees that wants calls.
 fn joined(events: &[Event], calls: bool) -> Vec<Event> {
     if calls { reference::joined_with_calls(events) } else { reference::joined(events) }
 }
 
-/// Stops in the middle of a chunk, drops the rest of it, and ends the stream. What was consumed is in the events, all that was
-/// open is closed, and the next stream is as one of a new scanner.
+/// Stops in the middle of a chunk, drops the rest of it, and ends the stream. The consumed bytes are in the events, all open
+/// spans are closed, and the next stream is like that of a new scanner.
 fn abandon(scanner: &Scanner, new: &Scanner, text: &[u8], most: usize, act: &Act, calls: bool) {
     let (mut scanner, mut events) = (scanner.clone(), Vec::new());
     let mut wanted = scanner.held().to_vec();
@@ -517,7 +518,7 @@ fn see(scanner: &mut Scanner, new: &Scanner, step: &Step, way: Way, calls: bool,
             }
         }
     }
-    // What is due comes with the next call. These give it themselves; the others need it to have come.
+    // Due events are reported by the next call. These calls report them; the others need them to have been reported.
     let gives = matches!(step.act, Act::Flush | Act::Force | Act::Finish);
     if !gives || random.one_in(2) {
         scanner.feed(b"", |event| support::push(&mut events, event)).unwrap();
@@ -540,7 +541,7 @@ fn see(scanner: &mut Scanner, new: &Scanner, step: &Step, way: Way, calls: bool,
     Seen { events: joined(&events, calls), thoughts, start, counts: all_counts(scanner), held, offset }
 }
 
-/// A prompt at times, then some steps of one stream or of several, to the end of the last one.
+/// Makes a prompt at times, then some steps of one stream or of several, to the end of the last one.
 fn steps(pair: &Pair, texts: &Texts, random: &mut Random) -> Vec<Step> {
     let mut steps = Vec::new();
     let examples = &pair.reference.examples;
@@ -580,7 +581,7 @@ fn steps(pair: &Pair, texts: &Texts, random: &mut Random) -> Vec<Step> {
     steps
 }
 
-/// Of each stream that came to its end, the events are the bytes.
+/// Checks that the events of each finished stream are its bytes.
 fn check_lossless(steps: &[Step], seen: &[Seen], name: &str) {
     let (mut text, mut told) = (Vec::new(), Vec::new());
     for (step, seen) in steps.iter().zip(seen) {
@@ -629,7 +630,7 @@ fn check_cuts(pair: &Pair, start: &str, texts: &Texts, random: &mut Random, toml
     }
 }
 
-/// `ASIDE_HOST`: the rounds from each start of a dialect; dialects made at random are twenty times that number.
+/// Runs `ASIDE_HOST` rounds from each start of a dialect, and twenty times as many dialects made at random.
 #[test]
 fn the_cuts_do_not_show() {
     let mut random = Random::announced("the_cuts_do_not_show");

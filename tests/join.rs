@@ -29,7 +29,7 @@ impl fmt::Display for Case<'_> {
     }
 }
 
-/// 300 cases for every dialect and each start that a text is joined from. `check` says whether the texts were joined.
+/// Runs 300 cases for every dialect and each start that a text is joined from. `check` says whether the texts were joined.
 fn everywhere(test: &str, most: usize, check: impl Fn(&Case) -> bool) {
     let mut random = Random::announced(test);
     for pair in &Pair::all() {
@@ -51,13 +51,13 @@ fn everywhere(test: &str, most: usize, check: impl Fn(&Case) -> bool) {
     }
 }
 
-/// Can this dialect write thinking from there? All built-in ones can; the tests' own need not.
+/// Returns whether this dialect can write thinking from this start. All built-in ones can; the tests' own may not.
 fn is_written(pair: &Pair, start: &str) -> bool {
     let result = pair.library.join(b"a", b"b", &options(Some(start), Markers::Refuse));
     !matches!(result, Err(JoinError::NotWritten(_)))
 }
 
-/// What the reference finds in a text: thinking and content, where that is all there is.
+/// Returns the thinking and content that the reference finds in a text with nothing else.
 fn parts(pair: &Pair, text: &[u8], start: Option<&str>) -> (Vec<u8>, Vec<u8>) {
     let events = reference::read(&pair.reference, text, start);
     for channel in ["narration", "tool"] {
@@ -91,7 +91,7 @@ fn every_built_in_dialect_writes_what_it_reads() {
             if !thinking.is_empty() && !spans.chain(routes).any(|channel| channel == "thinking") {
                 continue;
             }
-            // The closing fence stands on a line of its own.
+            // The closing fence is on a separate line.
             let ends_line = thinking.is_empty() || thinking.ends_with('\n');
             if pair.reference.name == "fenced-thinking" && !ends_line {
                 continue;
@@ -238,7 +238,7 @@ fn what_would_not_split_back() {
     // Tags of any name and case, with attributes.
     refuses("thinking-tags", None, "a</ REFLECTION >", "", Thinking, 1);
     refuses("thought-stream", None, "", "a<thinking b='c'/>", Content, 1);
-    // Fences: the closer begins a line, and what follows it must not be its own.
+    // Fences: the closer begins a line, and the text after it must not belong to it.
     refuses("fenced-thinking", None, "hm", "Yes.", Thinking, 2);
     refuses("fenced-thinking", None, "a\n```\nb\n", "Yes.", Thinking, 2);
     refuses("fenced-thinking", None, "```rs\nx\n", "Yes.", Thinking, 8);

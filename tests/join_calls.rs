@@ -36,7 +36,7 @@ impl Words {
             all.extend(framing.into_iter().chain([&table.value[0]]).cloned());
             ends.extend([&table.value[1], &table.raw_quote].into_iter().cloned());
             if table.body == "tags" && !table.nested {
-                // What ends a value without its closer: a key, the call's end, a misspelt closer.
+                // The ends of a value without its closer: a key, the call's end, a misspelt closer.
                 ends.extend([&table.key[0], &table.end].into_iter().cloned());
                 ends.extend(closers.iter().filter(|_| table.end.is_empty()).map(|closer| (*closer).clone()));
                 ends.extend(table.value[1].strip_suffix('>').map(str::to_string));
@@ -103,7 +103,7 @@ impl Words {
         text
     }
 
-    /// Elements do not say of which type they are: the items of a list are texts, or one of any type.
+    /// Elements do not have types: the items of a list are texts, or one of any type.
     fn list(&self, random: &mut Random, depth: usize) -> Value {
         match random.below(if self.are_nested { 2 } else { 3 }) {
             0 => (0..random.below(3)).map(|_| self.text(random)).collect(),
@@ -141,7 +141,7 @@ impl Words {
     }
 }
 
-/// A schema that has the types of a value and no other.
+/// Returns a schema that has the types of a value and no other.
 fn schema(values: &[&Value]) -> Value {
     let kind = |value: &Value| match value {
         Value::Null => "null",
@@ -163,7 +163,7 @@ fn schema(values: &[&Value]) -> Value {
     json!({"type": kinds, "properties": properties, "items": items})
 }
 
-/// What a client gets: the calls, the thinking and the content.
+/// Returns the result of a client: the calls, the thinking and the content.
 fn read(dialect: &Dialect, text: &[u8], start: Start, calls: &[Call]) -> (Vec<Call>, Vec<u8>, Vec<u8>) {
     let tools: Vec<Value> =
         calls.iter().map(|call| json!({"name": call.name, "parameters": schema(&[&call.arguments])})).collect();
@@ -213,7 +213,7 @@ fn join(
     dialect.join(thinking, content, &options.calls(&calls))
 }
 
-/// Whether a string in a value has one of these words, or could together with what is written after it.
+/// Returns whether a string in a value has one of these words, or could together with the text written after it.
 fn has_word(value: &Value, words: &[String]) -> bool {
     match value {
         Value::String(text) => words.iter().any(|word| {
@@ -263,7 +263,7 @@ fn holds(pair: &Pair, rounds: usize, random: &mut Random, shown: &str) {
     );
 }
 
-/// The table that calls are written by, if the dialect says how.
+/// Returns the table that calls are written by, if the dialect says how.
 fn first_table(reference: &reference::Dialect) -> Option<&reference::CallTable> {
     let header = reference.header.iter().flat_map(|header| &header.calls);
     let spans = reference.spans.iter().filter(|span| !span.bare);
@@ -280,7 +280,7 @@ fn calls_that_are_joined_are_read_back() {
     }
 }
 
-/// Each table of every family by itself, as the specification has them where it is there.
+/// Checks each table of every family alone, and as the specification has them if it is there.
 #[test]
 fn calls_of_every_family_are_read_back() {
     let Some(path) = support::shared("spec/call-tables.toml") else { return };
@@ -359,7 +359,7 @@ const NESTED: &str = include_str!("dialects/calls-nested.toml");
 const HEADER: &str = include_str!("dialects/calls-header.toml");
 const TYPES: &str = include_str!("dialects/calls-types.toml");
 
-/// The dialect with the first table of calls alone, whatever stands before and after it.
+/// Returns the dialect with the first table of calls alone, whatever precedes and follows it.
 fn only_tags() -> String {
     TAGS.replace("[[span.call]]\nbody = \"object\"\n", "")
 }
@@ -456,7 +456,7 @@ fn messages_with_calls() {
     }
 }
 
-/// Each in its own region, or in a list where nothing would end the first region.
+/// Checks that each call is in a separate region, or in a list where nothing would end the first region.
 #[test]
 fn several_calls_stand_apart() {
     let with =
@@ -482,7 +482,7 @@ fn several_calls_stand_apart() {
 #[track_caller]
 fn refuses(toml: &str, call: JoinCall<'_>, part: CallPart, fault: CallFault) {
     let dialect = Dialect::load(toml).unwrap();
-    // The call at fault is told, not the one before.
+    // The faulty call is reported, not the one before.
     let result = dialect.join("", "", &JoinOptions::new().calls(&[JoinCall::new("fine", "{}"), call]));
     assert_eq!(result, Err(JoinError::Call { call: 1, part, fault }));
 }
@@ -529,7 +529,7 @@ fn calls_that_would_not_be_read_back() {
     );
 }
 
-/// A text that has the calls' opener in it is at fault, not the calls.
+/// Checks that a text that has the calls' opener in it is at fault, not the calls.
 #[test]
 fn a_text_that_is_read_as_a_call_is_refused() {
     let dialect = Dialect::load(TAGS).unwrap();

@@ -1,16 +1,16 @@
-//! Checks what the examples of each file in `dialects/` show: the kinds of text that real streams have, so that no file
-//! says less than another. Whether they are right is judged by `tests/examples.rs`.
+//! Checks that the examples of each file in `dialects/` show the kinds of text that real streams have, so that no file shows
+//! less than another. Whether they are right is judged by `tests/examples.rs`.
 
 use reference::{Dialect, Event, Example, IMPLIED, What};
 
-/// An example, and what the reference finds in it.
+/// An example, and the reference's result for it.
 struct Read<'a> {
     dialect: &'a Dialect,
     example: &'a Example,
     events: Vec<Event>,
 }
 
-/// The markers around a channel's text, as they stand in a text: of tags, without what may follow the name.
+/// The markers around a channel's text, as they are in a text: of tags, without the text that may follow the name.
 struct Markers {
     open: Vec<String>,
     close: Vec<String>,
@@ -57,7 +57,7 @@ impl Read<'_> {
         !self.example.thinking.is_empty() && !self.example.content.is_empty()
     }
 
-    /// A span of thinking that opens and closes with no text between.
+    /// Returns whether a span of thinking opens and closes with no text between.
     fn has_empty_thinking(&self) -> bool {
         self.opens("thinking").any(|(at, _)| {
             let inside = self.events[at + 1..].iter().take_while(|event| !matches!(event.what, What::Close(_)));
@@ -65,7 +65,7 @@ impl Read<'_> {
         })
     }
 
-    /// A closer that nothing in the text opened; of messages, a text that begins inside one or without one.
+    /// Returns whether a closer has no opener in the text, or, with messages, the text begins inside one or without one.
     fn has_no_opener(&self) -> bool {
         let Some(first) = self.events.first() else { return false };
         let is_started = first.bytes.is_empty() && matches!(first.what, What::Open { .. });
@@ -91,7 +91,7 @@ impl Read<'_> {
         })
     }
 
-    /// The text ends with framing that is not all there, or whose marker is not there.
+    /// Returns whether the text ends with framing that is incomplete, or whose marker is missing.
     fn ends_inside_framing(&self) -> bool {
         let input = &self.example.input;
         self.dialect.spans.iter().any(|span| {
@@ -108,7 +108,7 @@ impl Read<'_> {
         })
     }
 
-    /// A tool call that opens where thinking is open, which it ends or interrupts.
+    /// Returns whether a tool call opens where thinking is open, which it ends or interrupts.
     fn has_tool_in_thinking(&self) -> bool {
         self.opens("tool").any(|(at, _)| {
             let before = &self.events[..at];
@@ -122,7 +122,7 @@ impl Read<'_> {
         })
     }
 
-    /// A second block; or its opener as text, where there is but one.
+    /// Returns whether there is a second block, or its opener as text where only one block is allowed.
     fn has_two_blocks(&self) -> bool {
         let opens: Vec<usize> = self.opens("thinking").map(|(at, _)| at).collect();
         let Some(first) = opens.first() else { return false };
@@ -131,7 +131,7 @@ impl Read<'_> {
         opens.len() > 1 || self.texts("content").any(|(at, text)| at > *first && has_opener(&text))
     }
 
-    /// Text before a block; or before its opener, which is then text.
+    /// Returns whether there is text before a block, or before its opener, which is then text.
     fn has_text_first(&self) -> bool {
         let openers = markers(self.dialect, &["thinking"]).open;
         self.texts("content").any(|(at, text)| {
@@ -140,7 +140,7 @@ impl Read<'_> {
         })
     }
 
-    /// A closer of no span that is removed.
+    /// Returns whether a closer without a span is removed.
     fn has_dropped_closer(&self) -> bool {
         let closers = markers(self.dialect, &["thinking"]).close;
         self.events.iter().any(|event| {
@@ -149,7 +149,7 @@ impl Read<'_> {
         })
     }
 
-    /// A code fence that is open when the closer comes.
+    /// Returns whether a code fence is open when the closer comes.
     fn has_open_fence(&self) -> bool {
         self.example.thinking.matches("```").count() % 2 == 1 && self.closes_by("thinking", reference::MARKER)
     }
@@ -159,7 +159,7 @@ fn has<'a>(examples: &[Read<'a>], test: fn(&Read<'a>) -> bool) -> bool {
     examples.iter().any(test)
 }
 
-/// The kinds that none of a file's examples shows.
+/// Returns the kinds that none of a file's examples shows.
 fn missing(dialect: &Dialect) -> Vec<&'static str> {
     let read = |example| Read {
         dialect,

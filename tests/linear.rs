@@ -11,7 +11,7 @@ fn repeated(unit: &str, size: usize) -> Vec<u8> {
     text
 }
 
-/// A text that makes a careless scanner look at the same bytes again and again.
+/// Returns a text that makes a careless scanner look at the same bytes again and again.
 fn trap(name: &str, size: usize) -> Vec<u8> {
     let after = |begin: &str, unit: &str| [begin.as_bytes(), &repeated(unit, size)].concat();
     if let Some((begin, unit)) = name.split_once(AFTER) {
@@ -47,7 +47,7 @@ fn trap(name: &str, size: usize) -> Vec<u8> {
     }
 }
 
-/// What values are made of that are joined, as JSON writes it in a string.
+/// The parts of values that are joined, as JSON writes it in a string.
 const JOINED: [&str; 7] = ["\\\"", "a", "{", "</parameter", "<|q|", "|/", "'"];
 
 /// In the name of a trap: a unit is repeated after a beginning.
@@ -63,7 +63,7 @@ const LARGE_SIZES: [usize; 3] = [1 << 10, 128 << 10, 512 << 10];
 
 // ---------------------------------------------------------------------------------------------------- by instructions
 
-/// The only function in which callgrind counts, call by call.
+/// Runs the measured code: callgrind counts only in this function, call by call.
 #[inline(never)]
 fn counted(dialect: &aside::Dialect, start: &str, text: &[u8]) {
     if start == "join" {
@@ -99,7 +99,7 @@ fn counted(dialect: &aside::Dialect, start: &str, text: &[u8]) {
     assert_eq!(bytes, 2 * text.len());
 }
 
-/// Whether it is one of the tests' dialects that have tables of calls.
+/// Returns whether it is one of the tests' dialects that have tables of calls.
 fn has_calls(dialect: &Dialect) -> bool {
     dialect.name().starts_with("calls-")
 }
@@ -114,7 +114,7 @@ fn dialect(name: &str) -> Dialect {
 /// Separates the parts of a job: no trap has it.
 const SEPARATOR: &str = "\u{1f}";
 
-/// Run under valgrind by the tests below: feeds the traps named, whole and in chunks, and does nothing else.
+/// Feeds, under valgrind for the tests below, the named traps, whole and in chunks, and does nothing else.
 #[test]
 #[ignore = "a helper of the tests of this file"]
 fn work() {
@@ -159,7 +159,7 @@ fn point_4_tags_with_attributes_are_linear() {
     linear("thought-stream", "content", &["tag and spaces", "open value", "attributes", "references"], LARGE_SIZES);
 }
 
-/// Below the limit, where nothing is refuted: what is held is long, and is not looked at again with each piece.
+/// Checks text below the limit, where nothing is refuted: many bytes are held, and are not read again with each piece.
 #[test]
 fn point_4_a_tag_that_may_still_end_is_linear() {
     linear("thought-stream", "content", &["open value in text"], SIZES);
@@ -187,7 +187,7 @@ fn point_4_all_kinds_of_markers_at_once_are_linear() {
     linear("any", "thinking", &["<", "closers", "lines of backticks", "headers", "line breaks"], SIZES);
 }
 
-/// Scanner and call writer, with these units after each of these beginnings.
+/// Checks scanner and call writer, with these units after each of these beginnings.
 fn calls_are_linear(dialect: &str, begins: &[&str], units: &[&str]) {
     let traps = begins.iter().flat_map(|begin| units.iter().map(move |unit| format!("{begin}{AFTER}{unit}")));
     let traps: Vec<String> = traps.collect();

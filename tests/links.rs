@@ -86,7 +86,7 @@ fn every_link_leads_somewhere() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-/// A page that the manual does not list is not found.
+/// Checks that a page that the manual does not list is not found.
 #[test]
 fn the_manual_lists_every_page() {
     let summary = fs::read_to_string(format!("{ROOT}/docs/SUMMARY.md")).unwrap();

@@ -1,5 +1,5 @@
-//! Makes dialects at random, as hosts may write them. What the library accepts it must read as the reference does, however
-//! the text is cut. `ASIDE_SEED` sets the seed, which a failure shows; `ASIDE_MADE` is the number of dialects.
+//! Makes dialects at random, as hosts may write them. Dialects that the library accepts it must read as the reference does,
+//! however the text is cut. `ASIDE_SEED` sets the seed, which a failure shows; `ASIDE_MADE` is the number of dialects.
 
 use aside::{Channel, Dialect, Scanner, ScannerOptions, Start};
 use samples::{Random, Texts, made};
@@ -89,7 +89,7 @@ fn made_dialects_are_read_as_the_reference_reads_them() {
                 assert_eq!(support::difference(&wanted, &events), None, "from {start}: {}", shown());
                 assert_eq!(thoughts, reference::thoughts(&pair.reference, &wanted), "from {start}: {}", shown());
             }
-            // What opens a span without an opener is not a marker.
+            // Text that opens a span without an opener is not a marker.
             let is_bare = pair.reference.spans.iter().any(|span| span.bare);
             let Some(safe) = pair.library.escape(&text).ok().filter(|_| !is_bare) else { continue };
             for start in [Start::Channel(Channel::Content), Start::Header] {

@@ -1,4 +1,4 @@
-//! The Rust code of pages that show a few lines of a program: it stands here too, and runs.
+//! The Rust code of pages that show a few lines of a program: it is repeated here, and runs.
 
 use std::error::Error;
 

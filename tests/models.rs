@@ -341,7 +341,7 @@ const WITHOUT_MODELS: &[(&str, &str)] = &[
     ("thought-stream", "prompts ask for it, of any model"),
 ];
 
-/// Models that write none of the dialects, and what is not a model.
+/// Models that write none of the dialects, and names of other things.
 const UNKNOWN: &[&str] = &[
     "",
     "/",

@@ -1,15 +1,15 @@
-//! Checks that no model has code of its own: no dialect's name or alias may occur in the code of `src/`. Comments may name
+//! Checks that no model has special code: no dialect's name or alias may occur in the code of `src/`. Comments may name
 //! one, as the examples in the documentation do.
 
 use std::path::{Path, PathBuf};
 
-/// Names that are words of the language, or of what the code is about. They count only as a whole string.
+/// Names that are words of the language, or of the code's subject. They count only as a whole string.
 const ORDINARY: [&str; 3] = ["any", "dots", "think"];
 
 /// Names that are those of members of an API too, and the file that reads such a member.
 const MEMBERS: [(&str, &str); 1] = [("sse/gate.rs", "think")];
 
-/// The names that the code holds: as a word of an identifier or a string, in any case.
+/// Returns the names that the code contains: as a word of an identifier or a string, in any case.
 fn named<'a>(source: &str, names: &'a [String]) -> Vec<(usize, &'a str)> {
     let mut found = Vec::new();
     for (number, line) in source.lines().enumerate() {
@@ -29,7 +29,8 @@ fn named<'a>(source: &str, names: &'a [String]) -> Vec<(usize, &'a str)> {
     found
 }
 
-/// In lower case: what is between other bytes than letters, digits, `-` and `.`, whole and in the parts of its camel case.
+/// Returns the words of code in lower case: text between other bytes than letters, digits, `-` and `.`, whole and in the parts
+/// of its camel case.
 fn words(code: &str) -> Vec<String> {
     let mut words = Vec::new();
     for word in code.split(|c: char| !c.is_ascii_alphanumeric() && !"-.".contains(c)) {

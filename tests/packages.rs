@@ -1,4 +1,5 @@
-//! What is published: one version for all packages, a changelog that has it, and a crate with all that it needs to build and no more.
+//! Checks the published packages: one version for all, a changelog that has it, and a crate with everything that it needs to
+//! build and no more.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +10,7 @@ fn read(file: &str) -> String {
     fs::read_to_string(format!("{ROOT}/{file}")).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// Returns what stands in a file between the first `before` and the next `after`.
+/// Returns the text of a file between the first `before` and the next `after`.
 fn between(file: &str, before: &str, after: &str) -> String {
     let text = read(file);
     let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("{file} has no {before:?}"));
@@ -46,7 +47,7 @@ fn the_changelog_has_the_version() {
     assert!(headings.iter().any(|heading| heading.split([' ', ':']).any(|word| word == version)), "{headings:?}");
 }
 
-/// The oldest compiler is the same in all manifests, and in what the manual says.
+/// Checks that the oldest compiler is the same in all manifests, and in the manual.
 #[test]
 fn the_oldest_compiler_is_the_same_everywhere() {
     let oldest = between("Cargo.toml", "rust-version = \"", "\"");
@@ -99,7 +100,7 @@ fn the_crate_has_what_it_needs_and_no_more() {
     let strangers: Vec<&&str> =
         files.iter().filter(|file| !folders.iter().any(|folder| file.starts_with(folder))).collect();
     assert!(strangers.is_empty(), "{strangers:?}");
-    // What the build embeds, every one of them.
+    // All files that the build embeds.
     for folder in ["dialects", "filters"] {
         for entry in fs::read_dir(format!("{ROOT}/{folder}")).unwrap() {
             let file = format!("{folder}/{}", entry.unwrap().file_name().to_str().unwrap());

@@ -1,14 +1,15 @@
-//! A host may stop a call after any event and never feed the rest of its chunk: it cancels a stream, or closes it by force. Every
-//! pause of every example, whatever the host does after it.
+//! A host may stop a call after any event and never feed the rest of its chunk: it cancels a stream, or closes it by force.
+//! Every pause of every example, whatever the host does after it.
 //!
-//! What must be so after a pause, where `P` are the bytes that were consumed:
+//! Properties after a pause, where `P` are the bytes that were consumed:
 //!
-//! - What was reported, with what a call without bytes adds, is a beginning of what the whole text says, and has at least what
-//!   `P` says when it is fed by itself. It may have more: bytes after `P` may have decided that an opener counts, or that a
-//!   `<` is text. That cannot be taken back.
+//! - The reported events, with those that a call without bytes adds, are a prefix of the events of the whole text, and include
+//!   at least those of `P` fed alone. There may be more: bytes after `P` may have decided that an opener counts, or that a `<`
+//!   is text. That cannot be taken back.
 //! - Where it is the same (six pauses of seven), the scanner is in the state that `P` leads to: whatever the host does next,
-//!   the events, the counts and what is held are those of a scanner that was fed `P` alone; at the end, those of the reference.
-//! - Where only text is more, it is what a flush after `P` releases. So after a flush both are in the same state.
+//!   the events, the counts and the held bytes are those of a scanner that was fed `P` alone; at the end, those of the
+//!   reference.
+//! - If only text is added, it is the text that a flush after `P` releases. So after a flush both are in the same state.
 //! - In every case the events are the bytes, in order, and at the end each span and each call that was opened is closed.
 //! - The rest, where the host does feed it, brings the events of the whole text.
 
@@ -32,7 +33,7 @@ struct Case<'a> {
     before: usize,
 }
 
-/// What a host does after it has stopped a call.
+/// A host's action after it has stopped a call.
 #[derive(Clone, Copy, Debug)]
 enum After<'a> {
     Finish,
@@ -42,7 +43,7 @@ enum After<'a> {
     Feed(&'a [u8]),
 }
 
-/// The tokens of a part of the text; of those that it cuts, what is in it.
+/// Returns the tokens of a part of the text; of those that it cuts, the bytes inside.
 fn part(tokens: &[Token], from: usize, to: usize) -> Vec<Token> {
     let of = |(at, token): (usize, &Token)| {
         let len = (at + token.len() as usize).min(to).saturating_sub(at.max(from)) as u32;
@@ -77,7 +78,7 @@ impl Case<'_> {
         from + pulled.consumed()
     }
 
-    /// Returns what the reference says of the beginning of the text.
+    /// Returns the reference's result for the beginning of the text.
     fn wanted(&self, end: usize) -> Vec<Event> {
         let (dialect, text, start) = (&self.pair.reference, &self.text[..end], self.start);
         let special = self.tokens.map(|tokens| support::special(&part(tokens, 0, end)));
@@ -97,7 +98,7 @@ impl Case<'_> {
     }
 }
 
-/// Does what comes after the pause, and ends the stream.
+/// Does the actions after the pause, and ends the stream.
 fn follow(scanner: &mut Scanner, after: After, events: &mut Vec<Event>) {
     let mut push = |event: aside::Event<'_>| events.push(support::owned(&event));
     match after {
@@ -114,7 +115,7 @@ fn counts(scanner: &Scanner) -> [aside::Counts; 4] {
     Channel::ALL.map(|channel| scanner.counts(channel))
 }
 
-/// Whether `events` are a beginning of `of`. The last one may be a beginning of the other.
+/// Returns whether `events` are a beginning of `of`. The last one may be a beginning of the other.
 fn begins(events: &[Event], of: &[Event]) -> bool {
     let Some((last, before)) = events.split_last() else { return true };
     let Some(other) = of.get(before.len()) else { return false };
@@ -146,7 +147,7 @@ fn check_whole(events: &[Event], text: &[u8], shown: &dyn Fn() -> String) {
 #[derive(Default)]
 struct Told {
     pauses: usize,
-    /// Of them, those after which the scanner is where the bytes alone lead.
+    /// Those of them after which the scanner is in the state that the bytes alone lead to.
     same: usize,
     /// And those after which it is where a flush leads from there.
     text: usize,
@@ -165,7 +166,7 @@ fn check_pauses(case: &Case, others: &[&[u8]], told: &mut Told) {
         let shown = || format!("{}\nstopped after event {most}, {end} bytes are consumed", case.shown());
         assert_eq!(paused.offset() as usize, end, "{}", shown());
 
-        // What is due comes with a call that has no bytes.
+        // A call without bytes reports the due events.
         let (mut due, mut all) = (paused.clone(), events.clone());
         due.feed(b"", |event| all.push(support::owned(&event))).unwrap();
         let (mut alone, mut wanted) = (case.scanner(), Vec::new());
@@ -267,7 +268,7 @@ fn a_pause_may_be_the_end_of_a_chunk() {
 
 // ------------------------------------------------------------------------------------------------------ through C
 
-/// What a callback hears, and after how many events it stops.
+/// The events that a callback receives, and after how many it stops.
 struct Heard {
     events: Vec<Event>,
     patience: usize,
@@ -319,8 +320,8 @@ unsafe extern "C" fn hear(user: *mut c_void, record: *const c::Event, bytes: *co
     i32::from(heard.patience == 0)
 }
 
-/// Feeds a text until it has reported `most` events, by a callback that stops or to an array that is full. Returns how much of it
-/// is consumed.
+/// Feeds a text until it has reported `most` events, by a callback that stops or to an array that is full. Returns how much of
+/// it is consumed.
 fn feed_some(scanner: c::Handle, text: &[u8], most: usize, is_array: bool, heard: &mut Heard) -> usize {
     if !is_array {
         heard.patience = most;
@@ -346,8 +347,8 @@ fn feed_some(scanner: c::Handle, text: &[u8], most: usize, is_array: bool, heard
     array.consumed
 }
 
-/// The events of a scanner of C's that is stopped after `most` events: with what is due, and then to the end, each after the
-/// function of that name.
+/// Returns the events of a scanner of C's that is stopped after `most` events: with the due events, and then to the end, each
+/// after the function of that name.
 fn stopped_in_c(case: &Case, dialect: c::Handle, most: usize, is_array: bool) -> Option<(usize, [Vec<Event>; 3])> {
     let starts = ["content", "thinking", "narration", "tool", "header"];
     let start = case.start.map_or(0, |start| 1 + starts.iter().position(|name| *name == start).unwrap() as u32);

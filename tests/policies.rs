@@ -1,6 +1,6 @@
-//! The policies of hosts for calls: the part of a call that is sent before it is whole, calls of other tools, how many there are, what the end of the text ends,
-//! what is mended, and calls without markers. In each format, in streams and in bodies, whatever the cut: nothing is lost but what
-//! was to be dropped, and the reason to finish is that of a call only if one went out.
+//! The policies of hosts for calls: the part of a call that is sent before it is whole, calls of other tools, their number, the
+//! effect of the text's end, mended arguments, and calls without markers. In each format, in streams and in bodies, whatever
+//! the cut: nothing is lost but what was to be dropped, and the reason to finish is that of a call only if one was sent.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ enum Format {
 impl Format {
     const ALL: [Format; 4] = [Format::Chat, Format::Ollama, Format::Messages, Format::Responses];
 
-    /// The reason to finish of an answer that ended by itself, and of one with a call.
+    /// Returns the reason to finish of an answer that ended by itself, and of one with a call.
     fn reasons(self) -> [&'static str; 2] {
         match self {
             Format::Chat => ["stop", "tool_calls"],
@@ -303,7 +303,7 @@ fn plain(mut said: Said) -> Said {
     said
 }
 
-/// The views that clients have of a text as a body, and as a stream, however it is cut.
+/// Returns the views that clients have of a text as a body, and as a stream, however it is cut.
 fn both(format: Format, options: &Options, text: &str) -> [Said; 2] {
     let body = plain(format.read_body(&rewritten("qwen3", options, &format.body(text), usize::MAX)));
     let mut streams = [1, 3, usize::MAX].into_iter().map(|len| {
@@ -394,7 +394,7 @@ fn a_call_of_another_tool_is_text_or_gone_or_told() {
             let calls = if unknown_tool == UnknownTool::Tell { [no, F].concat() } else { F.to_vec() };
             let wanted = said(&format!("Now.{}", alone.content), &calls, called);
             assert_eq!([&body, &stream], [&wanted, &wanted], "{format:?} {unknown_tool:?}");
-            // Of an empty list, all tools are unknown.
+            // With an empty list, all tools are unknown.
             let none = options.tools(Arc::new(Tools::read("[]").unwrap()));
             let [body, stream] = both(format, &none, UNKNOWN);
             assert_eq!([&body, &stream], [&alone, &alone], "{format:?} {unknown_tool:?}");
@@ -464,7 +464,7 @@ fn the_end_of_an_answer_ends_a_call_between_two_values() {
 /// A call of a writer: its name, its arguments, and whether it is whole, with its cause and whether it was repaired.
 type Written = (String, String, Option<(bool, Cause, bool)>);
 
-/// The calls that a writer emits of a text.
+/// Returns the calls that a writer emits of a text.
 fn written(options: call_writer::Options, text: &str, reason: EndReason) -> Vec<Written> {
     let dialect = Dialect::find("qwen3").unwrap();
     let run = |len: usize| {
@@ -512,7 +512,7 @@ fn a_writer_does_the_same() {
         let whole = told("f", r#"{"x": 1}"#, (true, Cause::Marker, false));
         assert_eq!(written(writing().not_whole(not_whole), WHOLE, ended), whole);
     }
-    // What is held is `{"x": 1}`.
+    // The held bytes are `{"x": 1}`.
     for (most, hold, text) in [(8, 1, 1), (7, 0, 1)] {
         let options = writing().max_held(most);
         assert_eq!(written(options.clone().not_whole(NotWhole::Hold), WHOLE, ended).len(), hold, "{most}");
@@ -574,7 +574,7 @@ fn arguments_are_mended_where_nothing_has_to_be_guessed() {
         // Without the option it is not.
         let calls = written(writing(), text, EndReason::Ended);
         assert_ne!((&*calls[0].1, calls[0].2.unwrap().2), (*wanted, true), "{text}");
-        // Who wants no call that is not whole wants none that was mended.
+        // A host that does not want incomplete calls does not want mended ones either.
         assert_eq!(written(writing().repair_arguments(true).not_whole(NotWhole::Hold), text, EndReason::Ended), []);
     }
     // Arguments that stay, with the option and without it.

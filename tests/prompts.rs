@@ -12,12 +12,12 @@ fn run(pair: &Pair, prompt: &[u8], chunks: &[&[u8]]) -> Vec<Event> {
     support::run(&mut scanner, chunks)
 }
 
-/// Whole, byte by byte, stopped at each event.
+/// Checks a text whole, byte by byte, and stopped at each event.
 fn check(pair: &Pair, prompt: &[u8], text: &[u8]) {
     let wanted = reference::read_behind(&pair.reference, prompt, text);
     let got = run(pair, prompt, &[text]);
     let name = &pair.reference.name;
-    // Of a closer that such a prompt has begun, no page says whether it is one too many.
+    // No page says whether a closer that such a prompt has begun is one too many.
     let closers = pair.reference.spans.iter().filter(|span| span.channel == "thinking").flat_map(|span| {
         let names = span.tag.iter().flat_map(|tag| &tag.names).map(|name| format!("</{name}"));
         span.close.iter().cloned().chain(names).chain(span.tag.iter().map(|_| "</".to_string()))
@@ -29,7 +29,7 @@ fn check(pair: &Pair, prompt: &[u8], text: &[u8]) {
         return;
     }
     let about = || format!("{name}: \"{}\" | \"{}\"", prompt.escape_ascii(), text.escape_ascii());
-    // What is written of these may be decided by what follows it: a header breaks off, a fence's info becomes a word, a
+    // The events of these may be decided by the text that follows: a header breaks off, a fence's info becomes a word, a
     // tag's quote is not closed and a tag inside it counts, a tool opener comes before no call.
     let looks_ahead = pair.has_calls()
         || pair.reference.header.is_some()
@@ -65,7 +65,7 @@ fn has_closed(pair: &Pair, prompt: &[u8]) -> bool {
     events.iter().any(closes)
 }
 
-/// Whole turns to cut: the examples of a dialect, those that start inside a span after its openers.
+/// Returns whole turns to cut: the examples of a dialect, those that start inside a span after its openers.
 fn turns(pair: &Pair) -> Vec<Vec<u8>> {
     let file = &pair.reference;
     let mut turns = Vec::new();
@@ -99,7 +99,7 @@ fn it_does_not_matter_where_the_prompt_ends() {
     }
 }
 
-/// The same with texts that nobody writes: markers cut, doubled and nested.
+/// Checks the same with texts that nobody writes: markers cut, doubled and nested.
 #[test]
 fn it_does_not_matter_for_random_texts() {
     let mut random = Random::announced("prompts");
@@ -113,7 +113,7 @@ fn it_does_not_matter_for_random_texts() {
     }
 }
 
-/// Each family: an ordinary generation prompt, an opener in it, an empty block in it, and what stood in earlier turns.
+/// Checks each family: an ordinary generation prompt, an opener in it, an empty block in it, and markers in earlier turns.
 #[test]
 fn every_family_reads_its_prompts() {
     for pair in Pair::all().into_iter().filter(|pair| !pair.reference.turns.is_empty()) {
@@ -157,7 +157,7 @@ fn every_family_reads_its_prompts() {
     }
 }
 
-/// How templates of the families really end their prompts, by the models' own papers and templates.
+/// Checks the real ends of the families' prompts, from the models' own papers and templates.
 #[test]
 fn known_prompts() {
     let content = Start::Channel(Channel::Content);
@@ -318,7 +318,7 @@ fn it_is_said_before_the_first_byte_and_for_one_stream() {
     assert_eq!(scanner.start_from_prompt(b"x"), Err(Error::FinishPending));
 }
 
-/// A prompt that ends inside a span, a marker or a character has no event of its own.
+/// Checks that a prompt that ends inside a span, a marker or a character has no separate event.
 #[test]
 fn a_stream_without_a_byte_has_no_events() {
     for pair in Pair::all() {
@@ -348,7 +348,7 @@ fn a_thought_goes_on_from_the_prompt() {
     assert_eq!((thought.confidence, thought.offset), (Some(0.9), 0));
 }
 
-/// An opener that counts only if a call comes after it is not decided by a prompt that ends with it.
+/// Checks that a prompt that ends with an opener that counts only before a call does not decide it.
 #[test]
 fn an_opener_at_the_end_of_the_prompt_is_open_where_it_counts_by_itself() {
     let span = r#"channel = "tool", open = ["<call>"], close = ["</call>"]"#;
@@ -376,7 +376,7 @@ fn an_opener_at_the_end_of_the_prompt_is_open_where_it_counts_by_itself() {
     }
 }
 
-/// What counts at the first byte alone does not count after a marker that the prompt has.
+/// Checks that a marker that counts only at the first byte does not count after a marker in the prompt.
 #[test]
 fn a_prompt_that_is_one_marker_is_not_the_start() {
     check(&Pair::find("gemma-4"), b"<channel|>", b"thought\nx");
@@ -396,7 +396,7 @@ fn the_prompt_is_not_counted() {
     assert_eq!(scanner.counts(Channel::Content).bytes, 5);
 }
 
-/// A closer of the prompt's that only the stream's first byte decides says nothing of the stream.
+/// Checks that a closer in the prompt that only the stream's first byte decides does not affect the stream.
 #[test]
 fn what_the_prompt_reclassifies_is_none_of_the_stream() {
     let tag = r#"{ channel = "thinking", tag = { names = ["think"], attributes = 100 } }"#;
@@ -411,7 +411,7 @@ fn what_the_prompt_reclassifies_is_none_of_the_stream() {
     }
 }
 
-/// A flush before the first byte releases nothing: what is held is of the prompt, wherever in a call that ends.
+/// Checks that a flush before the first byte releases nothing: the held bytes belong to the prompt, wherever in a call it ends.
 #[test]
 fn a_flush_before_the_first_byte_has_no_events() {
     let dialect = Dialect::find("qwen3").unwrap();
@@ -427,7 +427,8 @@ fn a_flush_before_the_first_byte_has_no_events() {
     }
 }
 
-/// Calls are numbered in the stream: one that the prompt has begun is the first, and those that end in it have no number.
+/// Checks that calls are numbered in the stream: one that the prompt has begun is the first, and those that end in it have no
+/// number.
 #[test]
 fn calls_that_end_in_the_prompt_have_no_number() {
     let dialect = Dialect::find("qwen3").unwrap();

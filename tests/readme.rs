@@ -1,5 +1,5 @@
-//! Holds the manual to the code: the program of docs/start.md must run as written, the README must show lines of that page's programs,
-//! and the lists of dialects and of calls must be what `dialects/` has. `ASIDE_BLESS=1` writes the lists again.
+//! Holds the manual to the code: the program of docs/start.md must run as written, the README must show lines of that page's
+//! programs, and the lists of dialects and of calls must agree with `dialects/`. `ASIDE_BLESS=1` writes the lists again.
 
 use std::fs;
 use std::io::Write;
@@ -16,7 +16,7 @@ const END: &str = "<!-- end of dialects -->";
 const CALLS_BEGIN: &str = "<!-- calls: written by `ASIDE_BLESS=1 cargo test --test readme` -->\n";
 const CALLS_END: &str = "<!-- end of calls -->";
 
-/// One row a dialect: its name and aliases, what is open at the first byte, and its file's first comment.
+/// Returns one row for each dialect: its name and aliases, its start, and its file's first comment.
 fn table() -> String {
     let mut table = String::from("\n| dialect | starts in | what it reads |\n|---|---|---|\n");
     for name in Dialect::names() {
@@ -34,7 +34,8 @@ fn table() -> String {
     table + "\n"
 }
 
-/// One row a dialect with tables of calls: how its tables read a call, one as `join` writes it, and where an id is.
+/// Returns one row for each dialect with tables of calls: how its tables read a call, one as `join` writes it, and where an id
+/// is.
 fn calls_table() -> String {
     let mut table = String::from("\n| dialect | `body` | a call | its id |\n|---|---|---|---|\n");
     for pair in reference::all().into_iter().map(Pair::new).filter(Pair::has_calls) {
@@ -77,7 +78,7 @@ fn place_of_id(call: &CallTable) -> String {
     }
 }
 
-/// Compares the list in a file with what it must be, or writes it.
+/// Compares the list in a file with the expected one, or writes it.
 fn check_list(file: &str, begin: &str, end: &str, wanted: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let text = fs::read_to_string(&path).unwrap();
@@ -143,7 +144,7 @@ fn the_readme_shows_lines_of_programs_that_run() {
         let (_, program) = programs.iter().find(|(of, _)| *of == language).unwrap();
         let mut at = 0;
         for line in lines {
-            // What stands after `…` is left out.
+            // The text after `…` is left out.
             let is_shown = |other: &&str| {
                 line.split_once('…').map_or(other == line, |(begin, _)| other.starts_with(begin.trim_end()))
             };
@@ -178,4 +179,16 @@ fn the_figures_of_the_readme_are_measured() {
         let cells: Vec<String> = line.trim_matches('|').split('|').map(|cell| cell.trim().replace(',', "")).collect();
         assert_eq!(cells[1..], [wrong, count.to_owned()], "{name} in README.md, beside BENCHMARKS.md");
     }
+}
+
+#[test]
+fn the_figures_beside_vllm_are_those_of_the_manual() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let figures = ["README.md", "docs/adopting.md"].map(|name| {
+        let page = fs::read_to_string(root.join(name)).unwrap();
+        let (_, rows) = page.split_once("own parsers | aside | of |").expect("the table");
+        let rows = rows.lines().skip(2).take_while(|line| line.starts_with('|'));
+        rows.map(|line| line.split('|').skip(2).map(|cell| cell.trim().to_owned()).collect()).collect::<Vec<Vec<_>>>()
+    });
+    assert!(figures[0].len() == 2 && figures[0] == figures[1], "{figures:?}");
 }

@@ -1,9 +1,9 @@
-//! Outputs of tools with what must be left of them: `tests/results/*.jsonl`. Each case is written after a kind of fault
+//! Outputs of tools with the requirements on their results: `tests/results/*.jsonl`. Each case is written after a kind of fault
 //! and not after a log, is run as one call and as a stream of 64 KiB, and never comes out above its budget.
 //!
 //! A case has `command`, `exit_code` and `budget` (either may be missing), and `input`: pieces of text, of which
 //! `{"times": n, "text": t}` repeats `t`. In it `{i}` counts from 0, `{j}` is that modulo 9, `{w}` a word with a number
-//! and `{n}` a number. What is checked: `must` (whole lines), `must_not` (texts), `at_least` and `at_most` (patterns of
+//! and `{n}` a number. The checks: `must` (whole lines), `must_not` (texts), `at_least` and `at_most` (patterns of
 //! lines with counts), `heads` (no line of the second pattern before one of the first, nor after a marker alone),
 //! `max` (bytes) and `same`.
 
@@ -47,13 +47,13 @@ fn render(pieces: &Value) -> String {
     text
 }
 
-/// Returns what is left of a text in one call, without the banner.
+/// Returns the result for a text in one call, without the banner.
 fn whole(case: &Value, text: &str) -> String {
     let input = input(case);
     let result = compressor(case).compress(&Invocation::new("bash", &input), &[Part::Text(text.as_bytes())]);
     assert_eq!(result.report.failed, [], "{}", case["id"]);
     match &result.parts[0] {
-        // What a terminal shows has no banner if it is all that was done.
+        // Text that was only passed through the terminal has no banner.
         Outcome::Text(left) if !left.starts_with(b"[Output compressed by ") => String::from_utf8_lossy(left).into(),
         Outcome::Text(left) => {
             assert!(left.len() <= limit(case), "{}: {} bytes", case["id"], left.len());
@@ -94,7 +94,7 @@ fn limit(case: &Value) -> usize {
     case["budget"].as_u64().map_or(usize::MAX, |budget| budget as usize)
 }
 
-/// Returns what is wrong with what is left.
+/// Returns the faults of a result.
 fn faults(case: &Value, text: &str, left: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let mut check = |is_right: bool, fault: String| {
@@ -151,7 +151,7 @@ fn faults(case: &Value, text: &str, left: &str) -> Vec<String> {
     faults
 }
 
-/// Whether the line is also under this heading.
+/// Returns whether the line is also under this heading.
 fn head_of_any(original: &[&str], line: &str, head: &Regex, kept: &Option<String>) -> bool {
     let mut last = None;
     original.iter().any(|other| {
@@ -191,7 +191,7 @@ fn each_case_keeps_what_it_must() {
     assert!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What a reader takes for the end of a run that went well, and what tells of a failure.
+/// Text that a reader takes for the end of a successful run, and text that reports a failure.
 const GREEN: &str = r"^test result: ok|[1-9]\d* pass(?:ed|ing)?\b|BUILD SUCCESS|^OK\b|^PASS\b|(?i:all (?:other )?(?:tests|checks) (?:were )?pass)|^Successfully |^Done in ";
 const RED: &str = r"(?i:fail|error|fatal|panic|not ok|exception|traceback|cannot|could not|can't|unable|denied|missing|unknown|undefined|unexpected|invalid|conflict|rejected|refused|not found|no such|unmerged|abort|broken|problems?|violation|warning|critical|\*\*\*|exit(?:ed)? (?:code|status)|timed out)|[✗✘✖×●]|\^";
 
@@ -215,8 +215,8 @@ fn failing() -> Vec<Value> {
     all
 }
 
-/// Whatever the budget, and whether or not the exit code is known, what is left of a failed run does not say only that
-/// it passed.
+/// Checks that the result for a failed run does not say only that it passed, whatever the budget, and whether or not the exit
+/// code is known.
 #[test]
 fn no_failed_run_looks_as_if_it_had_passed() {
     let (green, red) = (Regex::new(GREEN).unwrap(), Regex::new(RED).unwrap());

@@ -1,4 +1,4 @@
-//! Runs many scanners on many threads over shared dialects. Each must say what one alone says of the text, and memory must
+//! Runs many scanners on many threads over shared dialects. Each must agree with a single one about the text, and memory must
 //! stay flat. The ordinary run is short; `cargo test --release --test soak -- --ignored --nocapture` makes 200,000
 //! scanners and feeds them 10 GB.
 
@@ -13,7 +13,7 @@ const THREADS: usize = 8;
 /// Scanners alive in each at a time, fed in turn.
 const ALIVE: usize = 256;
 
-/// A text, and what its channels and spans come to.
+/// A text, and the expected channels and spans.
 struct Case {
     dialect: Dialect,
     text: Vec<u8>,
@@ -25,7 +25,7 @@ struct Sum {
     text: [u64; 4],
     others: u64,
     spans: u64,
-    /// Of the markers, and where they stood.
+    /// The hash of the markers and their places.
     places: u64,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Stream<'a> {
         Stream { case, scanner, at: 0, sum: Sum::default(), step: *random.pick(&[5, 64, 700, 16 << 10]) }
     }
 
-    /// Feeds about a kilobyte more, or what one chunk has; false at the end.
+    /// Feeds about a kilobyte more, or one chunk; false at the end.
     fn go_on(&mut self) -> bool {
         let until = self.case.text.len().min(self.at + self.step.max(1024));
         while self.at < until {
@@ -105,7 +105,7 @@ fn cases(size: usize) -> Vec<Case> {
     cases
 }
 
-/// Resident memory in KiB.
+/// Returns the resident memory in KiB.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
@@ -163,7 +163,7 @@ fn soak(scanners: usize, size: usize, growth: u64) {
     println!("{count} scanners on {THREADS} threads, {gigabytes:.1} GB in {:.0} s", began.elapsed().as_secs_f64());
 }
 
-/// One compressor with a cache, used by all threads: each result is what one thread alone gets.
+/// Checks one compressor with a cache that all threads use: each result is that of a single thread.
 #[cfg(feature = "compress")]
 #[test]
 fn a_compressor_on_many_threads_remembers_each_call() {

@@ -1,4 +1,4 @@
-//! Cuts texts everywhere: the scanner must say what the reference says of the whole. The texts are random ones of every
+//! Cuts texts everywhere: the scanner must agree with the reference about the whole. The texts are random ones of every
 //! dialect from every start, and recorded ones. `ASIDE_SEED` sets the seed, which a failure shows.
 
 use aside::Scanner;
@@ -6,7 +6,7 @@ use samples::{Random, Texts};
 use std::path::{Path, PathBuf};
 use support::Pair;
 
-/// Every dialect from each of its starts, with texts of its own.
+/// Runs every dialect from each of its starts, with its own texts.
 fn everywhere(test: &str, each: impl Fn(&Pair, &str, &Texts, &mut Random)) {
     let mut random = Random::announced(test);
     for pair in Pair::all() {
@@ -172,7 +172,7 @@ fn calls_of_tokens() {
     });
 }
 
-/// The dialect's own start, too, and not only where it is named.
+/// Checks the dialect's own start too, and not only where it is named.
 #[test]
 fn the_start_that_the_dialect_names() {
     let mut random = Random::announced("the_start_that_the_dialect_names");
@@ -186,7 +186,7 @@ fn the_start_that_the_dialect_names() {
     }
 }
 
-// Limits are reached by no random text; these stand just inside and just outside of each.
+// Random texts do not reach limits; these are just inside and just outside each.
 
 fn at_the_limits(name: &str, starts: &[&str], texts: &[String]) {
     let pair = Pair::find(name);
@@ -288,7 +288,7 @@ fn limit_of_depth() {
     }
     at_the_limits("glm-4.5", &["content", "thinking", "tool"], &texts);
 
-    // A header stands in a wrapper of the content, and ends the body that it stands in.
+    // A header is in a wrapper of the content, and ends the body that it is in.
     let mut texts = Vec::new();
     for depth in [2, 3, 4, 6] {
         let (header, wrapper) = ("<|channel|>final<|message|>", "<|START_RESPONSE|>");
@@ -303,7 +303,7 @@ fn limit_of_depth() {
     at_the_limits("any", &["content", "thinking", "tool", "header"], &texts);
 }
 
-/// What ends a thinking takes its place.
+/// Checks that a span that ends a thinking takes its place.
 #[test]
 fn limit_of_depth_where_content_ends_the_thinking() {
     let thinking = r#"{ channel = "thinking", open = ["<t>"], close = ["</t>"] }"#;
@@ -335,7 +335,7 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// One dialect a text, in turn, so that the whole sample costs what one dialect would.
+/// Tries one dialect for each text, in turn, so that the whole sample costs as much as one dialect.
 fn recorded(test: &str, texts: &[Vec<u8>]) {
     let mut random = Random::announced(test);
     let pairs = Pair::all();

@@ -1,5 +1,5 @@
-//! Servers that say a text again as another one, in every format: no panic, no cut shows, what goes out is JSON, and no word
-//! of the answer is lost, neither of what came in pieces nor of what says it again.
+//! Servers that repeat a text with differences, in every format: there is no panic, cuts make no difference, the output is
+//! JSON, and no word of the answer is lost, neither of the pieces nor of the repeated text.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use support::random_cuts;
 /// How many answers of each format are tried, of streams and of bodies each.
 const ANSWERS: usize = 1500;
 
-/// A call stays whole, because what it becomes is for other tests to say.
+/// A call stays whole, because other tests check its result.
 const PIECES: [&str; 14] = [
     "<think>",
     "<think>\n",
@@ -51,7 +51,7 @@ fn options(random: &mut Random) -> Options {
         .repair(random.one_in(4))
 }
 
-/// Returns what becomes of an answer, checked to be the same at cuts and in a rewriter that was used before.
+/// Returns the rewritten answer, checked to be the same at cuts and in a rewriter that was used before.
 fn rewritten(dialect: &Dialect, options: &Options, answer: &str, random: &mut Random) -> String {
     let mut rewriter = Rewriter::new(dialect, options).unwrap();
     let mut run = |chunks: &[&[u8]]| {

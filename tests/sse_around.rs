@@ -1,5 +1,5 @@
-//! The framing around the calls of an answer: blanks, a second closer, sections without a call, and tokens that end a turn are not
-//! content, in any format, and however the server and the network cut the answer.
+//! The framing around the calls of an answer: blanks, a second closer, sections without a call, and tokens that end a turn are
+//! not content, in any format, and however the server and the network cut the answer.
 
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ impl Format {
         body.to_string()
     }
 
-    /// Returns what a client gets of a stream: each text as it comes, and each call.
+    /// Returns a client's result for a stream: each text as it comes, and each call.
     fn read(self, stream: &str) -> Vec<Said> {
         let mut said = Vec::new();
         for line in stream.lines() {
@@ -143,7 +143,7 @@ impl Format {
         said
     }
 
-    /// Returns what a body has.
+    /// Returns the contents of a body.
     fn read_body(self, body: &str) -> Vec<Said> {
         let body: Value = serde_json::from_str(body).unwrap();
         let mut said = Vec::new();
@@ -211,12 +211,12 @@ fn joined(said: &[Said]) -> Vec<Said> {
     joined
 }
 
-/// A text in pieces of `len` characters.
+/// Returns a text in pieces of `len` characters.
 fn pieces(text: &str, len: usize) -> Vec<String> {
     text.chars().collect::<Vec<_>>().chunks(len).map(|piece| piece.iter().collect()).collect()
 }
 
-/// Checks what clients of all formats get of a text: what they have in the end, in a stream and in a body.
+/// Checks the result of clients of all formats for a text, in a stream and in a body.
 fn check(dialect: &str, text: &str, wanted: &[(&'static str, &str)]) {
     let wanted: Vec<Said> = wanted.iter().map(|(kind, text)| Said(kind, (*text).to_owned())).collect();
     let has_call = wanted.iter().any(|said| said.0 == "call");
@@ -304,7 +304,7 @@ fn text_around_calls_stays() {
     check("qwen3", &format!("a\n{other}\n b\n"), &[("text", &format!("a\n{other}\n b\n"))]);
 }
 
-/// A message to a tool of the server's is not an answer.
+/// Checks that a message to a tool of the server is not an answer.
 #[test]
 fn code_for_a_tool_of_the_server_is_thinking() {
     let python = "<|channel|>commentary to=python <|constrain|>code<|message|>print(1)<|call|>";
@@ -317,7 +317,7 @@ fn code_for_a_tool_of_the_server_is_thinking() {
     check("harmony", &f.replace("functions.f", "functions.g"), &[("text", "{\"x\": 1}")]);
 }
 
-/// In a choice, text before and after a call is one text, whose words stay apart.
+/// Checks that the text before and after a call in a choice is one text, whose words stay separate.
 #[test]
 fn words_stay_apart() {
     for (text, wanted) in [

@@ -1,6 +1,6 @@
-//! Tool calls that a model writes as text, made `tool_calls` of a stream's chunks and of a body: what a client puts together
-//! from them must be the calls, the content and the thinking of the text, however the server cut the text and the network the
-//! stream. Each byte of a call's region is told once, as a part of a call or as content.
+//! Tool calls that a model writes as text, made `tool_calls` of a stream's chunks and of a body: a client must get the calls,
+//! the content and the thinking of the text from them, however the server cut the text and the network the stream. Each byte of
+//! a call's region is sent once, as a part of a call or as content.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn rewrite<'a>(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<I
     String::from_utf8(out).unwrap()
 }
 
-/// What becomes of a stream or body, which is the same at every cut.
+/// Returns the rewritten stream or body, which is the same at every cut.
 fn out(dialect: &Dialect, options: &Options, input: &str) -> String {
     let input = input.as_bytes();
     let whole = rewrite(dialect, options, [input]);
@@ -59,7 +59,7 @@ fn answer(thinking: &str, content: &str, calls: &[[&str; 3]], finish: &str) -> S
     Said { thinking: thinking.into(), content: content.into(), calls, finish: finish.into() }
 }
 
-/// What a client makes of an answer of one choice.
+/// Returns a client's result for an answer of one choice.
 fn said(output: &str) -> Said {
     client(output).remove(&0).unwrap_or_default()
 }
@@ -79,7 +79,7 @@ fn finish(reason: &str) -> String {
     chunk(&json!({}), &reason.into())
 }
 
-/// A stream of chunks with these pieces of text.
+/// Returns a stream of chunks with these pieces of text.
 fn stream<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
     pieces.into_iter().map(content).collect::<String>() + &finish("stop") + "data: [DONE]\n\n"
 }
@@ -89,7 +89,7 @@ fn body(text: &str) -> String {
     json!({"id": "chatcmpl-A1", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).to_string()
 }
 
-/// A text in pieces of about `len` bytes that cut no character.
+/// Returns a text in pieces of about `len` bytes that do not cut a character.
 fn pieces(text: &str, mut len: impl FnMut() -> usize) -> Vec<&str> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while !rest.is_empty() {
@@ -104,7 +104,7 @@ fn pieces(text: &str, mut len: impl FnMut() -> usize) -> Vec<&str> {
     pieces
 }
 
-/// What a client gets of a text, which is the same however the server and the network cut it.
+/// Returns a client's result for a text, which is the same however the server and the network cut it.
 fn told(dialect: &Dialect, options: &Options, text: &str) -> Said {
     let mut random = Random::new(text.len() as u64);
     let run = |input: &str, lens: &mut dyn FnMut() -> usize| {
@@ -129,7 +129,7 @@ const F: &str = r#"<tool_call>
 </tool_call>"#;
 const F_CALL: [&str; 3] = ["call_chatcmplA1_0_0", "f", r#"{"x": 1}"#];
 
-/// A text, and what a client gets.
+/// A text, and a client's result.
 type Case<'a> = (&'a str, &'a str, &'a str, &'a [[&'a str; 3]], &'a str);
 
 const CASES: &[Case<'_>] = &[
@@ -150,7 +150,7 @@ const CASES: &[Case<'_>] = &[
         &[["call_chatcmplA1_0_0", "f", "{\"x\":42}"], ["call_chatcmplA1_0_1", "g", "{\"a\":\"</tool_call>\"}"]],
         "tool_calls",
     ),
-    // Nothing in the region is told: all of it stays.
+    // No call in the region is sent: all of it stays.
     ("a<tool_call>\nno call\n</tool_call>b", "", "a<tool_call>\nno call\n</tool_call>b", &[], "stop"),
     (
         "<tool_call>{\"name\": \"no\", \"arguments\": {}}</tool_call>",
@@ -213,7 +213,7 @@ const CASES: &[Case<'_>] = &[
         ],
         "tool_calls",
     ),
-    // What a string of JSON must escape, in a name and in arguments.
+    // Characters that a string of JSON must escape, in a name and in arguments.
     (
         "<tool_call>{\"name\":\"g\",\"arguments\":\"{\\\"a\\\":\\\"\\\\\\\"é\\\\n\\\"}\"}</tool_call>",
         "",
@@ -234,7 +234,7 @@ fn a_client_gets_each_byte_once() {
     }
 }
 
-/// A header is not a part of what was said, so that it is gone even where no call is told.
+/// Checks that a header is not part of the text, so that it is removed even where no call is sent.
 #[test]
 fn a_header_is_not_content() {
     let dialect = dialect(HEADER);
@@ -255,7 +255,7 @@ fn a_header_is_not_content() {
 #[test]
 fn the_options_do_what_they_say() {
     let dialect = dialect(TAGS);
-    // Without a list of tools, every call is told; with an empty one, none is.
+    // Without a list of tools, every call is sent; with an empty one, none is.
     let text = "<tool_call>{\"name\":\"no\",\"arguments\":{\"x\":1}}</tool_call>";
     let any = told(&dialect, &Options::new().calls(true), text);
     assert_eq!(any.calls, [["call_chatcmplA1_0_0", "no", "{\"x\":1}"].map(str::to_owned)]);
@@ -301,7 +301,7 @@ fn calls_leave_in_a_field_of_their_own() {
 fn a_body_has_whole_calls() {
     let dialect = dialect(TAGS);
     for (text, thinking, left, calls, reason) in CASES {
-        // What breaks off stays as it was written.
+        // A call that breaks off stays as it was written.
         let broken = reason == &"stop" && !calls.is_empty();
         let wanted = if broken { answer("", text, &[], "stop") } else { answer(thinking, left, calls, reason) };
         assert_eq!(said(&rewrite(&dialect, &wanting(), [body(text).as_bytes()])), wanted, "{text}");
@@ -311,7 +311,7 @@ fn a_body_has_whole_calls() {
     let late = |output: &str| said(output).calls[0][0].clone();
     assert_eq!(late(&rewrite(&dialect, &wanting(), [body(text).as_bytes()])), "late");
     assert_eq!(late(&rewrite(&dialect, &wanting(), [stream([text]).as_bytes()])), "call_chatcmplA1_0_0");
-    // All else stays as it was, to the byte.
+    // Everything else stays unchanged, to the byte.
     let input = |members: &str| {
         format!("{{\"id\":\"x\", \"choices\":[{{\"message\":{{{members}}}, \"finish_reason\" :\"stop\"}}] }}\n")
     };
@@ -326,7 +326,7 @@ fn a_body_has_whole_calls() {
         let wanted = input(&wanted.replace('C', call)).replace("\"stop\"", "\"tool_calls\"");
         assert_eq!(out(&dialect, &wanting(), &input(&members.replace('T', text))), wanted);
     }
-    // A server that has made calls of its own.
+    // A server that has itself made calls.
     let own = input(&format!("\"content\":\"{text}\",\"tool_calls\":[{{\"id\":\"1\"}}]"));
     assert_eq!(out(&dialect, &wanting(), &own), own);
 }
@@ -338,24 +338,24 @@ fn a_server_that_makes_calls_of_its_own_is_left_alone_from_there_on() {
         &json!({"tool_calls": [{"index": 0, "id": "s", "type": "function", "function": {"name": "h", "arguments": "{}"}}]}),
         &Value::Null,
     );
-    // What waited leaves before, as content.
+    // Text that waited is sent before, as content.
     let input = content("a<tool_call>{\"name\":\"g\"") + &own + &content(F) + &finish("tool_calls");
     let wanted = answer("", &format!("a<tool_call>{{\"name\":\"g\"{F}"), &[["s", "h", "{}"]], "tool_calls");
     assert_eq!(said(&out(&dialect, &wanting(), &input)), wanted);
-    // Text in the same chunk stands before the calls.
+    // Text in the same chunk precedes the calls.
     let both = own.replace("\"tool_calls\"", &format!("\"content\":{},\"tool_calls\"", Value::from(F)));
     let output = out(&dialect, &wanting(), &(both.clone() + &finish("stop")));
     assert_eq!(output, both + &finish("stop"));
-    // What is said of one choice says nothing of another.
+    // The members of one choice do not affect another.
     let other = content(F).replace("\"index\":0", "\"index\":1");
     let all = client(&out(&dialect, &wanting(), &(own + &other)));
     assert_eq!(all[&1].calls, [["call_chatcmplA1_1_0", "f", "{\"x\": 1}"].map(str::to_owned)]);
-    // An empty list says nothing, and neither does what a client shows next to the text.
+    // An empty list has no effect, and neither have members that a client shows next to the text.
     for beside in [json!({"tool_calls": []}), json!({"refusal": null}), json!({"annotations": [1]})] {
         let input = content("<tool_call>{\"name\":\"g\"") + &chunk(&beside, &Value::Null) + &content("}</tool_call>");
         assert_eq!(said(&out(&dialect, &wanting(), &input)).calls.len(), 1, "{beside}");
     }
-    // A part of another kind ends the text, so that nothing may wait; a call that was told goes on.
+    // A part of another kind ends the text, so that nothing may wait; a call that was sent continues.
     let refusal = chunk(&json!({"refusal": "no"}), &Value::Null);
     let input = content("<tool_call>{\"name\":\"g\"") + &refusal + &content("}</tool_call>") + &finish("stop");
     let output = out(&dialect, &wanting(), &input);
@@ -365,7 +365,7 @@ fn a_server_that_makes_calls_of_its_own_is_left_alone_from_there_on() {
     assert_eq!(said(&out(&dialect, &wanting(), &input)).calls[0][2], "{\"a\":1}");
 }
 
-/// It may leave the calls to others, and then they are looked for. All else stays as it came.
+/// Checks that a server may leave the calls to others, and then they are looked for. Everything else stays unchanged.
 #[test]
 fn a_server_that_splits_the_thinking_may_leave_calls_in_the_text() {
     let dialect = dialect(TAGS);
@@ -379,7 +379,7 @@ fn a_server_that_splits_the_thinking_may_leave_calls_in_the_text() {
         let left = "a </think> <think>b</think>c";
         assert!(said.content.ends_with(left) && said.thinking.ends_with("hmhm"), "{output}");
     }
-    // Nothing waits where the server goes back to thinking, or makes calls of its own.
+    // Nothing waits where the server goes back to thinking, or itself makes calls.
     let own = chunk(
         &json!({"tool_calls": [{"index": 0, "id": "s", "type": "function", "function": {"name": "h", "arguments": ""}}]}),
         &Value::Null,
@@ -417,7 +417,7 @@ fn a_call_changes_no_reason_but_stop() {
         let input = content(F) + &finish(reason);
         assert_eq!(said(&out(&dialect, &wanting(), &input)).finish, reason);
     }
-    // It may stand in the chunk that ends the call, and before the delta.
+    // It may be in the chunk that ends the call, and before the delta.
     let last = chunk(&json!({"content": F}), &"stop".into());
     assert_eq!(said(&out(&dialect, &wanting(), &last)), answer("", "", &[F_CALL], "tool_calls"));
     let before = "data: {\"choices\":[{\"finish_reason\": \"stop\",\"delta\":{\"content\":\"<tool_call>{\\\"name\\\":\\\"g\\\"}</tool_call>\"},\"index\":0}]}\n\n";
@@ -437,7 +437,7 @@ fn a_call_changes_no_reason_but_stop() {
     );
 }
 
-/// A model that repeats what a tool printed writes calls that nobody asked for.
+/// Checks a model that repeats a tool's output, and so writes calls that nobody asked for.
 #[test]
 fn a_call_that_is_repeated_calls_no_tool_but_those_of_the_request() {
     let dialect = dialect(TAGS);
@@ -448,13 +448,13 @@ fn a_call_that_is_repeated_calls_no_tool_but_those_of_the_request() {
     // In the thinking it ends the thinking, as any call does, but it is not a call for the client.
     let text = format!("<think>It says {printed} hm");
     assert_eq!(told(&dialect, &wanting(), &text), answer("It says ", &format!("{printed} hm"), &[], "stop"));
-    // A tool of the request may be called so, and a host that asks for no tool gets no call.
+    // A tool of the request may be called so, and a host that asks for no tool does not get a call.
     let printed = printed.replace("delete_all", "g");
     let call = ["call_chatcmplA1_0_0", "g", "{\"path\":\"/\"}"];
     assert_eq!(told(&dialect, &wanting(), &printed), answer("", "", &[call], "tool_calls"));
     let none = Options::new().calls(true).tools(Arc::new(Tools::read("[]").unwrap()));
     assert_eq!(told(&dialect, &none, &printed), answer("", &printed, &[], "stop"));
-    // A dialect without tables tells nothing, whatever is asked for.
+    // A dialect without tables reports no calls, whatever the options.
     let any = Dialect::find("any").unwrap();
     let every = Options::new().calls(true);
     for text in [&printed, F, "<think>hm</think><tool_call>{\"name\": \"f\"}</tool_call>"] {
@@ -517,7 +517,7 @@ fn an_event_may_have_a_choice_twice_and_several_chunks() {
     let chunk = |text| format!("data: {{\"id\":\"c\",\"choices\":[{}]}}\n", choice(text));
     let lines = chunk(one) + &chunk(two) + &chunk(three) + "data: [DONE]\n\n";
     assert_eq!(said(&out(&dialect, &wanting(), &lines)), answer("", "ab<tool_call>", &calls, ""));
-    // What waits does not pass over an event that is not read, nor over an error.
+    // Waiting text is not sent after an event that is not read, nor over an error.
     let begun = content("a<tool_call>{\"name\":\"g\"");
     let long = format!("data: {{\"long\":\"{}\"}}\n\n", "x".repeat(500));
     for (end, options) in [(&long[..], wanting().max_event(400)), ("data: {\"error\":{\"code\":1}}\n\n", wanting())] {
@@ -679,7 +679,7 @@ fn of_any_text_each_byte_is_told_once() {
 
 // ------------------------------------------------------------------------------------------------- cases from the field
 
-/// What is wrong with what a client got of a case, if anything is.
+/// Returns the fault in a client's result for a case, if there is one.
 fn difference(case: &Value, got: &Said) -> Option<String> {
     let text = |name: &str| case[name].as_str().unwrap();
     let calls = case["calls"].as_array().unwrap();
@@ -698,10 +698,10 @@ fn difference(case: &Value, got: &Said) -> Option<String> {
     })
 }
 
-/// Its thinking begins with an opener that stands there twice, which contradicts a rule of dialect files.
+/// Its thinking begins with an opener that is written twice, which contradicts a rule of dialect files.
 const CONTRADICTING: &str = "<|channel><|channel>thought\n<channel|>Hello, world!\nWhat's up?";
 
-/// Returns whether the calls of a text stand there without the opener of a span.
+/// Returns whether the calls of a text are without the opener of a span.
 fn are_bare(case: &Value, dialect: &reference::Dialect) -> bool {
     let spans = || dialect.spans.iter().filter(|span| span.channel == "tool");
     let mut openers = spans().flat_map(|span| &span.open);
@@ -710,7 +710,7 @@ fn are_bare(case: &Value, dialect: &reference::Dialect) -> bool {
     !case["calls"].as_array().unwrap().is_empty() && !has_opener && !is_said
 }
 
-/// The cases of the field. Calls without an opener are left out where the dialect does not have them.
+/// Checks the cases of the field. Calls without an opener are left out where the dialect does not have them.
 #[test]
 fn cases_of_the_field() {
     let folder = std::path::Path::new(support::ROOT).join("tests/calls");
@@ -732,7 +732,7 @@ fn cases_of_the_field() {
             let input = case["input"].as_str().unwrap();
             let stream = told(&pair.library, &options, input);
             wrong.extend(difference(&case, &stream));
-            // All that is whole stands in a body too.
+            // Everything that is whole is in a body too.
             if case["calls"].as_array().unwrap().iter().all(|call| call["cause"].is_null()) {
                 let body = said(&rewrite(&pair.library, &options, [body(input).as_bytes()]));
                 wrong.extend(difference(&case, &body).map(|how| format!("as a body: {how}")));

@@ -1,6 +1,5 @@
-//! The options `merge` and `promote_empty`, in the formats that are made of choices: chat, completions and Ollama. What a client
-//! puts together must be the same text, in one chunk for one chunk, and an answer that was nothing but thinking must come as
-//! content once.
+//! The options `merge` and `promote_empty`, in the formats that are made of choices: chat, completions and Ollama. A client
+//! must get the same text, with one chunk for each chunk, and an answer with only thinking must be sent as content once.
 
 use aside::Dialect;
 use aside::sse::{Body, Formats, Options, Rewriter};
@@ -44,7 +43,7 @@ impl Kind {
         matches!(self, OllamaChat | OllamaGenerate)
     }
 
-    /// The field for the thinking.
+    /// Returns the field for the thinking.
     fn field(self) -> &'static str {
         if self.is_ollama() { "thinking" } else { "reasoning_content" }
     }
@@ -57,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// A choice's own members.
+    /// Returns a choice's own members.
     fn members(self, members: &str, finish: Option<&str>) -> String {
         let reason = finish.map_or("null".to_owned(), |reason| format!("\"{reason}\""));
         let done = finish.map_or("\"done\":false".to_owned(), |_| format!("\"done\":true,\"done_reason\":{reason}"));
@@ -77,7 +76,7 @@ impl Kind {
         }
     }
 
-    /// The members for thinking and content, as they are written.
+    /// Returns the members for thinking and content, as they are written.
     fn both(self, thinking: &str, content: &str) -> String {
         let (field, text) = (self.field(), self.text());
         match self {
@@ -107,7 +106,7 @@ impl Kind {
     }
 }
 
-/// What a client has in the end, and in how many chunks.
+/// Returns a client's result, and the number of chunks.
 fn client(kind: Kind, stream: &str) -> (String, String, usize) {
     let (mut thinking, mut content, mut count) = (String::new(), String::new(), 0);
     let datas: Vec<String> = match kind.is_ollama() {
@@ -139,7 +138,7 @@ fn one_chunk_stays_one() {
             + &kind.chunk(&kind.both("b", "ac"), None)
             + &kind.chunk(&kind.both("e", "d"), Some("stop"));
         assert_eq!(at_every_cut(&anywhere(), &options, &input), wanted, "{kind:?}");
-        // One stretch stays as it is without the option.
+        // One stretch stays unchanged without the option.
         let input = kind.content("a") + &kind.content("<think>b") + &kind.last("", "stop");
         let wanted = kind.content("a") + &kind.thinking("b") + &kind.last("", "stop");
         assert_eq!(at_every_cut(&anywhere(), &options, &input), wanted, "{kind:?}");
@@ -255,7 +254,7 @@ fn thinking_alone_is_sent_as_content_before_the_end() {
     }
 }
 
-/// What becomes of a stream with the option is what becomes of it without.
+/// Checks that the option does not change the result for a stream.
 fn is_not_promoted(dialect: &Dialect, options: &Options, input: &str) {
     let wanted = at_every_cut(dialect, &options.clone().promote_empty(false), input);
     assert_eq!(at_every_cut(dialect, &options.clone().promote_empty(true), input), wanted);
@@ -399,7 +398,7 @@ fn bodies_are_promoted() {
         let cut = kind.body(&unclosed, "length");
         assert_eq!(out(&cut), kind.body(&kind.both("a\\\"b", ""), "length"), "{kind:?}");
         assert_eq!(out(&body(&format!("\"{text}\":\"<think>a</think>b\""))), body(&kind.both("a", "b")), "{kind:?}");
-        // What the server has split.
+        // An answer that the server has split.
         let split = body(&format!("\"{text}\":\"\",\"{field}\":\"a\\u003c\""));
         assert_eq!(
             out(&split),
@@ -422,7 +421,7 @@ fn bodies_are_promoted() {
 
 // --------------------------------------------------------------------------------------------------------- hostile bytes
 
-/// Streams with bytes lost, doubled and made up: no cut may show, whatever the options are.
+/// Streams with bytes lost, doubled and made up: cuts must make no difference, whatever the options are.
 #[test]
 fn hostile_streams_are_cut_anywhere() {
     let mut random = Random::announced("hostile_streams_are_cut_anywhere");

@@ -1,5 +1,5 @@
-//! Legacy completions, whose text stands in the choice itself: a client must put together from the output what the reference
-//! says of the whole text, and must get a text in every chunk, because it cannot do without.
+//! Legacy completions, whose text is in the choice itself: a client must get from the output the reference's result for the
+//! whole text, and must get a text in every chunk, because it cannot do without.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ fn qwen3(input: &str) -> String {
     at_every_cut(&Dialect::find("qwen3").unwrap(), &options(), input)
 }
 
-/// A chunk of the choice 0.
+/// Returns a chunk of the choice 0.
 fn chunk(members: &str) -> String {
     format!("data: {{\"id\":\"c\",\"choices\":[{{\"index\":0,{members}}}]}}\n\n")
 }
@@ -38,7 +38,7 @@ fn finish(reason: &str) -> String {
 
 // -------------------------------------------------------------------------------------------------------------- clients
 
-/// What a client has of a choice when the stream is over.
+/// A client's result for a choice at the end of the stream.
 #[derive(Debug, Default, PartialEq)]
 struct Said {
     runs: Runs,
@@ -62,7 +62,7 @@ fn client(stream: &str) -> BTreeMap<u64, Said> {
     said
 }
 
-/// A stream of choices in turn, each with its text in pieces.
+/// Returns a stream of choices in turn, each with its text in pieces.
 fn stream(random: &mut Random, texts: &[String]) -> String {
     let most = *random.pick(&[1, 4, 12, 200]);
     let mut open: Vec<_> = texts.iter().map(|text| pieces(random, text, most).into_iter()).enumerate().collect();
@@ -164,7 +164,7 @@ fn thinking_stands_beside_an_empty_text() {
     let options = options().field(Field::Reasoning);
     let output = at_every_cut(&Dialect::find("qwen3").unwrap(), &options, &text("<think>hm"));
     assert_eq!(output, thinking("hm").replace("reasoning_content", "reasoning"));
-    // Of two texts in one choice, the last counts.
+    // If a choice has two texts, the last counts.
     let input = chunk("\"text\":\"a\",\"text\":\"<think>hm\"");
     assert_eq!(qwen3(&input), chunk("\"text\":\"a\",\"text\":\"\",\"reasoning_content\":\"hm\""));
 }
@@ -207,7 +207,7 @@ fn a_choice_that_comes_twice_in_a_chunk_keeps_its_order() {
 fn a_server_that_splits_is_left_alone() {
     let input = thinking("<think>") + &text("<think>a</think>b") + &finish("stop");
     assert_eq!(qwen3(&input), input);
-    // What was held before it leaves first.
+    // Text that was held before it is sent first.
     let input = text("<thi") + &thinking("a");
     assert_eq!(qwen3(&input), text("") + &text("<thi") + &thinking("a"));
     let body = r#"{"choices":[{"index":0,"text":"<think>a</think>b","reasoning_content":"c"}]}"#;

@@ -1,5 +1,5 @@
-//! A frame whose envelope equals the last one's is not parsed: what comes out must be what parsing finds. Blanks at the ends of
-//! lines, others on each, make every frame differ from the last one.
+//! A frame whose envelope equals the last one's is not parsed: the output must be the same as after parsing. Blanks at the ends
+//! of lines, others on each, make every frame differ from the last one.
 
 use aside::Dialect;
 use aside::sse::{Body, Field, Formats, Options, Rewriter};
@@ -21,7 +21,7 @@ const VALUES: [&[&str]; 12] = [
     &["1.0", "1 ", "1e", "[", "]"],
 ];
 
-const TEXTS: [&str; 14] = [
+const TEXTS: [&str; 19] = [
     "<think>",
     "</think>",
     "hm",
@@ -36,6 +36,11 @@ const TEXTS: [&str; 14] = [
     "ink>",
     "x",
     "\\\"<",
+    "<tool_call>",
+    "{\\\"name\\\":\\\"f\\\",\\\"arguments\\\":{",
+    "\\\"a\\\":[1,2,",
+    "3]}}",
+    "</tool_call>",
 ];
 
 struct Member {
@@ -55,7 +60,7 @@ fn write(random: &mut Random, members: &[Member]) -> String {
     members.iter().map(|Member { key, values }| format!(",\"{key}\":{}", random.pick(values))).collect()
 }
 
-/// The frames of a stream whose frames are alike, each in lines without their ends, and how lines end.
+/// Returns the frames of a stream whose frames are alike, each in lines without their ends, and how lines end.
 fn frames(random: &mut Random, format: usize) -> (Vec<String>, &'static str) {
     const KEYS: [&str; 10] = [
         "id",
@@ -167,7 +172,7 @@ fn frames_that_are_alike_become_what_parsing_finds() {
         for (number, frame) in frames.iter().enumerate() {
             let blanks = &"  "[..1 + number % 2];
             stream += &(frame.replace('\n', end) + end);
-            // Blanks at the ends of lines say nothing, but for those of names.
+            // Blanks at the ends of lines say nothing, except for those of names.
             let lines = frame.lines().map(|line| match line.starts_with("data: {") || line.starts_with('{') {
                 true => format!("{line}{blanks}"),
                 false => line.to_owned(),

@@ -122,7 +122,7 @@ fn other_statuses_and_encodings_pass() {
     }
 }
 
-/// What is known of the model after the whole body, and after how many of its bytes that is known.
+/// Returns the result for the model after the whole body, and after how many bytes it is known.
 fn model(body: &[u8], room: usize) -> (Option<String>, usize) {
     let mut room = vec![0; room];
     let mut known = None;
@@ -180,8 +180,8 @@ fn the_first_model_counts_as_soon_as_it_is_known() {
     assert_eq!(model(&deep, 64).0, None);
 }
 
-/// Requests with a few bytes changed: what is known does not depend on what comes after it, and a parser of whole texts finds no
-/// other model.
+/// Requests with a few bytes changed: the result does not depend on later bytes, and a parser of whole texts finds
+/// no other model.
 #[test]
 fn broken_requests_are_told_at_the_byte_that_breaks_them() {
     let mut random = Random::announced("broken_requests_are_told_at_the_byte_that_breaks_them");
@@ -249,7 +249,7 @@ fn a_request_says_whether_it_wants_the_thinking() {
         ("/v1/messages", r#"{"thinking":{"type":"adaptive"}}"#, true),
         ("/v1/messages/count_tokens", "{}", true),
         ("", "{}", true),
-        // Half a body says nothing, and neither does what is not an object.
+        // Half a body has no result, and neither has a value other than an object.
         ("/v1/messages", r#"{"model":"m""#, true),
         ("/v1/messages", "{} {}", true),
         ("/api/chat", "[]", true),

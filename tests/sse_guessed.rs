@@ -1,5 +1,5 @@
-//! Tests streams and bodies whose dialect guesses that they start in the thinking: an answer that has ended by itself, and in which
-//! nothing shows that it was thinking, must reach the client as content in every format.
+//! Tests streams and bodies whose dialect guesses that they start in the thinking: an answer that has ended by itself, and in
+//! which nothing shows that it was thinking, must reach the client as content in every format.
 
 use aside::sse::{Options, Rewriter};
 use aside::{Channel, Dialect, Start};
@@ -231,7 +231,7 @@ fn a_thinking_that_is_sure_stays_one() {
     }
 }
 
-/// The closer of the answer's wrapper says that the thinking, in which the prompt had started it, was the answer.
+/// Checks that the closer of the answer's wrapper shows that the thinking, in which the prompt had started it, was the answer.
 #[test]
 fn a_closer_of_the_answer_in_the_thinking_makes_it_content() {
     let kimi = Dialect::find("kimi-k3").unwrap();
@@ -254,7 +254,7 @@ fn no_more_than_an_event_may_have_is_kept() {
         rewriter.feed(format.stream(&pieces, Stop::Itself), &mut out).unwrap();
         rewriter.finish(&mut out).unwrap();
         let [_, content] = format.client(&String::from_utf8(out).unwrap());
-        // The server's own events may be too long for the rewriter in Responses, which then pass as they are.
+        // The server's own events may be too long for the rewriter in Responses, which then pass unchanged.
         if format != Format::Responses {
             assert_eq!((content.as_str(), rewriter.stats().unpromoted), ("", 1), "{format:?}");
         }

@@ -1,5 +1,5 @@
-//! Anthropic Messages, split in place: what a client puts together from the blocks that go out is what the scanner says of each
-//! text block that came in, and all else is as it was. No cut may change a byte.
+//! Anthropic Messages, split in place: a client gets from the sent blocks the scanner's result for each received text block,
+//! and everything else is unchanged. No cut may change a byte.
 
 use aside::call_writer::ImpliedEnd;
 use aside::sse::{Formats, Options};
@@ -14,7 +14,7 @@ fn qwen3() -> Dialect {
     Dialect::find("qwen3").unwrap()
 }
 
-/// A dialect whose marker is in no recording: splitting is on, and must not be seen.
+/// Returns a dialect whose marker is in no recording: splitting is on, and must not be seen.
 fn foreign() -> Dialect {
     let text = "name = \"foreign\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"\u{1F512}\u{1F512}\"]\nclose = [\"\u{1F513}\"]";
     Dialect::load(text).unwrap()
@@ -28,7 +28,7 @@ fn texts(blocks: &[(&str, &str)]) -> Vec<(String, String)> {
     blocks.iter().map(|(kind, text)| ((*kind).to_owned(), (*text).to_owned())).collect()
 }
 
-/// What a client gets of a stream, checked to be the same at every cut.
+/// Returns a client's result for a stream, checked to be the same at every cut.
 fn got(dialect: &Dialect, options: &Options, stream: &str) -> Vec<(String, String)> {
     Client::read(&at_every_cut(dialect, options, stream)).texts()
 }
@@ -44,7 +44,7 @@ fn the_shared_cases_become_what_they_must() {
         {
             let wanted = case(split);
             assert_eq!(at_every_cut(&qwen3(), &options, &case(raw)), wanted, "{raw}");
-            // What is split already stays so.
+            // Text that is already split stays split.
             assert_eq!(at_every_cut(&qwen3(), &options, &wanted), wanted, "{split}");
         }
     }
@@ -75,7 +75,7 @@ fn without_the_format_nothing_changes() {
 fn damaged_streams_without_markers_keep_every_event() {
     for name in ["anthropic.raw.sse", "anthropic.split.sse"] {
         for stream in damaged(&case(name)) {
-            // What is not read may pass the start of a text.
+            // Events that are not read may come before the start of a text.
             assert_eq!(sorted(&rewrite(&foreign(), &options(), [stream.as_bytes()])), sorted(&stream));
         }
     }
@@ -90,7 +90,7 @@ fn each_change_of_kind_is_a_block_of_its_own() {
         // Markers alone leave no block, and neither does a thinking without content leave one of text.
         (&["<think>", "</think>"], &[]),
         (&["<think>why"], &[("thinking", "why")]),
-        // What only looked like a marker is text.
+        // Bytes that only looked like a marker are text.
         (&["<thi"], &[("text", "<thi")]),
         (&["a<", "b<th"], &[("text", "a<b<th")]),
     ] {
@@ -107,14 +107,14 @@ fn each_change_of_kind_is_a_block_of_its_own() {
     assert_eq!(got(&Dialect::find("think").unwrap(), &options(), &stream), wanted);
 }
 
-/// The events of a stream, each on a line: its data without the braces around it.
+/// Returns the events of a stream, each on a line: its data without the braces around it.
 fn shown(stream: &str) -> Vec<String> {
     stream.split("\n\n").filter(|event| !event.is_empty()).map(str::to_owned).collect()
 }
 
 #[test]
 fn what_is_held_leaves_in_its_order() {
-    // A ping passes the start, and what is unknown does not.
+    // A ping may come before the start, and unknown events may not.
     let mut server = Server::default();
     server.begin().text_start(0).send(&json!({"type": "ping"}));
     let kept = server.stream.len();
@@ -206,7 +206,7 @@ fn a_start_with_text_is_split_too() {
         let stream = Server::default().begin().start(0, &block).text(0, " there").stop(0).end("end_turn");
         let out = at_every_cut(&Dialect::find("think").unwrap(), &options(), &stream);
         assert_eq!(Client::read(&out).texts(), texts(wanted), "{out}");
-        // Each block of content has what the server's has.
+        // Each block of content has the members of the server's.
         assert_eq!(out.matches("\"citations\":null").count(), wanted.iter().filter(|block| block.0 == "text").count());
         assert_eq!(wanted.len() > 1 || text != "Hi", out != stream);
     }
@@ -223,7 +223,7 @@ fn other_members_stay_with_the_last_stretch() {
             .replace("\"text\":\"a<think>b\"", "\"thinking\":\"b\"")
             .replace("text_delta", "thinking_delta");
     assert!(out.ends_with(&format!("{wanted}\n\n")), "{out}");
-    // A member that the new name would double: the text gets an event of its own.
+    // A member that the new name would double: the text gets a separate event.
     let delta = delta.replace("\"x\"", "\"thinking\"");
     let out = at_every_cut(&qwen3(), &options(), &format!("{start}{}\n\n", delta.replace("a<", "<")));
     assert!(out.ends_with("\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"b\"}}\n\n"), "{out}");
@@ -306,7 +306,7 @@ fn the_start_of_the_stream_is_that_of_its_first_text() {
     let out = at_every_cut(&qwen3(), &options, &(first.clone() + &second));
     let (one, two) = out.split_at(out.rfind("event: message_start").unwrap());
     assert_eq!((Client::read(one).texts(), Client::read(two).texts()), (wanted.clone(), wanted.clone()));
-    // And so does what comes after an error.
+    // And so do events after an error.
     let error = "event: error\ndata: {\"type\":\"error\",\"error\":{}}\n\n";
     let out = at_every_cut(&qwen3(), &options, &format!("{error}{second}"));
     assert_eq!(Client::read(&out[error.len()..]).texts(), wanted);
@@ -327,7 +327,7 @@ fn a_citation_belongs_to_the_content() {
     assert_eq!(at_every_cut(&qwen3(), &options(), &stream), stream);
 }
 
-/// All text of a stream, without its markers.
+/// Returns all text of a stream, without its markers.
 fn all_text(stream: &str) -> String {
     let mut text = String::new();
     for event in support::client::events(stream) {
@@ -354,7 +354,7 @@ fn bad_shapes_lose_no_text() {
     };
     let stop = |index: &str| format!("data: {{\"type\":\"content_block_stop\",\"index\":{index}}}\n\n");
     let marked = "<think>a</think>b<thi";
-    // What must pass to the byte.
+    // Events that must pass byte for byte.
     for index in ["-1", "1.5", "1e3", "99999999999999999999999", "null", "\"0\"", "[]"] {
         let stream = start(index) + &text(index, marked) + &text(index, marked) + &stop(index);
         assert_eq!(at_every_cut(&qwen3(), &options(), &stream), stream);
@@ -507,7 +507,7 @@ fn recordings_without_markers_pass_to_the_byte() {
 
 // ------------------------------------------------------------------------------------------------------ random streams
 
-/// The blocks that a whole text of a stream is, as the scanner says.
+/// Returns the blocks of a whole text of a stream, as the scanner splits it.
 fn split(dialect: &Dialect, start: Option<Start>, text: &str) -> Vec<(String, String)> {
     let mut blocks: Vec<(String, String)> = Vec::new();
     let mut scanner = Scanner::with_options(dialect, &aside::ScannerOptions::new().start(start)).unwrap();
@@ -590,7 +590,7 @@ fn wanting() -> Options {
     options().calls(true)
 }
 
-/// The ids of the calls of a message.
+/// Returns the ids of the calls of a message.
 fn ids(blocks: &[Value]) -> Vec<&str> {
     blocks.iter().filter_map(|block| block["id"].as_str()).collect()
 }
@@ -685,7 +685,7 @@ fn calls_of_the_server_end_the_search() {
     assert_eq!(got(&tags(), &wanting(), &stream), wanted);
 }
 
-/// What a client gets of a message, as the reference has it.
+/// Returns a client's result for a message, in the reference's form.
 fn said(blocks: &[Value], stop_reason: &str) -> Said {
     let mut said = Said::default();
     for block in blocks {
@@ -762,7 +762,7 @@ fn of_any_text_each_byte_is_told_once() {
 
 // -------------------------------------------------------------------------------------------------------------- bodies
 
-/// What becomes of a body with these blocks.
+/// Returns the rewritten body with these blocks.
 fn body(dialect: &Dialect, options: &Options, blocks: &str, reason: &str) -> (String, String) {
     let body = |blocks: &str, reason: &str| {
         format!(
@@ -787,7 +787,7 @@ fn a_body_becomes_what_its_stream_does() {
         r#"[{"text":"a<think>b</think>c","type":"text", "x":1}]"#,
         r#"[{"type":"text","text":"a"},{"type":"thinking","thinking":"b","signature":""},{"text":"c","type":"text", "x":1}]"#,
     );
-    // Markers alone leave no block, wherever it stands; one without text stays.
+    // A block with only markers is removed, wherever it is; one without text stays.
     let block = r#"{"type":"text","text":"<think></think>"}"#;
     let other = r#"{"type":"image"}"#;
     is(&format!("[ {block} ]"), "[  ]");
@@ -808,7 +808,7 @@ fn a_body_becomes_what_its_stream_does() {
     let text = r#"{"type":"text","text":"a</think>b"}"#;
     let blocks = format!("[{text},{}]", r#"{"type":"text","text":"c"}"#);
     assert_eq!(body(&think, &options, &blocks, "end_turn").0, format!("[{split},{}]", r#"{"type":"text","text":"c"}"#));
-    // More changes than have blocks of their own.
+    // More changes than get separate blocks.
     let text = json!([{"type": "text", "text": "<think>a</think>b".repeat(3000)}]).to_string();
     let long = format!("{{\"type\":\"message\",\"content\":{text}}}");
     let out = rewrite(&think, &self::options(), [long.as_bytes()]);

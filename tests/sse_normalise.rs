@@ -1,5 +1,5 @@
-//! One shape out: what a server splits itself, content in lists, and answers without their thinking. The output must be
-//! that of plain references, written here over parsed JSON, at every cut; a second time changes nothing more.
+//! One shape of output: thinking that a server splits itself, content in lists, and answers without their thinking. The output
+//! must be that of plain references, written here over parsed JSON, at every cut; a second time changes nothing more.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ fn text(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }
 
-/// The thinking and the text of content that is a list, if it has nothing else.
+/// Returns the thinking and the text of content that is a list, if it has nothing else.
 fn list_of(parts: &[Value]) -> Option<[String; 2]> {
     let mut both = [String::new(), String::new()];
     for part in parts {
@@ -223,7 +223,7 @@ fn qwen3() -> Dialect {
     Dialect::find("qwen3").unwrap()
 }
 
-/// Rewrites an answer, and checks that no cut shows.
+/// Rewrites an answer, and checks that cuts make no difference.
 #[track_caller]
 fn cut(dialect: &Dialect, options: &Options, answer: &str) -> Vec<u8> {
     let bytes = answer.as_bytes();
@@ -409,7 +409,7 @@ fn the_rest_of_an_event_stays_as_it_came() {
     // The last event has no blank line, so it stays one.
     let last = "data: {\"choices\":[{\"delta\":{\"reasoning\":\"a\",\"content\":\"b\"}}]}";
     assert_eq!(shape(last), last);
-    // Other formats, and what is not asked for.
+    // Other formats, and shapes that are not requested.
     let chat = Options::new().normalise(Shapes::ALL).formats(Formats::MESSAGES).field(Field::Reasoning);
     let renamed = stream(&[json!({"thinking": "a"})]);
     assert_eq!(cut(&foreign(), &chat, &renamed), renamed.as_bytes());

@@ -1,4 +1,4 @@
-//! Ollama's own format, an object a line: a client must put together from the output what the reference says of the whole text,
+//! Ollama's own format, one object per line: a client must get from the output the reference's result for the whole text,
 //! and all lines must be as Ollama writes them.
 
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn options() -> Options {
     Options::new().formats(Formats::OLLAMA).keep_guessed(true).implied_end(ImpliedEnd::Off)
 }
 
-/// What becomes of lines: the same whether the host says that they are some or not.
+/// Returns the rewritten lines: they are the same whether or not the host says that the input is lines.
 fn with(dialect: &Dialect, options: &Options, input: &str) -> String {
     let output = at_every_cut(dialect, &options.clone().body(Body::Lines), input);
     assert_eq!(at_every_cut(dialect, options, input), output, "unknown");
@@ -34,7 +34,7 @@ fn qwen3(input: &str) -> String {
     with(&Dialect::find("qwen3").unwrap(), &options(), input)
 }
 
-/// A line of `/api/chat`.
+/// Returns a line of `/api/chat`.
 fn line(members: &str) -> String {
     format!(
         "{{\"model\":\"m\",\"created_at\":\"2026-07-28T06:38:03.2Z\",\"message\":{{\"role\":\"assistant\",{members}}},\"done\":false}}\n"
@@ -49,7 +49,7 @@ fn thinking(text: &str) -> String {
     line(&format!("\"content\":\"\",\"thinking\":\"{text}\""))
 }
 
-/// The last line, with some text.
+/// Returns the last line, with some text.
 fn last(reason: &str, text: &str) -> String {
     content(text).replace(
         "\"done\":false",
@@ -57,14 +57,14 @@ fn last(reason: &str, text: &str) -> String {
     )
 }
 
-/// A line of `/api/chat` as one of `/api/generate`.
+/// Returns a line of `/api/chat` as one of `/api/generate`.
 fn generate(line: &str) -> String {
     line.replace("\"message\":{\"role\":\"assistant\",\"content\"", "\"response\"").replace("},\"done\"", ",\"done\"")
 }
 
 // -------------------------------------------------------------------------------------------------------------- clients
 
-/// What a client has when the answer is over.
+/// A client's result at the end of the answer.
 #[derive(Debug, Default, PartialEq)]
 struct Said {
     runs: Runs,

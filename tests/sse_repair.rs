@@ -1,5 +1,5 @@
-//! Mends event streams: what comes out must be what a plain reference, written here for whole texts, says of the stream, to the
-//! byte and at every cut. Splitting comes after mending.
+//! Mends event streams: the output must be that of a plain reference, written here for whole texts, byte for byte and at every
+//! cut. Splitting comes after mending.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use support::rewriting::rewrite_bytes;
 
 // ----------------------------------------------------------------------------------------------------------- the reference
 
-/// What has been seen of a stream.
+/// The parts of a stream that have been seen.
 #[derive(Default)]
 struct Seen {
     /// Neither chunks nor blocks are mended.
@@ -82,7 +82,7 @@ fn with_id(text: &str, id: &str) -> String {
     unreachable!("it has an id: {text}")
 }
 
-/// The members of an object: each key, the whole member, and its value.
+/// Returns the members of an object: each key, the whole member, and its value.
 fn members(object: &str) -> Vec<(String, String, String)> {
     let mut found = Vec::new();
     let mut rest = object.trim().strip_prefix('{').unwrap().trim_start();
@@ -173,7 +173,7 @@ fn mended_chunk(text: String, seen: &mut Seen) -> Vec<String> {
     out
 }
 
-/// Returns the events that one of Messages becomes, with their types if they are not its own.
+/// Returns the mended events of an event of Messages, with their types if they are not its own.
 fn mended_block_event(text: &str, seen: &mut Seen) -> Vec<(Option<&'static str>, String)> {
     let event = object(text).unwrap();
     let kind = event["type"].as_str().unwrap();
@@ -349,7 +349,7 @@ fn events() -> Options {
     Options::new().body(Body::Events).repair(true)
 }
 
-/// The same for recordings of all servers: what is not chat is mended and not split.
+/// Returns options for recordings of all servers: events other than chat are mended and not split.
 fn chat_events() -> Options {
     events().formats(Formats::CHAT)
 }
@@ -362,7 +362,7 @@ fn same(wanted: &str, got: &[u8], stream: &str) {
     }
 }
 
-/// Checks a stream at every cut in two, or at some cuts of a long one, and byte by byte; and that what is mended stays so.
+/// Checks a stream at every cut in two, or at some cuts of a long one, and byte by byte; and that mended events stay mended.
 #[track_caller]
 fn check(options: &Options, stream: &str, wanted: &str) {
     let bytes = stream.as_bytes();
@@ -385,7 +385,7 @@ fn check(options: &Options, stream: &str, wanted: &str) {
 
 const CHUNK: &str = r#"{"id":"c1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"hm"}}]}"#;
 
-/// What makes clients fail, and what becomes of it.
+/// Returns the events that make clients fail, and their repaired form.
 fn table() -> Vec<(String, String)> {
     let chunk = format!("data: {CHUNK}\n\n");
     let changes = [
@@ -481,7 +481,7 @@ fn table() -> Vec<(String, String)> {
             "event: m\ndata: {\"type\":\"content_block_delta\",\"index\":4,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":5,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"b\"}}\n\ndata: {\"type\":\"message_start\"}\n\n",
             "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\nevent: m\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"b\"}}\n\ndata: {\"type\":\"message_start\"}\n\n",
         ),
-        // What comes after the end.
+        // Events after the end.
         (
             "event: x\ndata: [DONE] \n\ndata: {\"a\":1}\n\n:a\ndata: 1\n\nid: 7\n\n: b\n",
             "data: [DONE]\n\n:a\n\n: b\n\n",
@@ -546,7 +546,7 @@ fn bodies_and_lines_stay() {
             same(body, &rewrite_bytes(&foreign(), &options, &chunks), body);
         }
     }
-    // What is compressed is not a stream of events.
+    // A compressed body is not a stream of events.
     let gzip = b"\x1F\x8B\x08\r\r\n\0data: \n\n";
     assert_eq!(rewrite_bytes(&foreign(), &events(), &[gzip]), gzip);
     let off = events().off(true);
@@ -617,7 +617,7 @@ fn what_is_mended_or_left_out_is_counted() {
         let mut out = Vec::new();
         chunks.iter().for_each(|chunk| rewriter.feed(chunk, &mut out).unwrap());
         rewriter.finish(&mut out).unwrap();
-        // The first event, the comment `b`, the event with a comment inside, the id, and what comes after the end.
+        // The first event, the comment `b`, the event with a comment inside, the id, and the text after the end.
         assert_eq!(rewriter.stats().repaired, 6, "{}", out.escape_ascii());
         rewriter.reset();
         assert_eq!(rewriter.stats().repaired, 0);
@@ -742,7 +742,8 @@ fn recordings_are_mended_as_the_reference_says() {
     }
 }
 
-/// The specification's own reference, in Python, says the same of all but what chunks and blocks say, where both are there.
+/// Checks that the specification's own reference, in Python, agrees about everything but the texts of chunks and blocks, if
+/// both are there.
 #[test]
 fn the_reference_of_the_specification_says_the_same() {
     let Some(script) = support::shared("spec/repair_reference.py") else { return };

@@ -1,5 +1,5 @@
-//! OpenAI Responses, split in place: a client that counts items and puts each together finds what the scanner says of the text,
-//! and the same once more in the whole items at the end. All else is as it was, and no cut may change a byte.
+//! OpenAI Responses, split in place: a client that counts items and puts each together finds the scanner's result for the text,
+//! and the same again in the whole items at the end. Everything else is as it was, and no cut may change a byte.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn qwen3() -> Dialect {
     Dialect::find("qwen3").unwrap()
 }
 
-/// A dialect whose marker is in no recording: splitting is on, and must not be seen.
+/// Returns a dialect whose marker is in no recording: splitting is on, and must not be seen.
 fn foreign() -> Dialect {
     let text = "name = \"foreign\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"\u{1F512}\u{1F512}\"]\nclose = [\"\u{1F513}\"]";
     Dialect::load(text).unwrap()
@@ -149,7 +149,7 @@ fn text(text: &str) -> Value {
     json!({"type": "output_text", "annotations": [], "logprobs": [], "text": text})
 }
 
-/// A stream of one message with these deltas.
+/// Returns a stream of one message with these deltas.
 fn one(deltas: &[&str]) -> String {
     Server::new().whole(0, deltas).end("completed")
 }
@@ -179,7 +179,7 @@ fn events(stream: &str) -> Vec<Value> {
     events
 }
 
-/// What a client puts together from a stream, which it reads as strictly as any SDK.
+/// A client's result for a stream, which it reads as strictly as any SDK.
 #[derive(Default)]
 struct Client {
     items: Vec<Value>,
@@ -221,7 +221,7 @@ impl Client {
         assert!(!self.is_done[index], "{}", why());
         let item = &mut self.items[index];
         if kind == "output_item.done" {
-            // What the item says when it is done is what has come of it.
+            // The finished item has the text of its deltas.
             let mut wanted = event["item"].clone();
             if let Some(status) = item.get("status") {
                 wanted["status"] = status.clone();
@@ -265,7 +265,7 @@ impl Client {
         }
     }
 
-    /// Checks that the last event has what was put together, and returns it.
+    /// Checks that the last event agrees with the events before it, and returns it.
     fn whole(stream: &str) -> Vec<Value> {
         let client = Client::read(stream);
         assert!(client.is_done.iter().all(|done| *done), "{stream}");
@@ -274,7 +274,7 @@ impl Client {
     }
 }
 
-/// Items as pairs of a type and what they say.
+/// Items as pairs of a type and a text.
 fn said(items: &[Value]) -> Vec<(String, String)> {
     let texts = |list: &Value| -> String {
         let text = |part: &Value| part["text"].as_str().or(part["refusal"].as_str()).unwrap_or_default().to_owned();
@@ -299,7 +299,7 @@ fn pairs(wanted: &[(&str, &str)]) -> Vec<(String, String)> {
     wanted.iter().map(|(kind, said)| ((*kind).to_owned(), (*said).to_owned())).collect()
 }
 
-/// A body with the items that a stream ends with.
+/// Returns a body with the items that a stream ends with.
 fn body(stream: &str) -> String {
     events(stream).last().unwrap()["response"].to_string()
 }
@@ -318,7 +318,7 @@ fn cases_come_out_to_the_byte() {
         ] {
             let wanted = case(split);
             assert_eq!(at_every_cut(&qwen3(), options, &case(raw)), wanted, "{raw}");
-            // What is split already stays so.
+            // Text that is already split stays split.
             assert_eq!(at_every_cut(&qwen3(), options, &wanted), wanted, "{split}");
             if split.ends_with("sse") {
                 Client::whole(&wanted);
@@ -351,7 +351,7 @@ fn an_item_that_the_server_does_not_begin_is_begun() {
     }
 }
 
-/// The events that begin item and part, after its first text.
+/// Checks the events that begin item and part, if they come after its first text.
 #[test]
 fn an_item_that_the_server_begins_late_is_begun_once() {
     let whole = one(&["<think>a", "</think>b"]);
@@ -462,7 +462,7 @@ fn a_start_is_held_until_text_is_decided() {
     server.message(0).part("added", 0, 0, &text(""));
     let start = std::mem::take(&mut server.stream);
     assert_eq!(feed(&start), "");
-    // What is of no item passes it.
+    // Events that belong to no item may pass it.
     assert_eq!(feed(": ping\n\n"), ": ping\n\n");
     let progress = server.send(json!({"type": "response.in_progress", "response": {}})).stream.clone();
     assert_eq!(feed(&progress), progress.replace("\"sequence_number\":3", "\"sequence_number\":1"));
@@ -496,7 +496,7 @@ fn the_end_and_an_error_release_what_is_held() {
     }
 }
 
-/// An error ends the texts of all formats, whichever its own is.
+/// Checks that an error ends the texts of all formats, whatever its own format is.
 #[test]
 fn an_error_releases_what_chat_holds() {
     let chat = "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a <\"}}]}\n\n";
@@ -587,7 +587,7 @@ fn only_the_first_text_starts_in_the_thinking() {
     assert_eq!(said(&items), wanted);
     let body = at_every_cut(&qwen3(), &options, &body(&stream));
     assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["output"], Value::from(items));
-    // Of the next response it is so again.
+    // The same holds for the next response.
     let out = at_every_cut(&qwen3(), &options, &(stream.clone() + "data: [DONE]\n\n" + &stream));
     let (first, second) = out.split_once("data: [DONE]\n\n").unwrap();
     assert_eq!(first, second);
@@ -633,7 +633,7 @@ fn annotations_keep_their_characters() {
     assert_eq!(events[events.len() - 1]["response"]["output"][1]["content"][0], wanted);
     let body = at_every_cut(&qwen3(), &options(), &body(&stream));
     assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["output"][1]["content"][0], wanted);
-    // In events of their own.
+    // In separate events.
     let add = |annotation: Value| {
         json!({"type": "response.output_text.annotation.added", "item_id": "msg_0", "output_index": 0, "content_index": 0,
             "annotation_index": 0, "annotation": annotation})
@@ -647,8 +647,8 @@ fn annotations_keep_their_characters() {
     assert_eq!(items[1]["content"][0]["annotations"], json!([cite(2, 3)]));
 }
 
-/// A stream whose deltas say one text, and all that says it again another. Returns the texts of `output_text.done`,
-/// `content_part.done` and `output_item.done`, and the items at the end.
+/// Rewrites a stream whose deltas have one text, and whose later events repeat another. Returns the texts of
+/// `output_text.done`, `content_part.done` and `output_item.done`, and the items at the end.
 fn disagreeing(deltas: &[&str], whole: &str) -> ([Value; 3], Vec<(String, String)>) {
     let mut server = Server::new();
     server.message(0).part("added", 0, 0, &text(""));
@@ -679,7 +679,7 @@ fn a_whole_text_that_disagrees_is_split_by_itself() {
         let (again, _) = disagreeing(&["<think>\nso\n\n</think>\n\n", " Hi "], whole);
         assert_eq!(again, [json!("Hi"), json!("Hi"), json!("Hi")]);
     }
-    // Of these events, none has a place for thinking that is new.
+    // None of these events has a place for new thinking.
     let whole = "<think>so</think>Other";
     let (again, items) = disagreeing(&["Hi"], whole);
     assert_eq!(again, [json!(whole), json!(whole), json!(whole)]);

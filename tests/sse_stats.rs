@@ -1,4 +1,5 @@
-//! What a rewriter counts: the same for every cut of a stream, and what is held is what a finish would send.
+//! The counts of a rewriter: they are the same for every cut of a stream, and the held bytes are those that a finish would
+//! send.
 
 use aside::Dialect;
 use aside::sse::{Formats, Options, Rewriter, Stats};
@@ -18,7 +19,7 @@ fn counted(options: &Options, chunks: &[&[u8]]) -> Stats {
     rewriter.stats()
 }
 
-/// The counts of a stream after its finish, checked to be the same for every cut.
+/// Returns the counts of a stream after its finish, checked to be the same for every cut.
 fn stats(options: &Options, stream: &str) -> Stats {
     let stream = stream.as_bytes();
     let whole = counted(options, &[stream]);
@@ -47,7 +48,7 @@ fn a_stream_is_counted() {
         "data: [DONE]\n\n",
     ]
     .concat();
-    assert_eq!(stats(&Options::new(), &stream).unread, 1, "the ping is one of Messages");
+    assert_eq!(stats(&Options::new(), &stream).unread, 1, "the ping belongs to Messages");
     let stats = stats(&Options::new().formats(Formats::CHAT), &stream);
     assert_eq!(stats.events, 11);
     // The thinking, the blanks after it, the text that may begin a marker, and the end before which that leaves.
@@ -132,7 +133,7 @@ fn a_finish_keeps_the_counts_and_a_reset_does_not() {
     assert_eq!(rewriter.stats(), Stats::default());
 }
 
-/// The recorded answers of all formats.
+/// Returns the recorded answers of all formats.
 fn recordings() -> Vec<(String, Vec<u8>)> {
     let files = support::files(format!("{}/tests/sse/formats", support::ROOT));
     let raw = files.into_iter().filter(|file| file.to_string_lossy().contains(".raw."));

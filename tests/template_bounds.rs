@@ -9,7 +9,7 @@ use std::{
 
 use aside::Dialect;
 
-/// Counts what is allocated at a time, by all threads.
+/// Counts the memory in use at a time, of all threads.
 struct Counting;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -210,7 +210,7 @@ fn deep() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Peak memory and time of a call.
+/// Returns peak memory and time of a call.
 fn measure<T>(call: impl FnOnce() -> T) -> (T, usize, Duration) {
     let live = LIVE.load(Ordering::Relaxed);
     PEAK.store(live, Ordering::Relaxed);
@@ -220,17 +220,17 @@ fn measure<T>(call: impl FnOnce() -> T) -> (T, usize, Duration) {
     (result, peak, before.elapsed())
 }
 
-/// Beyond what the reading of a template takes.
+/// In addition to reading a template.
 const MOST: usize = 16 << 20;
 
-/// Reads as many templates as the library keeps, always the same ones: what it kept before is then gone.
+/// Reads as many templates as the library keeps, always the same ones: earlier results are then gone from the cache.
 fn keep_others() {
     for number in 0..64 {
         let _ = Dialect::find_for_template(&format!("<think></think>{{# {number} #}}"));
     }
 }
 
-/// One test, since what is allocated is counted for all threads.
+/// Checks all bounds in one test, because allocations are counted for all threads.
 #[test]
 fn hostile_templates_stay_within_bounds() {
     keep_others();

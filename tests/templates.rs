@@ -56,7 +56,7 @@ fn templates_find_their_dialect() {
     }
 }
 
-/// Where dialects differ in what the template has, and fit as well.
+/// Checks dialects that differ in something that the template has, and fit equally well.
 #[test]
 fn what_cannot_be_told_apart_is_a_list() {
     let error = Dialect::find_for_template("{{ '[unused16]◁think▷' }}").unwrap_err();
@@ -65,7 +65,7 @@ fn what_cannot_be_told_apart_is_a_list() {
     assert!(!error.is_out_of_memory());
 }
 
-/// Where they differ in nothing that the template has, each is right: the first one that fits is found.
+/// Checks dialects that differ in nothing that the template has: each is right, and the first one that fits is found.
 #[test]
 fn what_makes_no_difference_is_found() {
     let (found, start) = Dialect::find_for_template("{{ message.content.split('</think>')[-1] }}").unwrap();
@@ -135,7 +135,7 @@ fn the_branches_that_count_are_taken_by_default() {
     }
 }
 
-/// A prompt that opens the thinking may close it again.
+/// Checks that a prompt that opens the thinking may close it again.
 #[test]
 fn what_closes_the_thinking_again_counts() {
     for (rest, start) in [
@@ -184,7 +184,7 @@ fn every_file_is_in_a_table() {
     }
 }
 
-/// Whatever a template is cut or filled with, it is read to its end.
+/// Checks that a template is read to its end, wherever it is cut and whatever it is filled with.
 #[test]
 fn hostile_templates_do_no_harm() {
     for (file, ..) in FOUND {
@@ -233,13 +233,13 @@ const PIECES: [&str; 31] = [
     "{{ '\\\\'",
 ];
 
-/// The only function in which callgrind counts, call by call.
+/// Runs the measured code: callgrind counts only in this function, call by call.
 #[inline(never)]
 fn counted(text: &str) {
     let _ = black_box(Dialect::find_for_template(text));
 }
 
-/// Run under valgrind by the test below.
+/// Runs under valgrind, for the test below.
 #[test]
 #[ignore = "a helper of the tests of this file"]
 fn work() {

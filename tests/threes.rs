@@ -1,8 +1,8 @@
 //! Tries the engine without chance: every sequence of three pieces out of {markers, their proper prefixes, framing, one
 //! letter, newline, a character of two bytes}, of every dialect from every start: whole, at every cut into two, and byte
-//! by byte, against the reference. `ASIDE_EVERY=1` runs all sequences, for hours; without it, those of the most telling
-//! pieces, of a dialect with more than 40 of them only those from its own start, and with more than 100 only those of which
-//! the first is one in three. `ASIDE_DIALECT=NAME` runs one dialect, from every start.
+//! by byte, against the reference. `ASIDE_EVERY=1` runs all sequences, for hours; without it, those of the most significant
+//! pieces, of a dialect with more than 40 of them only those from its own start, and with more than 100 only those of which the
+//! first is one in three. `ASIDE_DIALECT=NAME` runs one dialect, from every start.
 
 use aside::{Channel, Start, StrayClose};
 use reference::{Event, Stray, What};
@@ -66,7 +66,7 @@ impl Runs<'_> {
         }
         self.scanner.finish(|event| check.see(event)).unwrap();
         if !check.good || !check.wanted.is_empty() {
-            // Once more with a scanner of its own, which says what differs.
+            // Once more with a separate scanner, which shows the difference.
             let chunks: Vec<&[u8]> = chunks.collect();
             self.pair.check(Some(self.start), &chunks, wanted);
             panic!("a scanner that was used before fails at {}", support::shown(&chunks));
@@ -172,7 +172,7 @@ fn three_pieces_at_every_cut() {
     println!("{} sequences of {} dialects", sequences.into_inner(), pairs.len());
 }
 
-/// Three pieces after each beginning of a call, in dialects with tables, for a host that wants calls told apart.
+/// Checks three pieces after each beginning of a call, in dialects with tables, for a host that wants calls.
 #[test]
 fn three_pieces_of_a_call_at_every_cut() {
     let every = std::env::var_os("ASIDE_EVERY").is_some();

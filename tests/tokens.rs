@@ -1,4 +1,4 @@
-//! Token ids: whatever the tokens are, what is said of them after each is what the scanner says of their text.
+//! Token ids: whatever the tokens are, the result after each is the scanner's result for their text.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use aside::{Cause, Channel, Kind, Scanner, ScannerOptions, Start, TokenState, Vo
 use samples::Random;
 use support::Pair;
 
-/// A token for each byte, and each of these texts after them.
+/// Returns a token for each byte, and each of these texts after them.
 fn vocabulary(texts: &[&[u8]]) -> Arc<Vocabulary> {
     let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
     let texts = texts.iter().map(|text| text.to_vec());

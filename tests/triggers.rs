@@ -9,7 +9,7 @@ use aside::{Dialect, Scanner, ScannerOptions, Start, ToolArguments, ToolTrigger}
 const TOOLS: &str =
     r#"[{"name": "get_time", "parameters": {"properties": {"city": {"type": "string"}, "n": {"type": "integer"}}}}]"#;
 
-/// The arguments as the grammar of a server has them written.
+/// Returns the arguments as the grammar of a server has them written.
 fn arguments(one: &ToolTrigger) -> String {
     let ToolTrigger { key_begin, key_end, value_begin, value_end, .. } = one;
     let tagged = |key: &str, value: &str| format!("{key_begin}{key}{key_end}{value_begin}{value}{value_end}");

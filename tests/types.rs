@@ -1,4 +1,5 @@
-//! What the public types promise to a host that stores them, sends them to threads and shows them. It holds where this compiles.
+//! The promises of the public types to a host that stores them, sends them to threads and shows them. They hold if this
+//! compiles.
 
 use std::error::Error as StdError;
 use std::fmt::{Debug, Display};

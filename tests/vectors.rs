@@ -1,6 +1,6 @@
 //! Runs the vectors, which other implementations can run too: every `*.jsonl` of the folder that `ASIDE_VECTORS` names,
 //! else of `tests/vectors/` and, where present, of the folder next to the project that its users share.
-//! `tests/vectors/README.md` says what a case looks like.
+//! `tests/vectors/README.md` describes a case.
 
 use base64::Engine;
 use reference::Event;
@@ -55,7 +55,7 @@ impl Case {
         Ok(Case { dialect: string("dialect").ok_or("no dialect")?, start: string("start"), chunks, fields })
     }
 
-    /// What a channel must come to, where the case says so.
+    /// Returns the expected text of a channel, if the case has one.
     fn wanted(&self, channel: &str) -> Result<Option<Vec<u8>>, String> {
         if let Some(text) = self.fields.get(channel) {
             return Ok(Some(text.as_str().ok_or("text is a string")?.as_bytes().to_vec()));
@@ -63,7 +63,7 @@ impl Case {
         self.fields.get(&format!("{channel}_b64")).map(decoded).transpose()
     }
 
-    /// What the case wants and the events and thoughts do not give.
+    /// Checks that the events and thoughts meet the expectations of the case.
     fn judge(&self, who: &str, events: &[Event], thoughts: &[Said]) -> Result<(), String> {
         for channel in CHANNELS {
             let Some(wanted) = self.wanted(channel)? else { continue };
@@ -97,7 +97,7 @@ impl Case {
     }
 }
 
-/// What a vector can say of a whole thought.
+/// The members of a vector about a whole thought.
 #[derive(Debug)]
 struct Said {
     text: Vec<u8>,
@@ -170,7 +170,8 @@ fn check(pairs: &mut HashMap<String, Pair>, random: &mut Random, line: &str) -> 
     Ok(())
 }
 
-/// A key that nothing reads, which in the project's own vectors is a slip; others may say more than is judged here.
+/// Returns a key that nothing reads, which in the project's own vectors is a mistake; others may have more than is checked
+/// here.
 fn unknown_key(line: &str) -> Option<String> {
     let fields: Map<String, Value> = serde_json::from_str(line).unwrap_or_default();
     fields.keys().map(String::clone).find(|key| {

@@ -1,6 +1,6 @@
 //! Mixes all the ways to feed that C has over one stream: callbacks that stop, arrays of a few events, text alone, tokens,
-//! chunks that pass without a call, and clones in between. The events must be those of the whole text, and what is told
-//! between the calls must fit.
+//! chunks that pass without a call, and clones in between. The events must be those of the whole text, and the results between
+//! the calls must fit.
 
 use aside::{Budget, BudgetScope, BudgetUnit, Channel, Scanner};
 use reference::{Part, Stray, What};
@@ -8,7 +8,7 @@ use samples::{Random, Texts};
 use std::ffi::c_void;
 use support::{Pair, c::*};
 
-/// What a callback hears, and after how many events it stops.
+/// The events that a callback receives, and after how many it stops.
 struct Heard {
     events: Vec<reference::Event>,
     patience: usize,
@@ -62,7 +62,7 @@ struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// `options` have no start.
+    /// Makes a stream; `options` have no start.
     fn new(dialect: Handle, start: &str, options: ScannerOptions, text: &'a [u8]) -> Stream<'a> {
         let starts = ["content", "thinking", "narration", "tool", "header"];
         let start = 1 + starts.iter().position(|name| *name == start).unwrap() as u32;
@@ -128,8 +128,8 @@ impl<'a> Stream<'a> {
         self.heard.hear(&Event { kind: KIND_TEXT, channel, offset, len, ..Event::default() }, text);
     }
 
-    /// As a host to which a call is expensive: chunks of quiet bytes pass, plain text between them is fed, and before anything
-    /// else the scanner is told how much has passed.
+    /// Acts as a host to which a call is expensive: chunks of quiet bytes pass, plain text between them is fed, and before
+    /// anything else the scanner skips the passed bytes.
     fn pass(&mut self, random: &mut Random, most: usize) {
         let (mut quiet, mut passed) = ([0; 4], Vec::new());
         let mut all = 0;
@@ -181,7 +181,7 @@ impl<'a> Stream<'a> {
         self.at += fed.consumed;
     }
 
-    /// Holds what the scanner says between two calls against what was heard.
+    /// Compares the scanner's answers between two calls with the events so far.
     fn check(&self) {
         let heard: usize = self.heard.events.iter().map(|event| event.bytes.len()).sum();
         unsafe {
@@ -200,7 +200,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// No event of text ends within a character, as far as the whole text is made of whole ones.
+/// Checks that no event of text ends within a character, as far as the whole text consists of whole characters.
 fn check_characters(text: &[u8], events: &[reference::Event]) {
     if std::str::from_utf8(text).is_ok() {
         let cut = events.iter().find(|event| event.what == What::Text && std::str::from_utf8(&event.bytes).is_err());
@@ -208,7 +208,7 @@ fn check_characters(text: &[u8], events: &[reference::Event]) {
     }
 }
 
-/// A text that is nearly always on the brink of a marker.
+/// Returns a text that is nearly always on the brink of a marker.
 fn brink(texts: &Texts, random: &mut Random) -> Vec<u8> {
     const PIECES: &[&[u8]] = &[
         b"a",
@@ -332,7 +332,7 @@ fn all_ways_to_feed_give_the_same_events() {
     assert!(passed > 10_000, "{passed} bytes passed without a call");
 }
 
-/// Chunks as long as what is looked at together, with one byte that may matter somewhere in them.
+/// Chunks as long as the bytes that are examined together, with one byte that may matter somewhere in them.
 #[test]
 fn a_byte_counts_at_each_place_of_a_chunk_of_each_size() {
     const SIZES: [usize; 18] = [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 33, 64, 65, 255, 256, 257];
@@ -552,7 +552,7 @@ fn feed_c(scanner: Handle, text: &[u8], pieces: &[Piece], heard: &mut Tokens<'_>
     while feed(None, None, heard, random).0 != OK {}
 }
 
-/// Each event says how many tokens begin before it and in it: the same for every way to feed, to cut and to stop.
+/// Checks that each event says how many tokens begin before it and in it: the same for every way to feed, to cut and to stop.
 #[test]
 fn every_token_begins_in_one_event() {
     let mut random = Random::announced("every_token_begins_in_one_event");
@@ -610,7 +610,7 @@ fn every_token_begins_in_one_event() {
     assert!(seen > 10_000, "{seen} tokens");
 }
 
-/// The tokens of a stream that was fed without any are none, and those of a new stream begin at 0.
+/// Checks that the tokens of a stream that was fed without any are none, and those of a new stream begin at 0.
 #[test]
 fn each_stream_counts_its_own_tokens() {
     let mut scanner = Scanner::new(&aside::Dialect::find("qwen3").unwrap());

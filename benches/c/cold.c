@@ -1,5 +1,5 @@
-/* A process from its start to its first event, so that a cold start can be counted and timed whole: what a short-lived
- * program pays, such as a hook or a command in a pipe.
+/* A process from its start to its first event, so that a cold start can be counted and timed whole: the costs of a
+ * short-lived program, such as a hook or a command in a pipe.
  *
  *     cold DIALECT      finds the dialect, makes a scanner, feeds it, and ends inside the first event
  *     cold none         ends at once: what the process and its libraries cost alone */

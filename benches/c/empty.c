@@ -1,4 +1,4 @@
-/* The functions of empty.h, in a shared library of their own, so that no compiler can inline them. */
+/* The functions of empty.h, in a separate shared library, so that no compiler can inline them. */
 #include "empty.h"
 
 int32_t empty_feed(aside_scanner *scanner, const char *buf, size_t len, aside_event_fn callback, void *user)

@@ -1,5 +1,5 @@
-/* Functions that do nothing, with the arguments of those that feed: what a call through a shared library costs. And two that
- * hand over an event of the whole chunk, and look neither at it nor at their arguments: what is left for the scanner. For
+/* Functions that do nothing, with the arguments of those that feed: the cost of a call through a shared library. And two that
+ * hand over an event of the whole chunk, and read neither it nor their arguments: the rest is the scanner's. For
  * the benches alone; libaside has none of them. */
 #ifndef ASIDE_BENCHES_EMPTY_H
 #define ASIDE_BENCHES_EMPTY_H

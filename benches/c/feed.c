@@ -5,7 +5,7 @@
  *     feed WAY DIALECT FILE                 one of `ways` once, for callgrind, which counts inside `counted`; prints how
  *                                           many feeds that was
  *
- * FILE is what `figures write` makes. Of several rounds the shortest counts, and the ways take turns. */
+ * `figures write` makes FILE. The shortest of several rounds counts, and the ways take turns. */
 #define _POSIX_C_SOURCE 199309L
 #include "empty.h"
 

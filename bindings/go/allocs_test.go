@@ -1,6 +1,6 @@
 //go:build !race
 
-// The race detector makes allocations of its own.
+// The race detector itself allocates.
 
 package aside_test
 

@@ -2,11 +2,17 @@ package aside_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"testing"
 
 	aside "aside.example/bindings/go"
 )
+
+// isNilDialect says whether an error names the dialect that is nil.
+func isNilDialect(err error) bool {
+	return errors.Is(err, aside.ErrNull) && err.Error() == "aside: the dialect is nil"
+}
 
 func find(t testing.TB, name string) *aside.Dialect {
 	t.Helper()

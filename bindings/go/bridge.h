@@ -17,7 +17,7 @@ typedef struct aside_go {
     aside_scanner *scanner;
     uint64_t offset; /* of the next byte to be fed */
     /* A chunk that consists of these bytes only is text of that channel, and Go does not feed it. The set is empty if every
-     * chunk must be fed. passed counts the bytes of which the scanner has not been told yet. */
+     * chunk must be fed. passed counts the bytes that the scanner does not know of yet. */
     uint64_t quiet[4];
     uint64_t passed;
     uint8_t last; /* the last one of those */
@@ -35,7 +35,7 @@ static inline void aside_go_free(aside_go *go)
     free(go);
 }
 
-/* Updates what may pass without a feed. */
+/* Updates the bytes that may pass without a feed. */
 static inline void aside_go_look(aside_go *go)
 {
     int32_t channel = aside_scanner_quiet(go->scanner, go->quiet);
@@ -46,9 +46,9 @@ static inline void aside_go_look(aside_go *go)
         go->channel = (uint32_t)channel;
 }
 
-/* Tells the scanner of the bytes that have passed, and returns it. Every call must begin with this, except those that
+/* Skips the bytes that have passed, and returns the scanner. Every call must begin with this, except those that
  * aside_scanner_skip() names. */
-static inline aside_scanner *aside_go_told(aside_go *go)
+static inline aside_scanner *aside_go_synced(aside_go *go)
 {
     if (go->passed > 0)
         aside_scanner_skip(go->scanner, go->passed, go->last);
@@ -95,7 +95,7 @@ static inline aside_status aside_go_new(const aside_dialect *dialect, const asid
 /* Copies the events too, because some may be pending. The clone must not use memory borrowed from the original scanner. */
 static inline aside_status aside_go_clone(aside_go *go, aside_go **out)
 {
-    aside_status status = aside_go_own(aside_scanner_clone(aside_go_told(go)), out);
+    aside_status status = aside_go_own(aside_scanner_clone(aside_go_synced(go)), out);
 
     if (status == ASIDE_OK)
         memcpy((*out)->events, go->events, sizeof go->events);
@@ -119,14 +119,14 @@ static inline aside_status aside_go_fed(aside_go *go, aside_status status)
 
 static inline aside_status aside_go_feed_events(aside_go *go, const char *buf, size_t len)
 {
-    return aside_go_fed(go, aside_scanner_feed_into(aside_go_told(go), buf, len, &go->array));
+    return aside_go_fed(go, aside_scanner_feed_into(aside_go_synced(go), buf, len, &go->array));
 }
 
 /* Tries the common case first, in the same crossing. The handle is a number, because cgo would follow a pointer. */
 static inline int32_t aside_go_feed(uintptr_t handle, const char *buf, size_t len)
 {
     aside_go *go = (aside_go *)handle;
-    int32_t channel = aside_scanner_feed_text(aside_go_told(go), buf, len);
+    int32_t channel = aside_scanner_feed_text(aside_go_synced(go), buf, len);
 
     if (channel == ASIDE_NOT_TEXT)
         return aside_go_feed_events(go, buf, len);
@@ -138,46 +138,49 @@ static inline int32_t aside_go_feed(uintptr_t handle, const char *buf, size_t le
 static inline aside_status aside_go_feed_tokens(aside_go *go, const char *buf, size_t len, const aside_token *tokens,
                                                 size_t count)
 {
-    return aside_go_fed(go, aside_scanner_feed_tokens_into(aside_go_told(go), buf, len, tokens, count, &go->array));
+    return aside_go_fed(go, aside_scanner_feed_tokens_into(aside_go_synced(go), buf, len, tokens, count, &go->array));
 }
 
 static inline aside_status aside_go_finish(aside_go *go)
 {
-    return aside_go_fed(go, aside_scanner_finish_into(aside_go_told(go), &go->array));
+    return aside_go_fed(go, aside_scanner_finish_into(aside_go_synced(go), &go->array));
 }
 
 static inline aside_status aside_go_flush(aside_go *go)
 {
-    return aside_go_fed(go, aside_scanner_flush_into(aside_go_told(go), &go->array));
+    return aside_go_fed(go, aside_scanner_flush_into(aside_go_synced(go), &go->array));
 }
 
 static inline aside_status aside_go_force_close(aside_go *go)
 {
-    return aside_go_fed(go, aside_scanner_force_close_into(aside_go_told(go), &go->array));
+    return aside_go_fed(go, aside_scanner_force_close_into(aside_go_synced(go), &go->array));
 }
 
 static inline aside_status aside_go_start_from_prompt(aside_go *go, const char *tail, size_t len, uint32_t *start)
 {
-    return aside_go_fed(go, aside_scanner_start_from_prompt(aside_go_told(go), tail, len, start));
+    return aside_go_fed(go, aside_scanner_start_from_prompt(aside_go_synced(go), tail, len, start));
 }
 
 static inline aside_status aside_go_start(aside_go *go, uint32_t *start, uint32_t *is_guessed)
 {
-    return aside_go_settle(go->message, aside_scanner_start(aside_go_told(go), start, is_guessed));
+    return aside_go_settle(go->message, aside_scanner_start(aside_go_synced(go), start, is_guessed));
 }
 
 static inline aside_status aside_go_end_reason(aside_go *go, uint32_t reason)
 {
-    return aside_go_settle(go->message, aside_scanner_end_reason(aside_go_told(go), reason));
+    return aside_go_settle(go->message, aside_scanner_end_reason(aside_go_synced(go), reason));
 }
 
 static inline aside_status aside_go_counts(aside_go *go, uint32_t channel)
 {
     go->counts.size = sizeof go->counts;
-    return aside_go_settle(go->message, aside_scanner_counts(aside_go_told(go), channel, &go->counts));
+    return aside_go_settle(go->message, aside_scanner_counts(aside_go_synced(go), channel, &go->counts));
 }
 
-static inline aside_status aside_go_reset(aside_go *go) { return aside_go_fed(go, aside_scanner_reset(aside_go_told(go))); }
+static inline aside_status aside_go_reset(aside_go *go)
+{
+    return aside_go_fed(go, aside_scanner_reset(aside_go_synced(go)));
+}
 
 /* The state of a call writer. */
 typedef struct aside_go_calls {

@@ -11,7 +11,7 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// together runs each of several functions many times, on goroutines of their own.
+// together runs each of several functions many times, each on its own goroutine.
 func together(work ...func()) {
 	var wait sync.WaitGroup
 	for _, work := range work {

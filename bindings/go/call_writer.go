@@ -7,13 +7,13 @@ import "runtime"
 // CallWriterOptions are the options of a call writer.
 type CallWriterOptions struct {
 	// Tools is the request's tools as JSON: an array of objects with name and parameters, which may also be inside function,
-	// or with name and input_schema, as in Anthropic's Messages. Only calls of these are emitted, and their schemas say of
-	// which type each argument is. nil: every call is emitted. A gateway that serves requests without tools passes `[]`, so that no
-	// call is emitted.
+	// or with name and input_schema, as in Anthropic's Messages. Only calls of these are emitted, and their schemas have the types
+	// of the arguments. nil: every call is emitted. A gateway that serves requests without tools passes `[]`, so that no call is
+	// emitted.
 	Tools []byte
 	// IDPrefix begins the ids of calls that the model gave none; the Index of the call follows. Empty: "call_".
 	IDPrefix string
-	// MaxHeld is how many bytes of a call may be held because they cannot leave yet: arguments until the name has come, a
+	// MaxHeld is how many bytes of a call may be held because they cannot be sent yet: arguments until the name has come, a
 	// value until its type is known. 0: 1 MiB.
 	MaxHeld uint64
 	// MaxTools is how many bytes of Tools are read; a longer list is an error. Reading it may take some 40 times as much. 0: 4 MiB.
@@ -29,8 +29,8 @@ type CallWriterOptions struct {
 	// MaxCalls is how many calls of a stream are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
 	MaxCalls uint64
 	// RepairArguments mends arguments that can mean only one thing; the last delta of such a call is Repaired. In JSON, a backslash
-	// that begins no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string, a
-	// string that holds one as JSON is decoded, and a Python literal between markers becomes JSON.
+	// that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a
+	// string, a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON.
 	RepairArguments bool
 }
 
@@ -47,8 +47,8 @@ type CallDelta struct {
 	LateID      string // in the last delta: an id that came after the first delta; it counts for clients of whole answers
 }
 
-// CallWriter makes OpenAI's tool_calls of the events of one stream: a name, and arguments as JSON, which leave while the model
-// writes them. It completes nothing. Chunking does not change the arguments.
+// CallWriter makes OpenAI's tool_calls of the events of one stream: a name, and arguments as JSON, which are sent while the
+// model writes them. It completes nothing. Chunking does not change the arguments.
 //
 // One call at a time may use a writer. A second one returns [ErrBusy] and changes nothing.
 type CallWriter struct {
@@ -91,7 +91,7 @@ func (w *CallWriter) Close() error {
 	return nil
 }
 
-// Feed takes the next event of the stream. It returns a delta if a part of a call can leave now; otherwise nil. Events that
+// Feed takes the next event of the stream. It returns a delta if a part of a call can be sent now; otherwise nil. Events that
 // belong to no call change nothing. A call that is not emitted, because Tools does not have it or because it was cut before its
 // arguments, has no delta; any other has a last one.
 func (w *CallWriter) Feed(event Event) (*CallDelta, error) {

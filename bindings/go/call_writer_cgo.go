@@ -77,7 +77,7 @@ func (w *writerState) reset() error {
 	return nil
 }
 
-// delta returns a copy of what the library has written.
+// delta returns a copy of the library's delta.
 func (w *writerState) delta() *CallDelta {
 	c := &w.c.delta
 	return &CallDelta{

@@ -1,4 +1,5 @@
-// The compressor, which shortens what tools print before a model reads it, and its one-shot call. tool_stream.go has streams.
+// The compressor, which shortens the output of tools before a model reads it, and its one-shot call. tool_stream.go has
+// streams.
 
 package aside
 
@@ -50,13 +51,12 @@ type Compressor struct {
 	_   *byte               // without a pointer, small values share an allocation, and a finalizer may never run
 }
 
-// NewCompressor returns a compressor. Nil options stand for the built-in filters, no cache and no budget.
+// NewCompressor returns a compressor. Nil options mean the built-in filters, no cache and no budget.
 //
 // The error is [ErrFilter] for a text that is not a filter file, with line and key in the message; [ErrUnknown] for an unknown
 // id in Without; [ErrOption] for a size that is too small; [ErrNull] for a nil filter or cache; and [ErrMemory].
 //
-// Close frees the compressor. The garbage collector frees a forgotten one, unless one of its own filters or caches refers to
-// it.
+// Close frees the compressor. The garbage collector frees a forgotten one, unless one of its filters or caches refers to it.
 func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 	if options == nil {
 		options = &CompressorOptions{}
@@ -91,7 +91,7 @@ func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 	return compressor, nil
 }
 
-// register adds to a registry what the options name.
+// register adds the filters and caches of the options to a registry.
 func (o *CompressorOptions) register(registry *C.aside_registry) error {
 	if o.Budget < 0 || o.LastRun < 0 {
 		return &failure{ErrOption, "a size is negative"}
@@ -143,8 +143,8 @@ func (o *CompressorOptions) register(registry *C.aside_registry) error {
 	return nil
 }
 
-// Close frees the compressor. Streams that were made from it go on. Close returns [ErrBusy] and frees nothing while a call is
-// in progress, and inside a callback of the compressor's filters and caches. Closing it again does nothing.
+// Close frees the compressor. Streams that were made from it remain usable. Close returns [ErrBusy] and frees nothing while a
+// call is in progress, and inside a callback of the compressor's filters and caches. Closing it again does nothing.
 func (c *Compressor) Close() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -167,10 +167,10 @@ func (c *Compressor) Close() error {
 type Invocation struct {
 	// ToolID names the tool.
 	ToolID string
-	// Input is the JSON that the tool was run with; empty stands for null. That of a terminal has "command", and may have
+	// Input is the JSON that the tool was run with; empty means null. That of a terminal has "command", and may have
 	// "cwd" and "exit_code".
 	Input json.RawMessage
-	// Now is the time for caches, since the library has no clock of its own.
+	// Now is the time for caches, since the library does not read a clock.
 	Now time.Time
 }
 
@@ -184,9 +184,9 @@ func (i *Invocation) c(pin *runtime.Pinner) *C.aside_invocation {
 	}
 }
 
-// Compress shortens the parts of one tool's result and returns them with a report. A nil part stands for one that is not text
-// and is skipped. In the result, an unchanged part is the slice that came in, a changed one belongs to the caller, and a part
-// that is left out because another says the same is nil.
+// Compress shortens the parts of one tool's result and returns them with a report. A nil part means one that is not text and is
+// skipped. In the result, an unchanged part is the slice that came in, a changed one belongs to the caller, and a part that is
+// left out because another says the same is nil.
 //
 // A filter or cache that fails is listed in the report; that is not an error of the call. Errors are [ErrOption] for an input
 // that is not JSON, [ErrBusy] inside a callback of the same compressor, [ErrClosed] and [ErrMemory].
@@ -296,7 +296,7 @@ func pinned(pin *runtime.Pinner, text string) C.aside_bytes {
 	return pinnedBytes(pin, unsafe.Slice(unsafe.StringData(text), len(text)))
 }
 
-// nothing stands in for an empty slice, which may have no memory.
+// nothing replaces an empty slice, which may have no memory.
 var nothing = new([1]byte)
 
 func pinnedBytes(pin *runtime.Pinner, text []byte) C.aside_bytes {

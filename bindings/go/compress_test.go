@@ -567,7 +567,7 @@ func TestReportsAreCopied(t *testing.T) {
 	}
 }
 
-// It is forbidden, but the threads of other goroutines must go on.
+// It is forbidden, but the threads of other goroutines must keep running.
 func TestGoexitInAFilter(t *testing.T) {
 	c := compressorOf(t, &aside.CompressorOptions{Filters: []aside.Filter{
 		&hostFilter{id: "exits", tools: []string{"exits"}, apply: func([]byte, []byte) ([]byte, error) {

@@ -21,7 +21,7 @@ const (
 	errorAmbiguous = -1015
 )
 
-// Kind is what an event reports.
+// Kind is the kind of an event.
 type Kind uint32
 
 const (
@@ -35,17 +35,17 @@ const (
 	KindFraming Kind = 4
 	// KindClose: A span ends. The bytes are its closing marker; there are none if it ends without one.
 	KindClose Kind = 5
-	// KindReclassify: All content so far was thinking, or all thinking so far was content: the channel says what it was.
+	// KindReclassify: All content so far was thinking, or all thinking so far was content: the channel is the right one.
 	// It was thinking where a closer of the thinking has come without an opener before it, in a dialect with stray_close
 	// = "reclassify". It was content where the stream has ended in a thinking that was only guessed (EndReason), and
 	// where the closer of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and comes at
 	// most once in it.
 	KindReclassify Kind = 6
-	// KindBudget: The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters.
-	// It comes once for each span or stream, as options.BudgetScope says.
+	// KindBudget: The thinking exceeds its budget here. It has no bytes of the stream and is between two characters. It
+	// is reported once for each span or stream, as options.BudgetScope says.
 	KindBudget Kind = 7
 	// KindCall: A tool call begins. This and the kinds after it come only with options.Calls, from dialects that say how
-	// calls are written. The bytes are what begins the call, if the opener of its span was not that.
+	// calls are written. The bytes are the beginning of the call, if the opener of its span was not that.
 	KindCall Kind = 8
 	// KindCallName: The name of the call, whole. If it has no bytes, the name is the value of a header's field.
 	KindCallName Kind = 9
@@ -54,9 +54,9 @@ const (
 	KindCallID Kind = 10
 	// KindCallKey: A key of the arguments, whole. Arguments that are JSON have none.
 	KindCallKey Kind = 11
-	// KindCallType: The word that says of which type the next value is, whole.
+	// KindCallType: The word for the type of the next value, whole.
 	KindCallType Kind = 12
-	// KindCallValue: A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no
+	// KindCallValue: A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a
 	// character.
 	KindCallValue Kind = 13
 	// KindCallValueEnd: The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
@@ -71,15 +71,15 @@ func (k Kind) String() string {
 		"call_name", "call_id", "call_key", "call_type", "call_value", "call_value_end", "call_end")
 }
 
-// Channel is what a stretch of a stream is meant for.
+// Channel is the purpose of a stretch of a stream.
 type Channel uint32
 
 const (
-	// ChannelContent: What the reader is meant to see.
+	// ChannelContent: Text for the reader.
 	ChannelContent Channel = 0
-	// ChannelThinking: What the model thinks. Some interfaces call it reasoning or reasoning_content.
+	// ChannelThinking: The model's thinking. Some interfaces call it reasoning or reasoning_content.
 	ChannelThinking Channel = 1
-	// ChannelNarration: What the model says about what it is doing.
+	// ChannelNarration: The model's remarks on what it is doing.
 	ChannelNarration Channel = 2
 	// ChannelTool: Tool calls.
 	ChannelTool Channel = 3
@@ -263,7 +263,8 @@ func (i ImpliedEnd) String() string {
 	return name(uint32(i), "on", "off")
 }
 
-// LeadingTags is how a tag of another family, such as <think>, is read as the first thing of a stream but for blanks.
+// LeadingTags is how a tag of another family, such as <think>, is read at the beginning of a stream, after blanks at
+// most.
 type LeadingTags uint32
 
 const (
@@ -278,7 +279,7 @@ func (l LeadingTags) String() string {
 	return name(uint32(l), "dialect", "text")
 }
 
-// BudgetUnit is what a budget counts.
+// BudgetUnit is the unit of a budget.
 type BudgetUnit uint32
 
 const (
@@ -293,7 +294,7 @@ func (b BudgetUnit) String() string {
 	return name(uint32(b), "bytes", "characters")
 }
 
-// BudgetScope is what a budget applies to.
+// BudgetScope is the scope of a budget.
 type BudgetScope uint32
 
 const (
@@ -308,7 +309,7 @@ func (b BudgetScope) String() string {
 	return name(uint32(b), "span", "stream")
 }
 
-// Markers is what a join does if a part contains a marker.
+// Markers is the treatment of a part that contains a marker, in a join.
 type Markers uint32
 
 const (
@@ -340,7 +341,7 @@ func (f Field) String() string {
 	return name(uint32(f), "reasoning_content", "reasoning", "thinking")
 }
 
-// Body is what comes into a rewriter.
+// Body is the kind of body that is fed to a rewriter.
 type Body uint32
 
 const (
@@ -382,7 +383,7 @@ const (
 type Shapes uint32
 
 const (
-	// ShapeNone: None: what a server sends in another shape stays as it is.
+	// ShapeNone: None: other shapes that a server sends stay unchanged.
 	ShapeNone Shapes = 0
 	// ShapeField: The thinking that a server sends as reasoning_content, reasoning, thinking, or as the text of
 	// reasoning_details, is sent in the field options.Field.
@@ -415,7 +416,7 @@ func (t Thinking) String() string {
 	return name(uint32(t), "keep", "drop")
 }
 
-// ResponsesAs is what the thinking becomes in the items of OpenAI Responses.
+// ResponsesAs is the form of the thinking in the items of OpenAI Responses.
 type ResponsesAs uint32
 
 const (
@@ -431,7 +432,7 @@ func (r ResponsesAs) String() string {
 	return name(uint32(r), "reasoning_text", "summary")
 }
 
-// Hint is what a host does with a request.
+// Hint is how a host should treat a request.
 type Hint uint32
 
 const (
@@ -465,7 +466,7 @@ const (
 	// HistoryNameSummary: Responses: the summary of a reasoning item, as summary_text.
 	HistoryNameSummary HistoryName = 7
 	// HistoryNameText: All formats: the text of the message, with the markers of options.Dialect. A message for which
-	// that cannot be done stays as it is.
+	// that cannot be done stays unchanged.
 	HistoryNameText HistoryName = 8
 )
 
@@ -483,7 +484,7 @@ const (
 	HistoryTurnsAll HistoryTurns = 0
 	// HistoryTurnsSinceUser: Those since the last message of the user: the loop of tool calls that is running.
 	HistoryTurnsSinceUser HistoryTurns = 1
-	// HistoryTurnsNone: None: all thinking goes out.
+	// HistoryTurnsNone: None: all thinking is removed.
 	HistoryTurnsNone HistoryTurns = 2
 )
 
@@ -496,7 +497,7 @@ func (h HistoryTurns) String() string {
 type HistoryMissing uint32
 
 const (
-	// HistoryMissingLeave: Nothing: what is there stays.
+	// HistoryMissingLeave: Nothing: existing thinking stays.
 	HistoryMissingLeave HistoryMissing = 0
 	// HistoryMissingEmpty: An empty string under the name, if its value is a string; in Messages, an empty thinking
 	// block.
@@ -514,7 +515,7 @@ func (h HistoryMissing) String() string {
 type HistoryMade uint32
 
 const (
-	// HistoryMadeKeep: They stay as they are.
+	// HistoryMadeKeep: They stay unchanged.
 	HistoryMadeKeep HistoryMade = 0
 	// HistoryMadeRemove: In Messages, unsigned thinking blocks are removed; where the server would refuse the request
 	// then, its thinking is turned off. In Responses, made items lose their id, and references to them are removed.
@@ -550,15 +551,15 @@ func (h HistoryOutcome) String() string {
 	return name(uint32(h), "read", "too_long", "not_utf8", "not_request", "repeated", "stored")
 }
 
-// Change is what became of a stretch.
+// Change is the change of a stretch.
 type Change uint32
 
 const (
 	// ChangeKept: It is in the result, byte for byte.
 	ChangeKept Change = 0
-	// ChangeReplaced: Other bytes stand for it.
+	// ChangeReplaced: Other bytes replace it.
 	ChangeReplaced Change = 1
-	// ChangeLeftOut: It is not in the result; a marker line may stand for it.
+	// ChangeLeftOut: It is not in the result; a marker line may replace it.
 	ChangeLeftOut Change = 2
 )
 

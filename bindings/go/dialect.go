@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Dialect says which bytes of a stream are markers, and what they mark. It never changes, so any number of goroutines may use
+// Dialect defines which bytes of a stream are markers, and their effect. It never changes, so any number of goroutines may use
 // one at once.
 type Dialect struct {
 	use shared
@@ -85,8 +85,9 @@ func DialectNames() []string {
 	return dialectNames()
 }
 
-// Close frees a dialect from [Load]. Scanners and rewriters that were made from it go on; the dialect itself can no longer be
-// used. Close returns [ErrBusy] and frees nothing while another goroutine uses the dialect. Closing it again does nothing.
+// Close frees a dialect from [Load]. Scanners and rewriters that were made from it remain usable; the dialect itself can no
+// longer be used. Close returns [ErrBusy] and frees nothing while another goroutine uses the dialect. Closing it again does
+// nothing.
 func (d *Dialect) Close() error {
 	switch d.use.close() {
 	case ErrBusy:
@@ -161,13 +162,13 @@ type ToolTrigger struct {
 	ValueBegin string        // the text before a value
 	ValueEnd   string        // the text after a value
 
-	// Preserved are tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be
-	// read.
+	// Preserved are tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot
+	// be read.
 	Preserved []string
 }
 
-// ToolTriggers returns what the model writes around a tool call, once for each table of calls in the dialect's file; the first is how
-// it usually writes. It returns none if the dialect has no such tables. It is unstable: it may change in any version.
+// ToolTriggers returns the texts that the model writes around a tool call, once for each table of calls in the dialect's file;
+// the first is its usual form. It returns none if the dialect has no such tables. It is unstable: it may change in any version.
 func (d *Dialect) ToolTriggers() ([]ToolTrigger, error) {
 	if err := d.enter(); err != nil {
 		return nil, err
@@ -179,7 +180,7 @@ func (d *Dialect) ToolTriggers() ([]ToolTrigger, error) {
 // enter begins a use of the dialect, which leave ends. It returns an error if the dialect is nil or closed.
 func (d *Dialect) enter() error {
 	if d == nil {
-		return ErrNull
+		return &failure{ErrNull, "the dialect is nil"}
 	}
 	if err := d.use.enter(); err != nil {
 		return err

@@ -9,23 +9,23 @@
 // of a marker or complete a character. Time is linear in the length of the stream. No text event cuts a character of valid
 // UTF-8; other bytes pass through.
 //
-// [Splitter] writes each channel to a writer of its own, [CallWriter] makes JSON of tool calls, and [Rewriter] edits the answer
-// of an OpenAI-style server. [Strip], [Join] and [Escape] work on whole texts. A [Compressor] shortens what a tool printed,
-// before a model reads it.
+// [Splitter] writes each channel to a separate writer, [CallWriter] makes JSON of tool calls, and [Rewriter] edits the answer
+// of an OpenAI-style server. [Strip], [Join] and [Escape] work on whole texts. A [Compressor] shortens a tool's output before a
+// model reads it.
 //
 // # Errors
 //
 // Every error of the library is a [Status] or wraps one. The errors of a caller's own reader, writer, filter or cache are
-// returned as they are, and a reader or writer that breaks its contract has an error too, such as [io.ErrShortWrite]. Compare
+// returned unchanged, and a reader or writer that breaks its contract has an error too, such as [io.ErrShortWrite]. Compare
 // with [errors.Is]:
 //
 //	if _, err := aside.Find("qwen33"); errors.Is(err, aside.ErrUnknown) { … }
 //
 // # Memory
 //
-// Scanners, rewriters, compressors and the like own memory of C. Close frees it; the garbage collector frees what was
-// forgotten, but it does not see how large that memory is. Do not copy these types, only pointers to them: go vet reports
-// copies. A [Report] may be copied. Closing a dialect or a compressor leaves alone what was made from it.
+// Scanners, rewriters, compressors and the like own memory of C. Close frees it; the garbage collector frees forgotten objects,
+// but it does not see how large that memory is. Do not copy these types, only pointers to them: go vet reports copies. A
+// [Report] may be copied. Closing a dialect or a compressor does not affect objects that were made from it.
 //
 // An [Event] borrows its bytes: they are valid until the yield function returns. Everything else that the package returns
 // belongs to the caller.
@@ -40,6 +40,6 @@
 //
 // # Unstable
 //
-// What is marked as unstable may change in any version of the package. A program panics when it starts if its library has
+// Functions marked as unstable may change in any version of the package. A program panics when it starts if its library has
 // another version of these functions.
 package aside

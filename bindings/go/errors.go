@@ -33,13 +33,13 @@ const (
 	// ErrRange means that there is no such channel, or no such range in an original.
 	ErrRange Status = errorRange
 	// ErrJoin means that a text cannot be joined or escaped. The message says which byte of which part would be read as a
-	// marker, or what the dialect lacks.
+	// marker, or the form that the dialect lacks.
 	ErrJoin Status = errorJoin
 	// ErrFilter means that a text is not a filter file, or the filter fails its own tests. The message names line and key.
 	ErrFilter Status = errorFilter
 	// ErrOriginal means that a text is not the one that a report describes.
 	ErrOriginal Status = errorOriginal
-	// ErrDefect means that the library caught a defect of its own. The object stays in this error; it can only be closed.
+	// ErrDefect means that the library caught a defect in itself. The object keeps this error; it can only be closed.
 	ErrDefect Status = errorPanic
 	// ErrClosed means that the object was closed.
 	ErrClosed Status = -1
@@ -53,7 +53,7 @@ func (s Status) Error() string {
 	return "aside: " + statusText(s)
 }
 
-// failure is a status with a message of its own.
+// failure is a status with a specific message.
 type failure struct {
 	status  Status
 	message string

@@ -10,7 +10,7 @@ func name(number uint32, names ...string) string {
 	return fmt.Sprint(number)
 }
 
-// Event is a piece of the stream and what it is. Every byte of the stream is in exactly one event: the bytes of all events,
+// Event is a piece of the stream with its kind. Every byte of the stream is in exactly one event: the bytes of all events,
 // joined in order, are the stream.
 //
 // Text and Attribute are borrowed. They are valid until the yield function returns and must not be changed; copy them to keep
@@ -27,7 +27,7 @@ type Event struct {
 	Text      []byte     // the bytes; empty for KindAttribute
 	Attribute *Attribute // of KindAttribute, and of a KindCallName without Text, which is its Value; otherwise nil
 
-	// Of the tokens that were fed with FeedTokens, FirstToken of the stream begin before the event, and Tokens inside its
+	// Counts of the tokens that were fed with FeedTokens: FirstToken of the stream begin before the event, and Tokens inside its
 	// bytes. A token that begins in one event and ends in another belongs to the first, so that each token with bytes is in
 	// exactly one event.
 	FirstToken uint64

@@ -154,7 +154,7 @@ func ExampleScanner_All() {
 	// 17 close thinking "" end_of_stream
 }
 
-// A pause: yield returns false, and a later call goes on with the rest of the chunk.
+// A pause: yield returns false, and a later call continues with the rest of the chunk.
 func ExampleScanner_Feed_pause() {
 	dialect, err := aside.Find("think")
 	if err != nil {
@@ -220,7 +220,7 @@ func ExampleScanner_StartFromPrompt() {
 	// content: It is 42.
 }
 
-// Thinking that becomes too long is closed, and the stream goes on as content.
+// Thinking that becomes too long is closed, and the stream continues as content.
 func ExampleScanner_ForceClose() {
 	dialect, err := aside.Find("think")
 	if err != nil {
@@ -279,7 +279,7 @@ func ExampleScanner_FeedTokens() {
 	// Output: 2 9 <nil>
 }
 
-// Two ways to go on from one place.
+// Two continuations from one place.
 func ExampleScanner_Clone() {
 	dialect, err := aside.Find("think")
 	if err != nil {

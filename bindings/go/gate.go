@@ -2,7 +2,7 @@
 
 package aside
 
-// Exchange is what HTTP says of a request and its answer. Header values are as they came, and empty where there is none.
+// Exchange has the HTTP facts about a request and its answer. Header values are as they came, and empty where there is none.
 type Exchange struct {
 	Method          string // of the request; only [RequestHint] reads it
 	Path            string // of the request, with or without a query; if it is empty, any path fits
@@ -13,18 +13,18 @@ type Exchange struct {
 	Formats Formats
 }
 
-// Wants returns what the body of an answer is, for RewriterOptions.Body, and whether the answer is for a rewriter of these
+// Wants returns the kind of an answer's body, for RewriterOptions.Body, and whether the answer is for a rewriter of these
 // formats at all: its status is 200, it is not compressed, its media type is one that a rewriter reads, and its path is that of
 // one of the formats.
 //
-// Whoever rewrites an answer removes its headers Content-Length, ETag, Content-MD5, Digest and Repr-Digest, and calls
-// [Rewriter.Finish] at its end. Wants may be called at any time.
+// The program that rewrites an answer must remove its headers Content-Length, ETag, Content-MD5, Digest and Repr-Digest, and
+// call [Rewriter.Finish] at its end. Wants may be called at any time.
 func Wants(exchange Exchange) (Body, bool) {
 	return wants(&exchange)
 }
 
-// RequestHint returns what a host does with a request, and whether there is something to do: the request is a POST to a path of
-// one of the formats. It may be called at any time.
+// RequestHint returns how a host should treat a request, and whether there is something to do: the request is a POST to a path
+// of one of the formats. It may be called at any time.
 func RequestHint(exchange Exchange) (Hint, bool) {
 	return requestHint(&exchange)
 }
@@ -37,12 +37,12 @@ func RequestModel(body []byte) (model string, known bool) {
 	return requestModel(body)
 }
 
-// RequestThinking returns whether a request wants the thinking in its answer, for RewriterOptions.Thinking. Of the exchange, only the
-// path is read; body is the whole body of the request.
+// RequestThinking returns whether a request wants the thinking in its answer, for RewriterOptions.Thinking. Only the path of
+// the exchange is read; body is the whole body of the request.
 //
-// A request wants none if it has "include_reasoning": false, "reasoning": {"exclude": true} or "think": false, or if it is one of
-// Messages without "thinking", or with one that is disabled. Any other, and a body that is not a JSON object, wants it. It may be called
-// at any time. This function may change in any version.
+// A request wants none if it has "include_reasoning": false, "reasoning": {"exclude": true} or "think": false, or if it is a
+// Messages request without "thinking", or with "thinking" that is disabled. Any other, and a body that is not a JSON object,
+// wants it. It may be called at any time. This function may change in any version.
 func RequestThinking(exchange Exchange, body []byte) Thinking {
 	return requestThinking(&exchange, body)
 }

@@ -1,4 +1,4 @@
-// Handles of both halves: what the collector, go vet and many goroutines may do with them.
+// Handles of both halves: their use by the collector, go vet and many goroutines.
 
 package aside_test
 

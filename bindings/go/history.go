@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// HistoryOptions say what [RewriteHistory] does with a request. The zero value with a Format changes nothing. All of this is
+// HistoryOptions are the options of [RewriteHistory]. The zero value with a Format changes nothing. All of this is
 // unstable: it may change in any version.
 type HistoryOptions struct {
 	Format  Formats        // of the request: FormatChat, FormatResponses or FormatMessages
@@ -20,7 +20,7 @@ type HistoryOptions struct {
 	MaxBody uint64         // the most bytes of a body that is read; 0: 32 MiB
 }
 
-// HistoryReport is what [RewriteHistory] did.
+// HistoryReport is the report of [RewriteHistory].
 type HistoryReport struct {
 	Changed     uint64         // messages or items that were changed or removed
 	Refused     uint64         // those whose thinking cannot be written into their text
@@ -37,8 +37,8 @@ func HistoryFormat(path string) (Formats, bool) {
 	return Formats(format), status == C.ASIDE_OK
 }
 
-// FindHistoryServer returns what a built-in server reads in requests of a format, or nil if they need no change. If there is no
-// such server, the error is [ErrUnknown] and lists those that are known. It is unstable.
+// FindHistoryServer returns the options for a built-in server and requests of a format, or nil if they need no change. If there
+// is no such server, the error is [ErrUnknown] and lists those that are known. It is unstable.
 func FindHistoryServer(name string, format Formats) (*HistoryOptions, error) {
 	return historyServer(func(raw *C.aside_history_options) C.aside_status {
 		return C.aside_history_server_find(chars(name), C.size_t(len(name)), C.aside_formats(format), raw)
@@ -91,8 +91,8 @@ func HistoryServers() []string {
 }
 
 // RewriteHistory returns the body of a request with the thinking of earlier turns where the server reads it. body is all of it. All
-// that the options do not name stays as it came, byte for byte; a body that is not read comes back as it is, and the report says
-// why. Whoever sends the result writes Content-Length again, and any digest or signature of the body.
+// that the options do not name stays unchanged, byte for byte; a body that is not read comes back as it is, and the report says
+// why. The sender of the result must set Content-Length again, and any digest or signature of the body.
 //
 // An option that cannot be is [ErrOption]. Any number of goroutines may call RewriteHistory at once. It is unstable.
 func RewriteHistory(body []byte, options *HistoryOptions) ([]byte, HistoryReport, error) {

@@ -19,7 +19,7 @@ import (
 // Its methods run on the goroutines that compress, possibly several at once. They may use the package, except the compressor
 // that called them: it returns [ErrBusy]. If a method returns an error or panics, the filter is skipped for that call, and
 // [Report.Failed] has the error. Methods must not end their goroutine: no [runtime.Goexit], no FailNow of a test, no next of an
-// [iter.Pull] made outside of them.
+// [iter.Pull] made outside them.
 //
 // Byte slices passed to a method are borrowed: they are valid until it returns and must not be changed. input is JSON with
 // sorted keys and no white space. A returned slice is copied.
@@ -27,7 +27,7 @@ type Filter interface {
 	// ID returns the filter's name in banners and reports, without control characters. The filter replaces one with the
 	// same id. NewCompressor calls it once.
 	ID() string
-	// ToolIDs returns the tools whose results the filter is for; none stands for all. NewCompressor calls it once.
+	// ToolIDs returns the tools whose results the filter is for; none means all. NewCompressor calls it once.
 	ToolIDs() []string
 	// Matches reports whether the filter is for the result of an invocation.
 	Matches(toolID string, input []byte) bool
@@ -40,9 +40,9 @@ type Filter interface {
 type Cache interface {
 	// ID returns the cache's name in reports, without control characters. NewCompressor calls it once.
 	ID() string
-	// ToolIDs returns the tools whose results the cache is for; none stands for all. NewCompressor calls it once.
+	// ToolIDs returns the tools whose results the cache is for; none means all. NewCompressor calls it once.
 	ToolIDs() []string
-	// Observe is told of every invocation, before any cache is asked.
+	// Observe receives every invocation, before any cache is asked.
 	Observe(toolID string, input []byte)
 	// Lookup returns the recorded result of an invocation, or nil if there is none.
 	Lookup(toolID string, input []byte) (*Hit, error)

@@ -337,7 +337,7 @@ func TestFeedTokens(t *testing.T) {
 	if fmt.Sprint(tokenCounts) != "[4 1 1]" || r.tokens != 6 {
 		t.Error(tokenCounts, r.tokens)
 	}
-	// Bytes without tokens have none, and the stream goes on counting after them.
+	// Bytes without tokens have none, and the stream continues counting after them.
 	feed(t, scanner, "de", r.yield)
 	if _, err := scanner.FeedTokens([]byte("f"), []aside.Token{{Len: 1}}, r.yield); err != nil || r.tokens != 7 {
 		t.Error(r, err)
@@ -553,7 +553,7 @@ func TestJoin(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := aside.Join(nil, "", "", nil); err != aside.ErrNull {
+	if _, err := aside.Join(nil, "", "", nil); !isNilDialect(err) {
 		t.Error(err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The programs of the READMEs and of docs/gate.md, complete or the body of main, run as written in a module of their own.
+// The programs of the READMEs and of docs/gate.md, complete or the body of main, run as written in a separate module.
 func TestReadmes(t *testing.T) {
 	here, err := os.Getwd()
 	if err != nil {

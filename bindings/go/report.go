@@ -1,4 +1,4 @@
-// Reports of a compressor: what each call changed, and how to get back what it left out.
+// Reports of a compressor: the changes of each call, and the way to get omitted text back.
 
 package aside
 
@@ -11,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// Report describes what one call of a compressor did. Its fields belong to the caller. A report may be copied; any number of
+// Report describes one call of a compressor. Its fields belong to the caller. A report may be copied; any number of
 // goroutines may use one at once.
 type Report struct {
 	Before, After int // length of the text parts in bytes, banners included
@@ -25,7 +25,7 @@ type Report struct {
 	// CutProtected reports whether text of a machine format, or text that was compressed before, was cut, because it did not
 	// fit into the budget.
 	CutProtected bool
-	// Unexplained reports whether the command failed, by its exit code, and what is left says only that it passed.
+	// Unexplained reports whether the command failed, by its exit code, and the remaining text says only that it passed.
 	Unexplained bool
 
 	c *compressed // shared by copies of the report
@@ -57,7 +57,7 @@ type Failed struct {
 	Err error // the filter's own error, or the library's description
 }
 
-// PartReport describes what became of a text part that filters changed. Unstable.
+// PartReport describes a text part that filters changed. Unstable.
 type PartReport struct {
 	Part      int       // the index in the result that came in
 	Len       int       // bytes of the original
@@ -119,9 +119,9 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 	return r
 }
 
-// Slice returns the bytes from start to end of a part's original, so that what was left out can be shown after all. original is
-// the text of that part as it came in; the result is a slice of it. Another text, or a part that no filter changed, is
-// [ErrOriginal]; a range outside of the text is [ErrRange]. Unstable.
+// Slice returns the bytes from start to end of a part's original, so that omitted text can be shown after all. original is the
+// unchanged text of that part; the result is a slice of it. Another text, or a part that no filter changed, is [ErrOriginal]; a
+// range outside the text is [ErrRange]. Unstable.
 func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error) {
 	if r.c == nil {
 		return nil, ErrClosed
@@ -143,8 +143,8 @@ func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error
 	return original[start:end:end], nil
 }
 
-// Close frees what Slice needs; the rest of the report stays valid. The garbage collector frees a forgotten one. Close returns
-// [ErrBusy] and frees nothing while another goroutine is in Slice. Closing it again does nothing.
+// Close frees the memory that Slice needs; the rest of the report stays valid. The garbage collector frees a forgotten one.
+// Close returns [ErrBusy] and frees nothing while another goroutine is in Slice. Closing it again does nothing.
 func (r *Report) Close() error {
 	if r.c == nil {
 		return nil

@@ -9,13 +9,13 @@ type RewriterOptions struct {
 	Start    Start  // what is open at the first byte of each choice's text
 	Field    Field  // the name of the field for the thinking
 	Body     Body   // what comes in
-	Off      bool   // nothing is split: what comes in goes out
+	Off      bool   // nothing is split: what comes in is sent
 	MaxEvent uint64 // longer events, and longer JSON bodies, pass unread. In bytes; 0: 16 MiB
 
 	// StrayClose says how a closer of the thinking without an opener, after content, is treated, in the text of
 	// each choice. It applies to every stream, whatever its start and dialect.
 	StrayClose StrayClose
-	// LeadingTags says how to read a tag think, thinking or thought as the first thing of each choice's text, where it is
+	// LeadingTags says how to read a tag think, thinking or thought at the beginning of each choice's text, where it is
 	// not the dialect's own.
 	LeadingTags LeadingTags
 
@@ -33,12 +33,12 @@ type RewriterOptions struct {
 
 	// Formats are the formats of answers that are read; those of others pass unchanged. 0: [FormatAll].
 	Formats Formats
-	// ResponsesAs says what the thinking becomes in the items of OpenAI Responses.
+	// ResponsesAs is the form of the thinking in the items of OpenAI Responses.
 	ResponsesAs ResponsesAs
-	// Repair mends in a stream of events what makes clients fail or lose text: empty data lines, comments inside an event, an
-	// object over several lines, chunks without choices, and more.
+	// Repair mends faults in a stream of events that make clients fail or lose text: empty data lines, comments inside an event,
+	// an object over several lines, chunks without choices, and more.
 	Repair bool
-	// PromoteEmpty sends the thinking once more as content if an answer ends by itself and has neither content nor a call.
+	// PromoteEmpty sends the thinking again as content if an answer ends by itself and has neither content nor a call.
 	PromoteEmpty bool
 	// Merge writes one chunk for each that came, the thinking before the content, for clients that count them. It applies to chat
 	// completions, completions and Ollama's lines.
@@ -48,19 +48,20 @@ type RewriterOptions struct {
 	Normalise Shapes
 	// Thinking says whether the thinking is sent; for a request there is [RequestThinking].
 	Thinking Thinking
-	// Label labels the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid
-	// of them.
+	// Label labels the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be
+	// rid of them.
 	Label bool
 
-	// KeepGuessed leaves thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the thinking
-	// in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it once more as content, and a
-	// body as content alone.
+	// KeepGuessed leaves thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the
+	// thinking in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it again as
+	// content, and a body as content alone.
 	KeepGuessed bool
 
-	// MaxTools is how many bytes of Tools are read, and of what UseTools is given; a longer list is an error. 0: 4 MiB.
+	// MaxTools is how many bytes of Tools, and of UseTools' argument, are read; a longer list is an error. 0: 4 MiB.
 	MaxTools uint64
 
-	// NotWhole says, with Calls, which part of a call is sent before the call is whole. A body, and Ollama's format, have whole calls only.
+	// NotWhole says, with Calls, which part of a call is sent before the call is whole. A body, and Ollama's format, have whole
+	// calls only.
 	NotWhole NotWhole
 	// UnknownTool says, with Calls, how a call of a tool that is not in Tools is treated.
 	UnknownTool UnknownTool
@@ -71,16 +72,16 @@ type RewriterOptions struct {
 	MaxCalls uint64
 	// RepairArguments mends, with Calls, arguments as CallWriterOptions.RepairArguments does.
 	RepairArguments bool
-	// StartCall is, with Calls, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call
-	// of this tool, as a grammar for a named tool (tool_choice) makes a model write them. Empty: none. For a list of calls there is
-	// [StartCalls].
+	// StartCall is, with Calls, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a
+	// call of this tool, as a grammar for a named tool (tool_choice) makes a model write them. Empty: none. For a list of calls
+	// there is [StartCalls].
 	StartCall string
 }
 
-// Stats is what a rewriter has counted since it was made, or since the last Reset.
+// Stats has the counts of a rewriter since it was made, or since the last Reset.
 type Stats struct {
 	Events        uint64 // events that have data, lines of JSON, and bodies that were read whole
-	Changed       uint64 // of them, those that went out changed, or with chunks before them
+	Changed       uint64 // of them, those that were sent changed, or with chunks before them
 	Added         uint64 // chunks and events in addition to those that came
 	Repaired      uint64 // faults that RewriterOptions.Repair has mended
 	TooLong       uint64 // events and bodies that passed unread, longer than RewriterOptions.MaxEvent
@@ -97,8 +98,8 @@ type Stats struct {
 }
 
 // Rewriter reads the bytes of an answer, an event stream, lines of JSON or a JSON body, and returns the same bytes with the
-// thinking moved out of the content to where the format has it, and with RewriterOptions.Calls the tool calls too. What it
-// cannot read passes unchanged. [Wants] tells which answers are for it.
+// thinking moved out of the content to where the format has it, and with RewriterOptions.Calls the tool calls too. Anything
+// that it cannot read passes unchanged. [Wants] returns which answers are for it.
 //
 // One call at a time may use a rewriter. A second one returns [ErrBusy] and changes nothing.
 type Rewriter struct {
@@ -142,8 +143,8 @@ func (w *Rewriter) Close() error {
 	return nil
 }
 
-// UseDialect sets the dialect of the next stream and what is open at the first byte of each choice's text, before the first
-// byte. With nil the dialect stays the rewriter's own, so that one rewriter serves a model with thinking on and off; with
+// UseDialect sets the dialect of the next stream and the span that is open at the first byte of each choice's text, before the
+// first byte. With nil the dialect stays the rewriter's own, so that one rewriter serves a model with thinking on and off; with
 // [StartDefault] the dialect decides where the stream starts. The results of [FindForTemplate] can be passed to it. Finish and
 // Reset go back to the rewriter's own dialect and start.
 //
@@ -171,7 +172,7 @@ func (w *Rewriter) UseTools(tools []byte) error {
 // that ends in tail, which is read as by [Scanner.StartFromPrompt]. Finish and Reset go back to the rewriter's own start; an
 // empty tail cancels an earlier one.
 //
-// It returns what is open at the first byte. If the stream has begun, the error is [ErrOrder].
+// It returns the span that is open at the first byte. If the stream has begun, the error is [ErrOrder].
 func (w *Rewriter) StartFromPrompt(tail string) (Start, error) {
 	var start Start
 	err := w.do(func() (err error) {
@@ -181,7 +182,7 @@ func (w *Rewriter) StartFromPrompt(tail string) (Start, error) {
 	return start, err
 }
 
-// Feed reads the next bytes, cut anywhere, and appends to dst what they decide: each event as soon as it is complete. p is not
+// Feed reads the next bytes, cut anywhere, and appends the decided bytes to dst: each event as soon as it is complete. p is not
 // kept. On an error it returns dst unchanged.
 func (w *Rewriter) Feed(dst, p []byte) ([]byte, error) {
 	err := w.do(func() (err error) {
@@ -191,7 +192,7 @@ func (w *Rewriter) Feed(dst, p []byte) ([]byte, error) {
 	return dst, err
 }
 
-// Finish ends the stream and appends to dst what was held back. The next Feed begins a new stream. On an error it returns dst
+// Finish ends the stream and appends the held bytes to dst. The next Feed begins a new stream. On an error it returns dst
 // unchanged.
 func (w *Rewriter) Finish(dst []byte) ([]byte, error) {
 	err := w.do(func() (err error) {
@@ -218,8 +219,8 @@ func (w *Rewriter) do(call func() error) error {
 	return call()
 }
 
-// Stats returns what was counted since the start or the last Reset, and what is held now. The error is [ErrBusy] while a call
-// is in progress and [ErrClosed] after Close.
+// Stats returns the counts since the start or the last Reset, and the number of bytes held now. The error is [ErrBusy] while a
+// call is in progress and [ErrClosed] after Close.
 func (w *Rewriter) Stats() (Stats, error) {
 	var stats Stats
 	err := w.do(func() (err error) {

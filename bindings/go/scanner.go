@@ -11,16 +11,16 @@ import (
 
 // ScannerOptions are the options of a scanner.
 type ScannerOptions struct {
-	// Start says what is open at the first byte.
+	// Start is the span that is open at the first byte.
 	Start Start
 	// Collect is how many bytes of whole thoughts to hold for TakeThought: text, types and attributes, of which each counts
-	// as at least 48. What does not fit is cut off, the text last. 0: thoughts are not collected.
+	// as at least 48. The excess is cut off, the text last. 0: thoughts are not collected.
 	Collect uint64
-	// Budget limits the thinking: a KindBudget event stands where the thinking exceeds it. nil: no limit.
+	// Budget limits the thinking: a KindBudget event marks where the thinking exceeds it. nil: no limit.
 	Budget *Budget
 	// StrayClose says how a closer of the thinking without an opener, after content, is treated.
 	StrayClose StrayClose
-	// LeadingTags says how to read a tag think, thinking or thought as the first thing of a stream, where it is not the
+	// LeadingTags says how to read a tag think, thinking or thought at the beginning of a stream, where it is not the
 	// dialect's own.
 	LeadingTags LeadingTags
 	// Calls reports tool calls with their names and arguments, as the kinds from KindCall on, if the dialect says how they are
@@ -125,13 +125,13 @@ type Token struct {
 }
 
 // StartFromPrompt sets where the next stream starts, before its first byte: after a rendered prompt that ends in tail. It reads
-// what follows the dialect's last turn marker in tail as if the model had written it, so the stream may start inside a span or
-// a header. The events of open spans come with the first byte, at offset 0 and without bytes of their own. Finish, Reset and an
-// empty tail go back to the scanner's own start.
+// the text after the dialect's last turn marker in tail as if the model had written it, so the stream may start inside a span
+// or a header. The events of open spans come with the first byte, at offset 0 and without bytes. Finish, Reset and an empty
+// tail go back to the scanner's own start.
 //
-// It returns what is open at byte 0. What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a
-// tool call that counts only if a call comes after it. If the stream decides that the opener counts, the first event opens its
-// span. If the stream has begun, the error is [ErrOrder].
+// It returns the span that is open at byte 0. Undecided markers at the prompt's end are not open: a marker that is cut off, and
+// an opener of a tool call that counts only if a call comes after it. If the stream decides that the opener counts, the first
+// event opens its span. If the stream has begun, the error is [ErrOrder].
 func (s *Scanner) StartFromPrompt(tail string) (Start, error) {
 	if err := s.enter(); err != nil {
 		return StartDefault, err
@@ -144,8 +144,8 @@ func (s *Scanner) StartFromPrompt(tail string) (Start, error) {
 }
 
 // Start returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. guessed
-// reports whether that is only what the dialect guesses of its models, that they start in the thinking: neither a prompt nor the
-// options have said so.
+// reports whether that is only the dialect's guess that its models start in the thinking, which neither a prompt nor the
+// options have confirmed.
 func (s *Scanner) Start() (start Start, guessed bool, err error) {
 	if err := s.enter(); err != nil {
 		return StartDefault, false, err
@@ -156,9 +156,9 @@ func (s *Scanner) Start() (start Start, guessed bool, err error) {
 
 // EndReason says why the stream ends, before Finish, which forgets the reason, as Reset does.
 //
-// It matters where the start was guessed to be in the thinking. If an answer ended ([EndReasonEnded]) and nothing in it has closed
-// that thinking or written its opener, it was the answer: Finish then reports [KindReclassify] with [ChannelContent], before the
-// span is closed.
+// It matters where the start was guessed to be in the thinking. If an answer ended ([EndReasonEnded]) and nothing in it has
+// closed that thinking or written its opener, it was the answer: Finish then reports [KindReclassify] with [ChannelContent],
+// before the span is closed.
 func (s *Scanner) EndReason(reason EndReason) error {
 	if err := s.enter(); err != nil {
 		return err
@@ -185,8 +185,8 @@ func (s *Scanner) Finish(yield func(Event) bool) error {
 	return err
 }
 
-// Flush releases the held bytes as text of their channel. The stream goes on. It is for a host that must show everything now: a
-// marker of which a part was flushed is not recognised any more.
+// Flush releases the held bytes as text of their channel. The stream continues. It is for a host that must show everything now:
+// a marker of which a part was flushed is not recognised any more.
 func (s *Scanner) Flush(yield func(Event) bool) error {
 	if err := s.enter(); err != nil {
 		return err
@@ -235,7 +235,7 @@ func (s *Scanner) Reset() error {
 // is yielded once, with an empty event, and ends the loop. After an error of r the stream is not finished, and held bytes stay
 // held.
 //
-// Leaving the loop early pauses the scanner; ranging over All of the same reader goes on where it stopped. If bytes were read
+// Leaving the loop early pauses the scanner; ranging over All of the same reader continues where it stopped. If bytes were read
 // and not fed by then, Feed, Flush and Finish return [ErrOrder] until they are fed or Reset drops them. An error that r has
 // returned by then is kept for the next All.
 func (s *Scanner) All(r io.Reader) iter.Seq2[Event, error] {
@@ -294,7 +294,7 @@ func (s *Scanner) all(r io.Reader, yield func(Event) bool) error {
 	return err
 }
 
-// feedRest feeds what All has read. If yield panics, the bytes consumed so far count as done.
+// feedRest feeds the bytes that All has read. If yield panics, the bytes consumed so far count as done.
 func (s *Scanner) feedRest(yield func(Event) bool) (paused bool, err error) {
 	defer func() { s.rest = s.rest[s.Consumed():] }()
 	return s.run(feed, s.rest, yield)
@@ -324,7 +324,7 @@ func (s *Scanner) ready() error {
 	case s.finishing:
 		return ErrOrder
 	case len(s.rest) > 0:
-		return &failure{ErrOrder, "bytes that All has read are not fed yet: go on with All, or reset the scanner"}
+		return &failure{ErrOrder, "bytes that All has read are not fed yet: continue with All, or reset the scanner"}
 	}
 	return nil
 }

@@ -310,8 +310,8 @@ func remaining(tokens []C.aside_token, n int) []C.aside_token {
 	return tokens
 }
 
-// take stores the results of a crossing. It copies what is borrowed from the library, because a pause may outlive it: only a
-// few bytes of a marker, and attributes.
+// take stores the results of a crossing. It copies memory that is borrowed from the library, because a pause may outlive it:
+// only a few bytes of a marker, and attributes.
 func (s *Scanner) take() {
 	array := &s.c.array
 	s.next, s.count = 0, int(array.count)

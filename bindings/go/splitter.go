@@ -27,8 +27,8 @@ type Splitter struct {
 	_ noCopy // write refers to the original, so a copy would report its writers' errors there
 }
 
-// NewSplitter returns a splitter at the start of a stream. It writes what the reader is meant to see to content, and what the
-// model thinks to thinking; a nil writer drops its channel. Errors are those of [NewScanner].
+// NewSplitter returns a splitter at the start of a stream. It writes the text for the reader to content, and the model's
+// thinking to thinking; a nil writer drops its channel. Errors are those of [NewScanner].
 //
 // The dialect may be closed before the splitter. Close ends the stream and frees the splitter; the garbage collector frees a
 // forgotten one.
@@ -63,7 +63,7 @@ func (sp *Splitter) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Close ends the stream: it writes what was held back and frees the splitter. The writers stay open. It returns a writer's
+// Close ends the stream: it writes the held text and frees the splitter. The writers stay open. It returns a writer's
 // error, and nil when called again after a success.
 func (sp *Splitter) Close() error {
 	if !sp.use.enter() {

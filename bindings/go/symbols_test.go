@@ -14,7 +14,7 @@ var notInGo = map[string]string{
 	"aside_scanner_consumed": "for feeds with a callback; aside_event_array has it",
 }
 
-// The binding uses every exported function. Of two that differ by callback and array, it uses the one with the array.
+// The binding uses every exported function. If two differ by callback and array, it uses the one with the array.
 func TestTheInterfaceIsCovered(t *testing.T) {
 	list, err := os.ReadFile("../../include/aside.symbols")
 	if err != nil {

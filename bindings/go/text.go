@@ -2,7 +2,7 @@
 
 package aside
 
-// Strip returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends.
+// Strip returns the content of a whole text: the text for the reader, with ASCII white space trimmed at both ends.
 //
 // The error is [ErrNull] or [ErrClosed] for a dialect that is nil or closed, and [ErrMemory]. Any number of goroutines may
 // call Strip at once.
@@ -16,8 +16,8 @@ func Strip(d *Dialect, text string) (string, error) {
 
 // JoinOptions are the options of [Join].
 type JoinOptions struct {
-	// Start says what is open where the text begins: [StartDefault], [StartContent], [StartHeader], or [StartThinking], which
-	// writes no opener. The scanner that splits the text needs the same start.
+	// Start is the span that is open where the text begins: [StartDefault], [StartContent], [StartHeader], or [StartThinking],
+	// which writes no opener. The scanner that splits the text needs the same start.
 	Start   Start
 	Markers Markers    // what Join does with markers in the parts
 	Calls   []JoinCall // the tool calls after the content
@@ -34,7 +34,7 @@ type JoinCall struct {
 // text splits back into the same parts, byte for byte. Without thinking it has no thinking block, unless the text starts inside
 // one. Thinking and content may be any bytes; the options may be nil.
 //
-// If a part contains what would be read as a marker, the error is [ErrJoin] and says at which byte of which part. With
+// If a part contains a marker, the error is [ErrJoin] and says at which byte of which part. With
 // [MarkersEscape] such markers are broken instead, and the text splits back into the escaped parts. Calls are never escaped:
 // for a call that cannot be written the error is [ErrJoin] too. A [Scanner] with ScannerOptions.Calls reads the calls back as
 // they are. Any number of goroutines may call Join at once.

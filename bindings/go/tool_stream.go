@@ -38,9 +38,9 @@ func (s *toolStream) free() {
 // NewStream returns a stream for one tool's output, which holds up to memory bytes of it. memory must be at least 4,096 and at
 // least four times the budget; less is [ErrOption].
 //
-// A text that fits into the memory is written at the end, as [Compressor.Compress] returns it but without a banner. Of a longer
-// text, a compressor without a budget removes repeats and writes the rest as it comes; one with a budget writes head, tail and
-// error regions at the end.
+// A text that fits into the memory is written at the end, as [Compressor.Compress] returns it but without a banner. From a
+// longer text, a compressor without a budget removes repeats and writes the rest as it arrives; one with a budget writes head,
+// tail and error regions at the end.
 //
 // The compressor may be closed before the stream. Close frees the stream; the garbage collector frees a forgotten one.
 func (c *Compressor) NewStream(invocation Invocation, memory int, to io.Writer) (*ToolStream, error) {
@@ -64,7 +64,7 @@ func (c *Compressor) NewStream(invocation Invocation, memory int, to io.Writer) 
 	return s, nil
 }
 
-// Write feeds the next bytes of the output and writes what they decide. p may be cut anywhere and is not kept.
+// Write feeds the next bytes of the output and writes the decided text. p may be cut anywhere and is not kept.
 //
 // It returns the writer's error as it is, now and from every later call; the bytes of p count as taken. A writer that panics
 // counts as failed in later calls. After Finish the error is [ErrOrder].
@@ -139,8 +139,8 @@ func (s *ToolStream) run(call func(out *C.aside_bytes) C.aside_status) (done boo
 	return true, s.err
 }
 
-// Close frees the stream and drops what Finish has not written. It returns [ErrBusy] while a call is in progress. Closing it
-// again does nothing.
+// Close frees the stream and drops text that Finish has not written. It returns [ErrBusy] while a call is in progress. Closing
+// it again does nothing.
 func (s *ToolStream) Close() error {
 	if !s.use.enter() {
 		return ErrBusy

@@ -10,7 +10,7 @@ import "sync/atomic"
 // exclusive admits one call at a time. A second one, from another goroutine or from a callback of the first, is refused.
 type exclusive struct{ busy atomic.Bool }
 
-// enter begins a call and reports whether it may go on. leave ends it.
+// enter begins a call and reports whether it may continue. leave ends it.
 func (e *exclusive) enter() bool { return e.busy.CompareAndSwap(false, true) }
 
 func (e *exclusive) leave() { e.busy.Store(false) }

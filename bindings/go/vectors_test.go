@@ -56,7 +56,7 @@ func strict(line []byte, into any) error {
 	return decoder.Decode(into)
 }
 
-// judge returns what the case expects and the events and thoughts lack.
+// judge returns the expectations of the case that the events and thoughts do not meet.
 func (v *vector) judge(got *recorder, thoughts []aside.Thought) error {
 	for _, channel := range []struct {
 		channel aside.Channel

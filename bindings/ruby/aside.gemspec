@@ -12,7 +12,7 @@ Gem::Specification.new do |spec|
   spec.summary = "Splits the streamed output of a language model into thinking, content and tool calls."
   spec.description = "Splits the streamed output of a language model into thinking, content, narration and tool " \
                      "calls, through the native library libaside. Chunking does not change the result. " \
-                     "Shortens what tools print, before a model reads it."
+                     "Shortens the output of tools before a model reads it."
   spec.licenses = ["MIT", "Apache-2.0"]
   spec.required_ruby_version = ">= 3.0"
   spec.metadata = { "rubygems_mfa_required" => "true" }

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use aside::compress::Registry;
 use aside::{Dialect, LeadingTags, Start, StrayClose};
 use clap::{Args, ValueEnum};
 
 use crate::files::read_text;
 use crate::stop::Stop;
 
-/// What is read where no dialect is given: the markers of all families.
+/// The dialect that is used if none is given: it has the markers of all families.
 const DEFAULT: &str = "any";
 
 #[derive(Args)]
@@ -29,11 +30,11 @@ pub struct Source {
     #[arg(long, value_name = "FILE", group = "source")]
     template: Option<PathBuf>,
 
-    /// What the template is rendered with, such as {"enable_thinking": true}; needs the feature `templates`
+    /// The variables of the template, such as {"enable_thinking": true}; needs the feature `templates`
     #[arg(long, value_name = "JSON", requires = "template", conflicts_with_all = ["dialect", "dialect_file", "model"])]
     variables: Option<String>,
 
-    /// What is open at the first byte: content, thinking, narration, tool or header [default: as the dialect says]
+    /// The span that is open at the first byte: content, thinking, narration, tool or header [default: as the dialect says]
     #[arg(long, value_name = "WHAT", value_parser = start)]
     start: Option<Start>,
 
@@ -41,7 +42,7 @@ pub struct Source {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Stray::Dialect)]
     stray_close: Stray,
 
-    /// How to read a tag think, thinking or thought as the first thing of an answer, where it is not the dialect's own
+    /// How to read a tag think, thinking or thought at the beginning of an answer, where it is not the dialect's own
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Leading::Dialect)]
     leading_tags: Leading,
 }
@@ -56,7 +57,7 @@ enum Leading {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Stray {
-    /// What the dialect says
+    /// As the dialect says
     Dialect,
     /// It stays as text, for a model that does not think
     Text,
@@ -68,7 +69,7 @@ fn start(text: &str) -> Result<Start, String> {
     text.parse().map_err(|unknown: aside::UnknownStart| unknown.to_string())
 }
 
-/// A dialect, and what a stream in it begins with.
+/// A dialect, and the start of a stream in it.
 pub struct Chosen {
     pub dialect: Dialect,
     pub start: Option<Start>,
@@ -86,7 +87,15 @@ impl Source {
             Dialect::find(name).map_err(|unknown| usage(unknown.to_string()))?
         } else if let Some(file) = &self.dialect_file {
             let text = read_text(file)?;
-            Dialect::load(&text).map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?
+            Dialect::load(&text).map_err(|error| {
+                let is_filter = Registry::new().add_toml(&text).is_ok();
+                let fault = if is_filter {
+                    "this is a filter file, for aside squeeze --filter".into()
+                } else {
+                    error.to_string()
+                };
+                Stop::Failed(format!("{}: {fault}", file.display()))
+            })?
         } else if let Some(model) = &self.model {
             Dialect::find_for_model(model).map_err(|unknown| usage(unknown.to_string()))?
         } else if let Some(file) = &self.template {

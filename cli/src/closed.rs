@@ -1,5 +1,5 @@
 //! Which of the standard streams were closed when the program began (`aside split >&-`). Rust opens `/dev/null` in their places
-//! before `main`, so that what is written there is lost without an error: this looks earlier than that.
+//! before `main`, so that output there is lost without an error: this looks earlier than that.
 
 /// Returns whether standard input was closed.
 pub fn is_stdin_closed() -> bool {

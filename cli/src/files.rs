@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::closed;
 use crate::stop::Stop;
 
-/// What is read at once.
+/// The number of bytes that are read at once.
 pub const READ: usize = 64 * 1024;
 
 /// An input and its name in messages.

@@ -1,4 +1,4 @@
-//! `aside completions` and `aside man`: what shells and `man` need, from the same description of the options that parses them.
+//! `aside completions` and `aside man`: files for shells and `man`, from the same description of the options that parses them.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ pub struct Completions {
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Man {
-    /// Writes aside.1 and a page for each subcommand into this folder, which must exist
+    /// Writes aside.1 and a page for each subcommand into this folder, which is made if it is not there
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
@@ -41,7 +41,8 @@ pub fn completions(arguments: &Completions) -> Result<ExitCode, Stop> {
 pub fn man(arguments: &Man) -> Result<ExitCode, Stop> {
     let command = crate::Cli::command();
     if let Some(folder) = &arguments.folder {
-        clap_mangen::generate_to(command, folder).map_err(|error| Stop::io(&folder.display().to_string(), &error))?;
+        let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
+        written.map_err(|error| Stop::io(&folder.display().to_string(), &error))?;
     } else {
         let mut page = Vec::new();
         Page::new(command).render(&mut page).map_err(|error| Stop::io("the page", &error))?;

@@ -13,7 +13,8 @@ use crate::stop::Stop;
 
 /// Rewrites a request: the thinking of earlier turns goes where the server reads it
 ///
-/// The request is one JSON body of chat completions, Anthropic Messages or OpenAI Responses. All that is not named stays as it is.
+/// The request is one JSON body of chat completions, Anthropic Messages or OpenAI Responses. All that is not named stays
+/// unchanged.
 #[derive(Args)]
 pub struct Arguments {
     /// The request; without FILE, or with -, standard input
@@ -178,7 +179,7 @@ fn report_text(report: &Report, why: Option<&str>) -> String {
     .concat()
 }
 
-/// Reads, rewrites, writes: what a gateway does with a request.
+/// Reads, rewrites and writes a request, as a gateway does.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let options = arguments.options()?;
     let mut input = Input::open(arguments.file.as_deref())?;

@@ -14,7 +14,7 @@ use crate::stop::Stop;
 
 /// Makes the result of an agent's tool shorter, as a hook that the agent runs
 ///
-/// Reads an event from standard input: PostToolUse of Claude Code, or AfterTool of Gemini CLI. Writes the event's answer, or nothing if the result stays as it is.
+/// Reads an event from standard input: PostToolUse of Claude Code, or AfterTool of Gemini CLI. Writes the event's answer, or nothing if the result stays unchanged.
 #[derive(Args)]
 pub struct Arguments {
     /// At most N bytes of a result go to the model: 1024, 10k, 1m

@@ -1,5 +1,5 @@
-//! The program `aside`: the library on the command line. Each subcommand has a file of its own; this one only chooses between them
-//! and turns what they return into an exit status.
+//! The program `aside`: the library on the command line. Each subcommand has its own file; this one only chooses between them
+//! and turns their results into an exit status.
 
 mod check;
 mod choose;
@@ -103,7 +103,7 @@ fn main() -> ExitCode {
     };
     let (message, code) = match done {
         Ok(code) => return code,
-        // Whoever reads our output has seen enough (`| head -1`).
+        // The reader of our output has seen enough (`| head -1`).
         Err(Stop::PipeClosed) => return ExitCode::SUCCESS,
         Err(Stop::Failed(message)) => (message, 1),
         Err(Stop::NotRun(message, code)) => (message, code),
@@ -113,8 +113,8 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Says what is wrong with the arguments. The parser's own styles are left out, since they could not be told from what an argument
-/// that the message quotes would do to a terminal.
+/// Reports wrong arguments. The parser's own styles are left out, since they could not be distinguished from escape sequences
+/// in an argument that the message quotes.
 fn refuse(error: clap::Error) -> ExitCode {
     let error = Cli::command().styles(Styles::plain()).try_get_matches().err().unwrap_or(error);
     say(&error.render().ansi().to_string());

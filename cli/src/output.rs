@@ -1,4 +1,4 @@
-//! Standard output and messages. What a model or a tool wrote cannot act on the terminal that shows it: characters that would
+//! Standard output and messages. Text of a model or a tool cannot act on the terminal that shows it: characters that would
 //! move the cursor, change colours, fill the clipboard or turn the order of a line around are written out (`\u{1b}`), as in
 //! Rust. Pipes and files get the bytes as they are.
 
@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::stop::Stop;
 
-/// Standard output for what may have come from a model or a tool.
+/// Standard output for text that may have come from a model or a tool.
 pub struct Output {
     /// For a terminal.
     shown: Option<Shown>,
@@ -26,7 +26,7 @@ impl Output {
         write_raw(&self.text)
     }
 
-    /// Writes what is left of a character that was cut.
+    /// Writes the rest of a character that was cut.
     pub fn finish(mut self) -> Result<(), Stop> {
         let Some(shown) = &mut self.shown else { return Ok(()) };
         self.text.clear();
@@ -55,7 +55,7 @@ pub fn say(message: &str) {
     let _ = io::stderr().write_all(&text);
 }
 
-/// Writes out what would act on a terminal. Bytes may be cut anywhere.
+/// Writes out characters that would act on a terminal. Bytes may be cut anywhere.
 #[derive(Default)]
 pub struct Shown {
     /// The beginning of a character whose end has not come.
@@ -63,7 +63,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Appends to `out` what is shown for `bytes`.
+    /// Appends to `out` the text that is shown for `bytes`.
     pub fn add(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         let mut text = std::mem::take(&mut self.held);
         text.extend_from_slice(bytes);
@@ -83,7 +83,7 @@ impl Shown {
         }
     }
 
-    /// Appends to `out` what is shown for a character that was cut.
+    /// Appends to `out` the text that is shown for a character that was cut.
     pub fn end(&mut self, out: &mut Vec<u8>) {
         show_bytes(&std::mem::take(&mut self.held), out);
     }

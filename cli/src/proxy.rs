@@ -13,7 +13,7 @@ use crate::stop::Stop;
 ///
 /// Clients get the thinking and the calls in separate fields, while they arrive: in chat
 /// completions, completions, Responses, Messages and Ollama's format, by the path of the
-/// request. Everything else passes as it came.
+/// request. Everything else passes unchanged.
 ///
 ///     aside proxy --upstream http://127.0.0.1:8080
 ///

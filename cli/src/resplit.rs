@@ -15,8 +15,8 @@ use crate::stop::Stop;
 
 /// Splits a server's answer: an event stream, lines of JSON, or one JSON body
 ///
-/// The thinking moves from `content` to a field of its own, and with --calls tool calls to `tool_calls`; in formats that have other
-/// places for them, to those. Without a dialect, the markers of all families are looked for (the dialect any).
+/// The thinking moves from `content` to a separate field, and with --calls tool calls to `tool_calls`; in formats that have
+/// other places for them, to those. Without a dialect, the markers of all families are looked for (the dialect any).
 #[derive(Args)]
 pub struct Arguments {
     /// The answer; without FILE, or with -, standard input
@@ -41,7 +41,7 @@ pub struct Arguments {
     #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', default_value = "all")]
     formats: Vec<Format>,
 
-    /// What the thinking becomes in responses
+    /// The form of the thinking in responses
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = As::ReasoningText)]
     responses_as: As,
 
@@ -49,7 +49,7 @@ pub struct Arguments {
     #[arg(long)]
     repair: bool,
 
-    /// Sends the thinking once more as content if an answer has neither content nor a call
+    /// Sends the thinking again as content if an answer has neither content nor a call
     #[arg(long)]
     promote_empty: bool,
 
@@ -57,7 +57,8 @@ pub struct Arguments {
     #[arg(long)]
     keep_guessed: bool,
 
-    /// The part of a call that is sent before the call is whole: its arguments as they come, or nothing; with text, what is longer than may be held
+    /// The part of a call that is sent before the call is whole: its arguments as they come, or nothing; with text, what is
+    /// longer than may be held
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Before::Tell, requires = "calls")]
     not_whole: Before,
 
@@ -69,7 +70,7 @@ pub struct Arguments {
     #[arg(long, value_name = "COUNT", requires = "calls")]
     max_calls: Option<u64>,
 
-    /// Takes a call that the end of the answer cuts between two values for one that is not whole
+    /// Treats a call that the end of the answer cuts between two values as not whole
     #[arg(long, requires = "calls")]
     no_implied_end: bool,
 
@@ -77,7 +78,8 @@ pub struct Arguments {
     #[arg(long, requires = "calls")]
     repair_arguments: bool,
 
-    /// The tool of which each text, without its thinking, is the arguments, as a grammar for a named tool makes a model write them
+    /// The tool of which each text, without its thinking, is the arguments, as a grammar for a named tool makes a model write
+    /// them
     #[arg(long, value_name = "NAME", requires = "calls")]
     start_call: Option<String>,
 
@@ -235,12 +237,12 @@ impl Arguments {
 }
 
 fn read_tools(file: &Path) -> Result<Arc<Tools>, Stop> {
-    // Whoever runs the program chose the file: it may be of any length.
+    // The user chose the file: it may have any length.
     let tools = Tools::read_up_to(&read_text(file)?, Some(usize::MAX));
     Ok(Arc::new(tools.map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?))
 }
 
-/// Reads, feeds, writes: what every gateway does.
+/// Reads, feeds and writes, as every gateway does.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let failed = |error: aside::Error| Stop::Failed(error.to_string());
     let chosen = arguments.dialect.choose()?;

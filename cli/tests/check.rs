@@ -20,7 +20,7 @@ tag = { names = ["t"], attributes = 99, self_close = true }
 thought = { text = "thought", type = "kind", confidence = "confidence" }
 "#;
 
-/// Runs the program on a file that ends with these lines: whether it passes, and what it says.
+/// Runs the program on a file that ends with these lines, and returns whether it passes, and its message.
 fn check(file: &str, lines: &str) -> (Option<i32>, String) {
     let path = scratch(file);
     fs::write(&path, format!("{CHECKED}{lines}")).unwrap();
@@ -92,7 +92,7 @@ fn each_key_of_an_example_is_judged() {
     wrong(&format!("{texts}start = \"thinking\""), ["thinking", r#""b""#, r#""a<t kind='x'>b""#]);
 }
 
-/// All that is wrong and all that is missing is said at once.
+/// Checks that everything that is wrong or missing is reported at once.
 #[test]
 fn wrong_calls_and_missing_kinds_are_shown_together() {
     let lines = r#"
@@ -155,7 +155,7 @@ fn filter_files_are_checked() {
     assert_eq!(output.status.code(), Some(1));
     assert!(out(&output).contains("bad.toml: line 2, wrong: "), "{}", out(&output));
     assert!(out(&output).contains("cargo.toml: every test passes"));
-    // A test that fails: what was expected, what is different, and why.
+    // A test that fails: the expected text, the difference, and the reason.
     let text = fs::read_to_string(&good).unwrap().replacen("|Compiling|Documenting|Downgrading", "|Building", 1);
     fs::write(&bad, text).unwrap();
     let output = run(check_of().arg(&bad));

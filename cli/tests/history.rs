@@ -1,4 +1,4 @@
-//! Runs `aside history`: its options, and what it says of a request that it does not read.
+//! Runs `aside history`: its options, and its message about a request that it does not read.
 
 use std::process::{Command, Output};
 

@@ -31,7 +31,7 @@ fn claude_code_gets_a_result_of_the_same_shape() {
         (&result["interrupted"], &result["isImage"], &result["stderr"]),
         (&json!(false), &json!(false), &json!(""))
     );
-    // There is no answer to a result that stays as it is, or that has no text.
+    // There is no answer to a result that stays unchanged, or that has no text.
     for response in [json!({ "stdout": "ok\n", "stderr": "" }), json!({ "filePath": "a.rs" }), json!(null)] {
         event["tool_response"] = response;
         let output = hook(&event);
@@ -58,4 +58,24 @@ fn an_event_that_is_not_known_changes_nothing() {
         assert_eq!((output.status.code(), out(&output).as_str()), (Some(1), ""));
         assert!(err(&output).contains("PostToolUse or AfterTool"), "{}", err(&output));
     }
+}
+
+/// The manual's settings name a command that makes results shorter.
+#[test]
+fn the_settings_of_the_manual_run() {
+    let page = include_str!("../../docs/users.md");
+    let (_, settings) = page.split_once("```json\n").unwrap();
+    let settings: Value = serde_json::from_str(settings.split_once("```").unwrap().0).unwrap();
+    let hook = &settings["hooks"]["PostToolUse"][0];
+    assert_eq!(hook["matcher"], "Bash");
+    let command = hook["hooks"][0]["command"].as_str().unwrap();
+    let arguments = command.strip_prefix("aside ").unwrap().split(' ');
+    let event = json!({
+        "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": { "command": "seq 50000" },
+        "tool_response": { "stdout": (1..50_000).map(|n| format!("{n}\n")).collect::<String>(), "stderr": "" },
+    });
+    let output = feed(Command::new(env!("CARGO_BIN_EXE_aside")).args(arguments), event.to_string().as_bytes());
+    let answer: Value = serde_json::from_str(&out(&output)).unwrap();
+    let stdout = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"].as_str().unwrap();
+    assert!(stdout.len() <= 10_240 && stdout.ends_with("49999\n"), "{stdout}");
 }

@@ -1,4 +1,4 @@
-//! Runs the program as a whole: help, versions, what is not a subcommand, the list of dialects, and what is generated.
+//! Runs the program as a whole: help, versions, unknown subcommands, the list of dialects, and generated files.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -67,6 +67,7 @@ fn the_dialects() {
     assert!(both.starts_with("qwen3\n") && both.ends_with(&format!("\n{facts}")), "{both}");
     for (arguments, said) in [
         (&["dialects", "quen3"][..], "aside dialects: no dialect `quen3`; the nearest are qwen3"),
+        (&["dialects", "zzzzzzz"], "aside dialects: no dialect `zzzzzzz`, and none with a name like it\n"),
         (&["dialects", "--model", "gpt-4o"], "`gpt-4o` is known to write no thinking"),
         (&["dialects", "qwen3", "--model", "qwq"], "cannot be used with"),
     ] {
@@ -93,20 +94,19 @@ fn completions_and_manual_pages_are_generated() {
     assert_eq!(aside(&["completions", "tcsh"]).status.code(), Some(2));
     let page = out(&aside(&["man"]));
     assert!(page.starts_with(".ie ") && page.contains("aside\\-squeeze(1)"), "{page}");
-    let folder = scratch("man");
-    fs::create_dir_all(&folder).unwrap();
+    let folder = scratch("man").join("pages");
     assert!(aside(&["man", "--folder", folder.to_str().unwrap()]).status.success());
     for name in SUBCOMMANDS {
         let page = fs::read_to_string(folder.join(format!("aside-{name}.1"))).unwrap();
         assert!(page.contains(".SH SYNOPSIS"), "{name}: {page}");
     }
     assert_eq!(fs::read_to_string(folder.join("aside.1")).unwrap(), page);
-    let output = aside(&["man", "--folder", "/no/such/folder"]);
+    let output = aside(&["man", "--folder", "/dev/null/folder"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(err(&output).starts_with("aside man: /no/such/folder: "), "{}", err(&output));
+    assert!(err(&output).starts_with("aside man: /dev/null/folder: "), "{}", err(&output));
 }
 
-/// The pages of the project show what the program prints.
+/// Checks that the project's pages show the program's actual output.
 #[test]
 fn the_readme_of_the_program_is_true() {
     let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
@@ -126,7 +126,7 @@ fn the_readme_of_the_program_is_true() {
     assert!(blocks >= 5, "{blocks} examples");
 }
 
-/// The pictures of the manual are what the program prints, and what the pages that have the figures say.
+/// Checks that the manual's pictures show the program's output, and the figures that are on the pages.
 #[test]
 fn the_pictures_of_the_manual_are_true() {
     let mut command = Command::new("python3");
@@ -135,7 +135,7 @@ fn the_pictures_of_the_manual_are_true() {
     assert!(output.status.success(), "{}", err(&output));
 }
 
-/// What the pages tell a reader to run does run. Left out is what needs a file of the reader's own, or a whole build.
+/// Runs the commands on the pages, except those that need a file of the reader, or a whole build.
 #[test]
 fn commands_of_the_manual_run_as_written() {
     let mut pages = vec![format!("{ROOT}/README.md"), format!("{ROOT}/examples/recordings/README.md")];

@@ -1,4 +1,4 @@
-//! `aside proxy` as its users run it: what it says of wrong settings, and how it ends.
+//! `aside proxy` as its users run it: its messages about wrong settings, and its end.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -94,7 +94,8 @@ fn signal(child: &Child) {
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
 }
 
-/// The README's line: a server with raw `<think>`, one command, a client that shows it right. Then SIGTERM in mid-stream.
+/// Runs the README's line: a server with raw `<think>`, one command, and a client that shows the result correctly. Then SIGTERM
+/// arrives in mid-stream.
 #[test]
 fn a_stream_ends_before_the_program() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,4 +1,4 @@
-//! Runs `aside resplit`: its options, and what it says of what it cannot do.
+//! Runs `aside resplit`: its options, and its messages about impossible requests.
 
 use std::process::{Command, Output};
 

@@ -1,4 +1,5 @@
-//! A run that a signal ends prints what is held, and the command gets the signal once: from a shell, from `timeout`, from a terminal.
+//! A run that a signal ends prints the held text, and the command gets the signal once: from a shell, from `timeout`, from a
+//! terminal.
 #![cfg(target_os = "linux")]
 
 use std::io::{Read, Write};
@@ -11,7 +12,7 @@ use support::program::{err, out, scratch};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_aside");
 
-/// A command of the shell that says when it begins, notes each signal in a file, and then runs `then`.
+/// Returns a shell command that says when it begins, notes each signal in a file, and then runs `then`.
 fn script(noted: &str, then: &str) -> String {
     format!(
         "for s in INT TERM HUP; do trap \"echo $s >>'{noted}'; {then}\" $s; done; \
@@ -30,7 +31,7 @@ fn start(name: &str, before: &[&str], then: &str) -> Run {
     let noted = scratch(name);
     let _ = fs::remove_file(&noted);
     let script = script(noted.to_str().unwrap(), then);
-    // What ran the tests may ignore signals, as `nohup` does, and a shell cannot undo that.
+    // The parent of the tests may ignore signals, as `nohup` does, and a shell cannot undo that.
     let plain = ["env", "--default-signal"];
     let words: Vec<&str> =
         [&plain, before, &[PROGRAM, "squeeze", "--budget", "1k", "--", "sh", "-c", &script]].concat();
@@ -108,7 +109,7 @@ fn a_second_signal_ends_a_run_whose_command_ignores_the_first() {
     send("KILL", &shell);
 }
 
-/// The number of the one child of a process.
+/// Returns the number of a process's only child.
 fn child_of(id: u32) -> String {
     fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap().trim().to_owned()
 }
@@ -162,7 +163,7 @@ fn a_pipe_that_is_read_gives_what_it_held_too() {
     assert_eq!((text.as_str(), child.wait().unwrap().code()), (HELD, Some(143)));
 }
 
-/// A terminal sends ctrl-C to all processes of its group.
+/// Checks ctrl-C, which a terminal sends to all processes of its group.
 #[test]
 fn what_a_terminal_sends_is_not_sent_again() {
     let noted = scratch("terminal");

@@ -101,7 +101,7 @@ fn the_summary_counts() {
     assert_eq!(err(&feed(&["--only", "content", "--dialect=qwen3"], b"x")), "", "--only is for pipes");
 }
 
-/// A pipe's reader did not ask for it; a terminal's does.
+/// Checks the summary: a terminal's reader wants it, a pipe's reader did not ask for it.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_is_told_which_dialect_was_taken() {
@@ -174,7 +174,7 @@ fn a_dialect_by_model_or_template() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// A template that is rendered starts as the request at hand does.
+/// Checks that a rendered template starts as the given request does.
 #[test]
 fn the_variables_of_a_template() {
     let template = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/field/templates/ik_Qwen3.5-4B.jinja");
@@ -213,6 +213,10 @@ fn what_is_not_there() {
     assert_eq!(output.status.code(), Some(1));
     let output = feed(&["--dialect-file", "no.toml"], b"");
     assert_eq!((output.status.code(), err(&output)), (Some(1), "aside split: no.toml: No such file or directory\n"));
+    let filter = concat!(env!("CARGO_MANIFEST_DIR"), "/../filters/cargo.toml");
+    let output = feed(&["--dialect-file", filter], b"");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err(&output).ends_with(": this is a filter file, for aside squeeze --filter\n"), "{}", err(&output));
 }
 
 #[test]
@@ -273,7 +277,7 @@ fn bytes_that_are_not_utf8_pass_through() {
     assert_eq!(run(split_of(&path).arg("--only=thinking")).stdout, b"\xfc");
 }
 
-/// `script` runs a program on a terminal of its own; every Debian has it.
+/// Runs a program on a separate terminal, with `script`, which every Debian has.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_shows_thinking_dimmed() {
@@ -318,7 +322,7 @@ fn feed(args: &[&str], input: &[u8]) -> Output {
     support::program::feed(split().args(args), input)
 }
 
-/// The bytes of `--events`, whose offsets must be without a gap.
+/// Returns the bytes of `--events`, whose offsets must not have gaps.
 fn joined(output: &Output) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in out(output).lines() {

@@ -63,11 +63,11 @@ fn bytes_that_are_no_text_and_output_without_end() {
     let plain: Vec<u8> = bytes.iter().copied().filter(|byte| !b"\x1b\r\x08".contains(byte)).collect();
     assert!(feed(&["--budget", "4k"], &bytes).stdout.len() <= 4096);
     assert!(feed(&[], &plain).stdout.len() <= plain.len());
-    // Whoever reads has gone: the command ends by its own pipe, and its status counts.
+    // The reader has gone: the command ends by its own pipe, and its status counts.
     let script = format!("{PROGRAM} squeeze -- sh -c 'yes | head -200000; exit 3' | head -1; exit ${{PIPESTATUS[0]}}");
     let output = run(Command::new("bash").args(["-c", &script]));
     assert_eq!((out(&output).as_str(), output.status.code()), ("y\n", Some(3)));
-    // Nor does a command without an end go on, run or piped.
+    // A command without an end stops too, run or piped.
     for ending in ["{} squeeze --memory 64k -- yes | head -2", "yes | {} squeeze --memory 64k | head -2"] {
         let script = format!("timeout 60 bash -c \"{ending}; exit \\${{PIPESTATUS[0]}}\"");
         let output = run(Command::new("bash").args(["-c", &script.replace("{}", PROGRAM)]));
@@ -77,7 +77,7 @@ fn bytes_that_are_no_text_and_output_without_end() {
     }
 }
 
-/// What the manual shows first is what comes out.
+/// Checks that the program prints the manual's first example.
 #[test]
 fn the_first_screen_of_the_manual_is_true() {
     let manual = fs::read_to_string(Path::new(ROOT).join("docs/tool-results.md")).unwrap();

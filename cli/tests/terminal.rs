@@ -1,5 +1,5 @@
-//! What a model, a tool, a file's name or an argument says cannot act on the terminal that shows it. The terminal is a real one,
-//! that `script` makes. And what happens where standard input or output is closed.
+//! Text of a model, a tool, a file's name or an argument cannot act on the terminal that shows it. The terminal is a real one,
+//! made by `script`. And the program's behaviour if standard input or output is closed.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -14,7 +14,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_aside");
 const HOSTILE: &[u8] = b"a\x1b]52;c;eA==\x07b\x1b[0mc\xc2\x9b31md\x9b1me\x7f\x08\x00\rf\xe2\x80\xaeg\xe2\x81\xa6h\tk\nl\xf0\x9f\xa7\xa0\xff";
 const SHOWN: &str = "a\\u{1b}]52;c;eA==\\u{7}b\\u{1b}[0mc\\u{9b}31md\\x9b1me\\u{7f}\\u{8}\\u{0}\\rf\\u{202e}g\\u{2066}h\tk\nl\u{1f9e0}\\xff";
 
-/// Returns what a terminal gets of a command line of the shell, in which `aside` is the program.
+/// Returns the output that a terminal gets from a command line of the shell, in which `aside` is the program.
 fn terminal(line: &str) -> Vec<u8> {
     let line = format!("aside() {{ '{PROGRAM}' \"$@\"; }}; {line}");
     let mut command = Command::new("script");
@@ -57,7 +57,7 @@ fn split_shows_what_would_act() {
         let shown =
             harmless(&format!("NO_COLOR=1 aside split --dialect=inline-think --chunk={chunk} {path} 2>/dev/null"));
         assert_eq!(shown, format!("[thinking]\n{SHOWN}\n[content]\n{SHOWN}\n"), "in feeds of {chunk}");
-        // With styles, the only escapes are the program's own, and thinking stays what looks like thinking.
+        // With styles, the only escapes are the program's own, and thinking keeps the style of thinking.
         let got = terminal(&format!("aside split --dialect=inline-think --chunk={chunk} {path} 2>/dev/null"));
         let got = String::from_utf8(got).unwrap();
         let (mut thinking, mut content, mut dim) = (String::new(), String::new(), false);
@@ -78,7 +78,7 @@ fn split_shows_what_would_act() {
         }
         assert_eq!((thinking.as_str(), content), (SHOWN, format!("\n{SHOWN}\n")), "in feeds of {chunk}");
     }
-    // What a marker or a call says is text of the model too.
+    // The text in a marker or a call is text of the model too.
     let tagged = file("hostile-tag.txt", "A <thinking thought='\u{1b}[31mx\u{9b}'/>B\n".as_bytes());
     let shown = harmless(&format!("NO_COLOR=1 aside split --dialect=thought-stream {} 2>/dev/null", tagged.display()));
     assert_eq!(shown, "[content]\nA \n[thinking thought=\"\\u{1b}[31mx\\u{9b}\"]\n[content]\nB\n");
@@ -165,7 +165,7 @@ fn messages_show_what_would_act_wherever_they_go() {
         assert!(!output.status.success() && out(&output).is_empty(), "{arguments:?}: {said}");
         assert!(!said.chars().any(|character| character.is_control() && character != '\n'), "{arguments:?}: {said:?}");
         assert!(!said.contains('\u{202e}'), "{arguments:?}: {said:?}");
-        // Not all quote what was wrong, but what they quote is whole.
+        // Not all quote the wrong text, but quoted text is whole.
         assert!(said.contains(shown) || !said.contains('x'), "{arguments:?}: {said}");
     }
     let output = run(Command::new(PROGRAM).arg("split").arg(not_text));

@@ -60,7 +60,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "channels: %s\n", aside_last_error());
         return 2;
     }
-    /* read() returns what is there, so text is shown while the model still writes. Cuts may fall anywhere. */
+    /* read() returns the available bytes, so text is shown while the model still writes. Cuts may fall anywhere. */
     while (status == ASIDE_OK && (len = read(STDIN_FILENO, chunk, sizeof chunk)) > 0) {
         status = aside_scanner_feed(scanner, chunk, (size_t)len, print, &printer);
         fflush(stdout);

@@ -1,5 +1,6 @@
-/* Reads a model's output from standard input, a few bytes at a time, and prints what a client is sent of its tool calls: one
- * entry of OpenAI's `tool_calls` a line. The arguments are a file with the request's `tools`, and a dialect's name or file.
+/* Reads a model's output from standard input, a few bytes at a time, and prints its tool calls as they are sent to a
+ * client: one entry of OpenAI's `tool_calls` per line. The arguments are a file with the request's `tools`, and a
+ * dialect's name or file.
  *
  *     cc -I include examples/c/tool_calls.c target/release/libaside.a -lutil -lrt -lpthread -lm -ldl -o tool_calls
  *     echo '[{"name": "add"}]' >tools.json
@@ -56,7 +57,7 @@ static void print_delta(const aside_call_delta *delta)
     puts("}}");
 }
 
-/* Called for each event. The call writer picks out what belongs to a call. */
+/* Called for each event. The call writer picks out the events of calls. */
 static int32_t on_event(void *user, const aside_event *event, const char *bytes)
 {
     aside_call_delta delta = {.size = sizeof delta};

@@ -1,10 +1,10 @@
-/* Reads what a command printed from standard input and prints what a model is to read of it: at most 2,000 bytes, the failures first.
+/* Reads a command's output from standard input and prints the text for the model: at most 2,000 bytes, the failures first.
  * The arguments are the command line and its exit code.
  *
  *     cc -I include examples/c/tool_result.c target/release/libaside.a -lutil -lrt -lpthread -lm -ldl -o tool_result
  *     make 2>&1 | ./tool_result make 2
  *
- * What was done is reported on standard error. A host that runs the command itself knows the exit code, and can
+ * The report goes to standard error. A host that runs the command itself knows the exit code, and can
  * feed a stream while the command prints: `aside_tool_stream_feed()`.
  */
 #include <aside_compress.h>
@@ -42,7 +42,7 @@ static char *input_of(const char *command, const char *exit_code)
     return json;
 }
 
-/* Returns what standard input has, up to MOST bytes, which the caller frees. */
+/* Returns standard input, up to MOST bytes, which the caller frees. */
 static char *read_all(size_t *len)
 {
     char *text = malloc(MOST);
@@ -56,7 +56,7 @@ static char *read_all(size_t *len)
     return text;
 }
 
-/* Tells what was done: how much shorter the result is, and which filters made it so. */
+/* Prints the report: how much shorter the result is, and which filters shortened it. */
 static void tell(const aside_compressed *compressed)
 {
     aside_report report = {.size = sizeof report};
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
         if (compressed == NULL) {
             status = fail(argv[1]);
         } else {
-            /* A part that stays as it is has no new text. */
+            /* A part that stays unchanged has no new text. */
             aside_compressed_part(compressed, 0, &part);
             fwrite(part.at, 1, part.len, stdout);
             tell(compressed);

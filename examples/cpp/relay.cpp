@@ -1,5 +1,4 @@
-// What a proxy does with an answer: it asks whether the answer is for a rewriter, rewrites it or lets it pass, and says what
-// was counted.
+// A proxy's treatment of an answer: it asks whether the answer is for a rewriter, rewrites it or lets it pass, and prints the counts.
 //
 //     relay DIALECT PATH CONTENT_TYPE < body
 //     relay qwen3 /v1/messages text/event-stream < answer.sse

@@ -22,7 +22,7 @@ struct Stream {
     std::string output;
     std::size_t said = 0;
 
-    /// The next token, and what it settles; false when there are no more.
+    /// The next token, and the deltas that it decides; false when there are no more.
     bool step(std::string &out)
     {
         if (said == 0)
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     int port = static_cast<int>(number);
 
     httplib::Server server;
-    // httplib serves each connection in a thread of its own, so this is how many streams there can be at once.
+    // httplib serves each connection in a separate thread, so this is the largest number of streams at once.
     server.new_task_queue = [] { return new httplib::ThreadPool(128); };
     server.set_keep_alive_max_count(1);
     // It reads a request whole, and would otherwise hold as much as a client sends.

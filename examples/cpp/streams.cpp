@@ -1,5 +1,5 @@
 // Several requests at once, as an inference server has them: the model's tokens arrive in turn, some for each request, and
-// each request has a scanner of its own.
+// each request has its own scanner.
 //
 //     streams DIALECT FILE...        each file is what the model says to one request
 //     streams qwen3 examples/recordings/qwen3.txt examples/recordings/qwen3-tool.txt

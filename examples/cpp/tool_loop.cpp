@@ -1,9 +1,9 @@
 // The tool loop of an agent: runs each command that the model asks for, shortens its output while it is printed, and returns it to
-// the model. The arguments stand in for the model: they are the commands that it asks for, in order.
+// the model. The arguments replace the model: they are the commands that it asks for, in order.
 //
 //     tool_loop "ls -lR /usr/lib" "make -C somewhere"
 //
-// The budget holds for any output, and so does the memory: what a command prints is never held whole.
+// The budget holds for any output, and so does the memory: a command's output is never held whole.
 #include <aside_compress.hpp>
 #include <nlohmann/json.hpp>
 
@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t budget = 2'000; // the most bytes that the model reads of one result
 constexpr std::size_t memory = 1 << 20;
 
-// Runs a command, and returns what the model reads.
+// Runs a command, and returns the text for the model.
 std::string run(const aside::Compressor &compressor, const std::string &command)
 {
     const auto replace = nlohmann::json::error_handler_t::replace;

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # The tool loop of an agent: runs each command that the model asks for, shortens its output under a budget, and returns it
-# to the model. The arguments stand in for the model: they are the commands that it asks for, in order.
+# to the model. The arguments replace the model: they are the commands that it asks for, in order.
 #
 #   ruby examples/ruby/agent_loop.rb "ls -lR /usr/lib" "make -C somewhere"
 
@@ -13,7 +13,7 @@ BUDGET = 2_000
 
 COMPRESSOR = Aside::Compressor.new(budget: BUDGET, last_run: 1 << 20)
 
-# Runs a command, and returns what the model reads.
+# Runs a command, and returns the text for the model.
 def run(command)
   # Both streams together, as a terminal shows them. They may contain any bytes.
   output, status = Open3.capture2e("sh", "-c", command, binmode: true)

@@ -10,7 +10,7 @@ require "json"
 require "net/http"
 require "socket"
 
-# What a model's server sends: events with a piece of the text each, cut anywhere.
+# The answer of a model's server: events with pieces of the text, cut anywhere.
 ANSWER = "<think>Twice 21 is 42; say so – 短く.</think>It is 42. 答えは 42 です。"
 DELTAS = ANSWER.chars.each_slice(5).map do |piece|
   "data: #{JSON.generate(choices: [{ index: 0, delta: { content: piece.join } }])}\n\n"

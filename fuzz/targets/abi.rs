@@ -48,7 +48,7 @@ fn handle(index: usize) -> usize {
     }
 }
 
-/// A dialect's file without its examples.
+/// Returns a dialect's file without its examples.
 fn rules(index: usize) -> &'static str {
     FILES[index].split("[[example]]").next().unwrap()
 }
@@ -68,7 +68,7 @@ static NAMES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     dialects.chain(models).map(String::into_bytes).collect()
 });
 
-/// A scanner, and what it must know of its stream.
+/// A scanner, and its expected state.
 struct Slot {
     handle: Handle,
     /// Those of its dialect.
@@ -81,13 +81,13 @@ struct Slot {
     taken: Vec<(Bytes, Vec<u8>)>,
 }
 
-/// What a host knows of a stream.
+/// A host's knowledge of a stream.
 #[derive(Clone, Default)]
 struct Stream {
     /// All that was fed, and how much of it has come in events.
     fed: Vec<u8>,
     heard: usize,
-    /// Where tokens begin in what was fed, and whether the last one goes on in what comes next.
+    /// Where tokens begin in the fed bytes, and whether the last one continues in the next ones.
     begins: Vec<usize>,
     in_token: bool,
     /// How many begin in the events; none if some events were of a header that does not say.
@@ -107,7 +107,8 @@ impl Stream {
         Stream { told: Some(0), ..Stream::default() }
     }
 
-    /// Notes the tokens that begin in the bytes that are done. The first one goes on with what an earlier call has begun.
+    /// Notes the tokens that begin in the bytes that are done. The first one continues the token that an earlier call has
+    /// begun.
     fn note(&mut self, tokens: &[Token], done: usize) {
         if done == 0 {
             return;
@@ -153,19 +154,19 @@ impl Stream {
     }
 }
 
-/// What a callback is given.
+/// The argument of a callback.
 struct Heard {
     slot: *mut Slot,
     /// Events until it stops.
     patience: u8,
-    /// What it tries on the scanner that is feeding.
+    /// The function that it tries on the feeding scanner.
     mischief: u8,
     /// A check that failed. No panic may leave a callback.
     failure: Option<Box<dyn Any + Send>>,
 }
 
 impl Slot {
-    /// An event whose bytes, where it has some, are these. Its first `known` bytes are the host's to read.
+    /// Checks an event whose bytes, where it has some, are these. Its first `known` bytes are the host's to read.
     fn hear(&mut self, event: &Event, known: usize, bytes: &[u8]) {
         assert!((1..=KIND_CALL_END).contains(&event.kind) && event.channel < 4 && event.cause < 5, "no such event");
         self.stream.count(event, known);
@@ -185,7 +186,7 @@ impl Slot {
         *heard += bytes.len();
     }
 
-    /// A new stream begins.
+    /// Begins a new stream.
     fn begin(&mut self) {
         self.stream = Stream::begin();
         if let Some(writer) = &mut self.writer {
@@ -193,7 +194,7 @@ impl Slot {
         }
     }
 
-    /// After a call that did not fail.
+    /// Checks the state after a call that did not fail.
     fn settle(&mut self, finish: bool, status: i32) {
         let paused = status != OK;
         let Stream { fed, heard, begins, told, open_call, .. } = &self.stream;
@@ -222,7 +223,7 @@ impl Slot {
         }
     }
 
-    /// The counts of all channels together are no more than what has come in events.
+    /// Checks that the counts of all channels together do not exceed the bytes of the events.
     fn counts(&self) {
         let (mut bytes, mut tokens) = (0, 0);
         for channel in [CHANNEL_CONTENT, CHANNEL_THINKING, CHANNEL_NARRATION, CHANNEL_TOOL] {
@@ -237,7 +238,7 @@ impl Slot {
         assert!(fed.is_empty() || bytes <= *heard as u64 && tokens <= begins.len() as u64);
     }
 
-    /// The thought that was taken last is as it was.
+    /// Checks that the thought that was taken last has not changed.
     fn keeps_thought(&self) {
         for (at, text) in &self.taken {
             assert_eq!(unsafe { at.get() }, text);
@@ -265,7 +266,7 @@ impl Heard {
         }
     }
 
-    /// Hears an event, and tries what must not be possible meanwhile.
+    /// Receives an event, and tries functions that must fail meanwhile.
     fn hear(&mut self, event: &Event, bytes: &[u8], user: *mut c_void) -> i32 {
         assert_eq!(event.text_at, 0, "a place in no array");
         let slot = unsafe { &mut *self.slot };
@@ -371,7 +372,7 @@ pub fn run(data: &[u8]) {
                 let reason = input.one_of(&[END_REASON_UNKNOWN, END_REASON_ENDED, END_REASON_CUT_OFF, 3]);
                 let status = aside_scanner_end_reason(slot.handle, reason);
                 assert_eq!(status, if reason > END_REASON_CUT_OFF { OPTION } else { OK });
-                // The stream of the slot is compared with one of which nothing is said.
+                // The stream of the slot is compared with one without options.
                 assert_eq!(aside_scanner_end_reason(slot.handle, END_REASON_UNKNOWN), OK);
             },
             238..240 => lookups(&mut input),
@@ -387,7 +388,7 @@ pub fn run(data: &[u8]) {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // After a check that failed, the thought is of no interest.
+        // After a check that failed, the thought is ignored.
         if !std::thread::panicking() {
             self.keeps_thought();
         }
@@ -395,7 +396,7 @@ impl Drop for Slot {
     }
 }
 
-/// Memory of just that size, so that a byte too far is noticed.
+/// Returns memory of exactly that size, so that an access one byte beyond is detected.
 fn chunk(input: &mut Input<'_>, words: &[Vec<u8>]) -> Box<[u8]> {
     input.text(words).into()
 }
@@ -480,7 +481,7 @@ fn made(input: &mut Input<'_>) -> Option<Slot> {
     }
 }
 
-/// The sizes of an event and of an array's struct that a host's header says: mostly those of this version.
+/// Returns the sizes of an event and of an array's struct that a host's header says: mostly those of this version.
 fn sizes(input: &mut Input<'_>) -> [usize; 2] {
     let (events, array) = (input.byte(), input.byte());
     let few = [32, 33, 36, 48, 63, 64, 67, 68, 71, 72, 76, 79, 81, 88, 129, LARGEST];
@@ -520,7 +521,7 @@ fn feed(input: &mut Input<'_>, slot: &mut Slot) {
     }
 }
 
-/// Tokens of so many bytes together, some of none among them.
+/// Tokens of that many bytes together, some of none among them.
 fn tokens(input: &mut Input<'_>, len: usize) -> Vec<Token> {
     let (mut tokens, mut left) = (Vec::new(), len as u32);
     while left > 0 {
@@ -562,7 +563,7 @@ fn feed_once(input: &mut Input<'_>, slot: &mut Slot, way: u8, text: &[u8], token
     (status, consumed)
 }
 
-/// Feeds what is only text, and otherwise the same to a callback, as a host does.
+/// Feeds chunks that are only text, and otherwise the same to a callback, as a host does.
 fn feed_text(slot: &mut Slot, text: &[u8]) -> (i32, usize) {
     let (fed, twin) = (slot.stream.fed.len() - text.len(), unsafe { aside_scanner_clone(slot.handle) });
     let channel = unsafe { aside_scanner_feed_text(slot.handle, text.as_ptr(), text.len()) };
@@ -583,7 +584,7 @@ fn feed_text(slot: &mut Slot, text: &[u8]) -> (i32, usize) {
     (OK, text.len())
 }
 
-/// Feeds bytes to a scanner, for which they must be one event after so many tokens, and frees it.
+/// Feeds bytes to a scanner, for which they must be one event after that many tokens, and frees it.
 fn is_one_text(twin: Handle, text: &[u8], channel: i32, told: Option<u64>) {
     let mut events = [Event::default(); 4];
     let mut array = EventArray::new(&mut events);
@@ -640,7 +641,7 @@ fn other(input: &mut Input<'_>, slot: &mut Slot, finish: bool) {
     slot.settle(finish, status);
 }
 
-/// A call with a callback: its status, and how much it has consumed.
+/// Returns a call with a callback: its status, and how much it has consumed.
 fn called(slot: &mut Slot, input: &mut Input<'_>, call: impl FnOnce(Handle, *mut c_void) -> i32) -> (i32, usize) {
     let handle = slot.handle;
     let mut heard = Heard { slot, patience: input.byte(), mischief: input.byte() % 32, failure: None };
@@ -649,7 +650,7 @@ fn called(slot: &mut Slot, input: &mut Input<'_>, call: impl FnOnce(Handle, *mut
     (status, unsafe { aside_scanner_consumed(handle) })
 }
 
-/// The same with an array of so many events, of the slot's sizes.
+/// Returns the same with an array of that many events, of the slot's sizes.
 fn array(slot: &mut Slot, capacity: usize, call: impl FnOnce(Handle, *mut EventArray) -> i32) -> (i32, usize) {
     let [event_size, array_size] = slot.sizes;
     let mut room = vec![0xAA_u8; capacity * event_size].into_boxed_slice();
@@ -674,7 +675,7 @@ fn array(slot: &mut Slot, capacity: usize, call: impl FnOnce(Handle, *mut EventA
     let of_stream = held.len().min(offset);
     assert!(
         slot.stream.fed[..offset].ends_with(&held[held.len() - of_stream..]),
-        "held is not what stood before the chunk"
+        "held is not the text before the chunk"
     );
     for entry in room.chunks(event_size).take(count) {
         let known = event_size.min(size_of::<Event>());
@@ -698,7 +699,7 @@ fn array(slot: &mut Slot, capacity: usize, call: impl FnOnce(Handle, *mut EventA
     (status, consumed)
 }
 
-/// No thought is taken from the scanner, or another one's memory would be shown.
+/// Checks that there is no attribute. No thought is taken from the scanner, or another one's memory would be shown.
 fn has_no_attribute(scanner: Handle) {
     assert_eq!(filled::<Attribute>(|at| unsafe { aside_scanner_thought_attribute(scanner, 0, at) }).err(), Some(RANGE));
 }
@@ -740,7 +741,7 @@ fn thought(input: &mut Input<'_>, slot: &mut Slot) {
     }
 }
 
-/// NULL, or a dialect that starts somewhere.
+/// Checks a handle: NULL, or a dialect that has a start.
 unsafe fn has_start(dialect: Handle) {
     assert_eq!(unsafe { aside_dialect_start(dialect) } == START_DEFAULT, dialect.is_null());
 }
@@ -789,9 +790,9 @@ fn lookups(input: &mut Input<'_>) {
     }
 }
 
-/// Has a dialect found by a template, with any place for what is found.
+/// Finds a dialect by a template, with any struct for the result.
 fn template(input: &mut Input<'_>) {
-    // What no dialect is called.
+    // A handle of no dialect.
     const UNTOUCHED: Handle = ptr::dangling_mut::<u64>().cast();
     let pair = BUILT_IN[input.below(256) % BUILT_IN.len()];
     let mut text = [chunk(input, words(pair)), chunk(input, words(pair))].concat();
@@ -831,7 +832,7 @@ fn template(input: &mut Input<'_>) {
         let several = if names.is_empty() { UNKNOWN } else { AMBIGUOUS };
         assert_eq!(status, if refused != OK { refused } else { wanted.as_ref().map_or(several, |_| OK) });
         has_start(dialect);
-        // It has each of those for which there is room, and no more.
+        // It has as many of those as fit, and no more.
         let name = |dialect| CStr::from_ptr(aside_dialect_name(dialect, ptr::null_mut()).cast()).to_str().unwrap();
         let written = if at.is_null() { 0 } else { capacity.min(names.len()) };
         assert!(room[..written].iter().map(|&dialect| name(dialect)).eq(names[..written].iter().copied()));
@@ -847,7 +848,7 @@ fn template(input: &mut Input<'_>) {
     }
 }
 
-/// Calls that are wrong and must say so, and change nothing.
+/// Makes wrong calls, which must fail and change nothing.
 fn misuse(input: &mut Input<'_>, slot: &mut Slot) {
     let (scanner, none) = (slot.handle, ptr::null_mut::<c_void>());
     let mut events = [Event::default()];

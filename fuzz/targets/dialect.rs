@@ -25,7 +25,7 @@ pub fn run(data: &[u8]) {
     let Ok(dialect) = Dialect::load(toml) else { return };
     let lengths = input.lengths();
     let text = if input.rest.is_empty() { file } else { input.rest };
-    let plain = reference::Dialect::parse(toml).expect("what the library reads, the reference reads");
+    let plain = reference::Dialect::parse(toml).expect("the library and the reference disagree about the file");
     for start in Channel::ALL.map(Start::Channel).into_iter().chain([Start::Header]) {
         let options = ScannerOptions::new().start(start);
         let Some(whole) = contract(&dialect, &options, text, &[text]) else { continue };
@@ -87,7 +87,7 @@ pub const MARKERS: [&str; 20] = [
 const BLANKS: [&str; 6] = ["\\n", "\\n\\n", " ", "\\r\\n", "a", "\\n<"];
 const CHANNELS: [&str; 4] = ["content", "thinking", "narration", "tool"];
 
-/// A dialect file that looks like one.
+/// Returns a dialect file that looks like one.
 fn make(bytes: &[u8]) -> String {
     let mut input = Input { rest: bytes };
     let mut file = String::from("name = \"made\"\n");

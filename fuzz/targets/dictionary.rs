@@ -1,4 +1,4 @@
-//! Collects what the texts of a dialect are made of, from its own file: its markers, pieces of its calls, its examples. Raw
+//! Collects the parts of a dialect's texts from its own file: its markers, pieces of its calls, its examples. Raw
 //! bytes rarely hit a marker, so inputs name these words by number, and libFuzzer gets the same ones as its dictionary.
 
 use std::collections::HashSet;
@@ -12,7 +12,8 @@ use super::scanner::PAIRS;
 /// Examples that are longer would be most of an input.
 const LONGEST: usize = 160;
 
-/// The words of each dialect of `PAIRS`: whole calls and examples first, then what begins calls, then markers and their parts.
+/// The words of each dialect of `PAIRS`: whole calls and examples first, then the beginnings of calls, then markers and their
+/// parts.
 static WORDS: LazyLock<Vec<Vec<Vec<u8>>>> = LazyLock::new(|| PAIRS.iter().map(of).collect());
 
 fn of(pair: &Pair) -> Vec<Vec<u8>> {

@@ -1,6 +1,6 @@
-//! Rewrites event streams and bodies of every format, with any options. No cut may change a byte of the output, and what is not
-//! to be split must come out as it came. Of what a server might have sent, clients must see what the reference says of the text,
-//! and its calls where they are wanted. Servers that contradict themselves get JSON for JSON.
+//! Rewrites event streams and bodies of every format, with any options. No cut may change a byte of the output, and text that
+//! is not to be split must pass unchanged. Clients must get the reference's result for any text that a server might send, with
+//! its calls where they are wanted. Servers that contradict themselves get JSON for JSON.
 //!
 //! Input: the dialect's name and a newline; the way; the options; how the stream begins; how many lengths of chunks, and these;
 //! then the stream as it is, or how it is made.
@@ -19,13 +19,13 @@ use support::{Pair, client};
 use super::scanner::{PAIRS, pair};
 use super::{Input, cut};
 
-/// Its marker is in no stream that is held against it.
+/// Its marker is in no stream that is compared with it.
 static FOREIGN: LazyLock<Dialect> = LazyLock::new(|| {
     let file = "name = \"foreign\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"\\u007F<\"]\nclose = [\"\\u007F>\"]\n";
     Dialect::load(file).unwrap()
 });
 
-/// What the texts of servers are made of, for each dialect: its markers, pieces of them and of calls.
+/// The parts of the texts of servers, for each dialect: its markers, pieces of them and of calls.
 pub static PIECES: LazyLock<BTreeMap<&str, Vec<String>>> = LazyLock::new(|| {
     let pieces = |pair: &'static Pair| {
         let markers = Pieces::new(&pair.reference).few;
@@ -87,7 +87,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// What a host asks for.
+/// A host's choices.
 struct Settings {
     start: &'static str,
     field: Field,
@@ -135,14 +135,14 @@ impl Settings {
         self.start.parse().unwrap()
     }
 
-    /// How a text is read.
+    /// Returns how a text is read.
     fn of_text(&self) -> Options {
         Options::new()
             .start(self.starts_at())
             // Clients of calls read this field.
             .field(if self.wants_calls { Field::ReasoningContent } else { self.field })
             .calls(self.wants_calls)
-            // The reference says what the text is, not what an answer of it is.
+            // The reference knows the text, not an answer made of it.
             .keep_guessed(true)
             .implied_end(ImpliedEnd::Off)
     }
@@ -177,7 +177,7 @@ fn formats(bits: u8) -> Formats {
     Formats::from_bits(u32::from(bits & 31)).unwrap_or_default()
 }
 
-/// What a host says of a stream before its first byte.
+/// A host's choices for a stream before its first byte.
 enum Begin {
     Nothing,
     StartAt(Option<Start>),
@@ -215,7 +215,7 @@ impl Begin {
     }
 }
 
-/// A stream of chat completions, held against what the reference says of its texts.
+/// Compares a stream of chat completions with the reference's result for its texts.
 fn chat_stream(pair: &'static Pair, settings: &Settings, input: &mut Input<'_>, lengths: &[u8]) {
     let choices = input.byte();
     let stream = stream(input, choices);
@@ -232,7 +232,7 @@ fn chat_stream(pair: &'static Pair, settings: &Settings, input: &mut Input<'_>, 
     }
 }
 
-/// A body of a chat completion with two choices, likewise.
+/// Does the same for a body of a chat completion with two choices.
 fn chat_body(pair: &'static Pair, settings: &Settings, input: &mut Input<'_>, lengths: &[u8]) {
     let is_escaped = input.byte() & 4 != 0;
     let texts = [input.until(0), input.rest].map(String::from_utf8_lossy);
@@ -255,20 +255,20 @@ fn chat_body(pair: &'static Pair, settings: &Settings, input: &mut Input<'_>, le
     }
 }
 
-/// How a text is read in which calls are wanted.
+/// Returns how a text is read in which calls are wanted.
 fn with_calls(settings: &Settings) -> Options {
     let options = settings.of_text().tools(settings.tools.clone());
     options.stray_close(settings.stray_close).calls_in_thinking(settings.calls_in_thinking)
 }
 
-/// What a client gets of such a text.
+/// Returns a client's result for such a text.
 fn told(pair: &Pair, settings: &Settings, text: &str, is_body: bool) -> support::told::Told {
     let scanner = aside::ScannerOptions::new().start(settings.starts_at());
     let scanner = scanner.stray_close(settings.stray_close).calls_in_thinking(settings.calls_in_thinking);
     support::told::told(pair, &scanner, settings.tools.clone(), text.as_bytes(), is_body)
 }
 
-/// The words of what goes out, which must be JSON.
+/// Returns the words of the output, which must be JSON.
 fn words_of(out: &[u8], answer: &str) -> BTreeSet<char> {
     let out = std::str::from_utf8(out).unwrap();
     let lines = out.split(['\n', '\r']).map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
@@ -279,13 +279,13 @@ fn words_of(out: &[u8], answer: &str) -> BTreeSet<char> {
     values.collect()
 }
 
-/// What becomes of a stream, checked to be the same however it is cut, and of a rewriter that was used before.
+/// Returns the rewritten stream, checked to be the same however it is cut, and from a rewriter that was used before.
 fn same(dialect: &Dialect, options: &Options, begin: &Begin, stream: &[u8], lengths: &[u8]) -> Vec<u8> {
     let mut rewriter = Rewriter::new(dialect, options).unwrap();
     let mut run = |chunks: &[&[u8]]| {
         let mut out = Vec::new();
         rewriter.reset();
-        // What it refuses changes nothing.
+        // A call that it refuses changes nothing.
         let _ = begin.say(&mut rewriter);
         for chunk in chunks {
             rewriter.feed(chunk, &mut out).unwrap();
@@ -295,7 +295,7 @@ fn same(dialect: &Dialect, options: &Options, begin: &Begin, stream: &[u8], leng
     };
     let whole = run(&[stream]);
     let mut ways = vec![cut(stream, lengths)];
-    // Of a long one this takes most of the time, and finds what a short one does.
+    // With a long one this takes most of the time, and finds the same as with a short one.
     if stream.len() < 1500 {
         ways.push(support::bytes(stream));
     }
@@ -314,7 +314,7 @@ fn same(dialect: &Dialect, options: &Options, begin: &Begin, stream: &[u8], leng
     whole.0
 }
 
-/// What becomes of a stream that may be anything.
+/// Returns the result for arbitrary bytes.
 fn any(dialect: &Dialect, settings: &Settings, begin: &Begin, stream: &[u8], lengths: &[u8]) -> Vec<u8> {
     let options = settings.all();
     let out = same(dialect, &options, begin, stream, lengths);
@@ -323,7 +323,7 @@ fn any(dialect: &Dialect, settings: &Settings, begin: &Begin, stream: &[u8], len
     out
 }
 
-/// The same, and what is not to be split is held against what came.
+/// Does the same, and compares the output with the input if nothing is to be split.
 fn raw(dialect: &Dialect, settings: &Settings, begin: &Begin, stream: &[u8], lengths: &[u8]) {
     any(dialect, settings, begin, stream, lengths);
     // Half a character is held back, and an escape may be a marker's. Thinking of the server's own may be promoted.
@@ -336,15 +336,15 @@ fn raw(dialect: &Dialect, settings: &Settings, begin: &Begin, stream: &[u8], len
     if !settings.repairs() {
         return is_as_it_came(&foreign, stream);
     }
-    // Splitting comes after mending, and what is mended stays so, if no event is too long now that was not.
+    // Splitting comes after mending, and mended events stay mended, if no event is too long now that was not.
     let options = options.max_event(None);
     let mended = same(&FOREIGN, &options, begin, stream, lengths);
     is_as_it_came(&same(&FOREIGN, &options.clone().repair(false), begin, &mended, lengths), &mended);
     is_as_it_came(&same(&FOREIGN, &options, begin, &mended, lengths), &mended);
 }
 
-/// Nothing was changed. In Messages and Responses, a start may wait until its text has come, and an event of another kind go before
-/// it: in Messages out of the same event too, so that only the data is compared.
+/// Checks that nothing was changed. In Messages and Responses, a start may wait until its text has come, and an event of
+/// another kind go before it: in Messages from the same event too, so that only the data is compared.
 fn is_as_it_came(out: &[u8], stream: &[u8]) {
     let has = |word: &[u8]| stream.windows(word.len()).any(|part| part == word);
     let lines = |text: &[u8]| {
@@ -358,7 +358,7 @@ fn is_as_it_came(out: &[u8], stream: &[u8]) {
     assert!(same, "{}\nis not\n{}", out.escape_ascii(), stream.escape_ascii());
 }
 
-/// A JSON string, with all of it in escapes where that is wanted.
+/// Returns a JSON string, entirely in escapes if requested.
 fn string(text: &str, escaped: bool) -> String {
     if !escaped {
         return Value::from(text).to_string();
@@ -367,7 +367,7 @@ fn string(text: &str, escaped: bool) -> String {
     format!("\"{units}\"")
 }
 
-/// A stream of up to three choices in turn, with what else servers send between their chunks.
+/// Returns a stream of up to three choices in turn, with the other things that servers send between their chunks.
 fn stream(input: &mut Input<'_>, choices: u8) -> String {
     let end = ["\n", "\r\n", "\r", "\n"][usize::from(choices >> 4 & 3)];
     let mut out = String::new();
@@ -416,7 +416,7 @@ fn stream(input: &mut Input<'_>, choices: u8) -> String {
     out
 }
 
-/// The body has the thinking of its texts in the field, the rest in the content, and all else as it was.
+/// Checks that the body has the thinking of its texts in the field, the rest in the content, and everything else unchanged.
 fn is_split(pair: &Pair, start: &str, field: &str, texts: &[String; 2], body: &str, out: &[u8]) {
     let (before, mut after): (Value, Value) =
         (serde_json::from_str(body).unwrap(), serde_json::from_slice(out).unwrap());

@@ -1,4 +1,4 @@
-//! Says what each fuzz target does with an input. The fuzzer's binaries and the ordinary tests run the same code, so a
+//! Lists the fuzz targets and their use of an input. The fuzzer's binaries and the ordinary tests run the same code, so a
 //! finding becomes a test by being kept in `tests/regressions`.
 
 pub mod abi;
@@ -11,7 +11,7 @@ pub mod scanner;
 
 use aside::{Dialect, Kind, Scanner, ScannerOptions};
 
-/// An input is eaten from the front; behind its end come zeros.
+/// An input is consumed from the front; zeros follow its end.
 pub struct Input<'a> {
     pub rest: &'a [u8],
 }
@@ -33,7 +33,7 @@ impl<'a> Input<'a> {
         head
     }
 
-    /// One of these numbers. Now and then one that no option has.
+    /// Returns one of these numbers, and now and then one that no option has.
     pub fn one_of(&mut self, numbers: &[u32]) -> u32 {
         match self.byte() {
             255 => 99,
@@ -41,7 +41,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Up to 63 bytes as they are, or up to eight words.
+    /// Returns up to 63 bytes verbatim, or up to eight words.
     pub fn text(&mut self, words: &[Vec<u8>]) -> Vec<u8> {
         let way = self.byte();
         if way < 64 || words.is_empty() {
@@ -59,7 +59,7 @@ impl<'a> Input<'a> {
         text
     }
 
-    /// What stands before the first such byte, which is eaten too; all of it where there is none.
+    /// Returns the bytes before the first such byte, which is consumed too; all of them if there is none.
     pub fn until(&mut self, end: u8) -> &'a [u8] {
         let at = self.rest.iter().position(|&byte| byte == end).unwrap_or(self.rest.len());
         let head = self.bytes(at);
@@ -67,14 +67,14 @@ impl<'a> Input<'a> {
         head
     }
 
-    /// Up to 15 lengths, to be used in turn.
+    /// Returns up to 15 lengths, to be used in turn.
     pub fn lengths(&mut self) -> &'a [u8] {
         let count = self.below(16);
         self.bytes(count)
     }
 }
 
-/// A text cut at these lengths, over and over; whole where they come to nothing.
+/// Returns a text cut at these lengths, over and over; whole if they are all zero.
 pub fn cut<'a>(text: &'a [u8], lengths: &[u8]) -> Vec<&'a [u8]> {
     if lengths.iter().all(|&length| length == 0) {
         return vec![text];
@@ -91,7 +91,7 @@ pub fn cut<'a>(text: &'a [u8], lengths: &[u8]) -> Vec<&'a [u8]> {
     chunks
 }
 
-/// The events of a text that is cut so, each held against what is promised of every dialect. `None` where the dialect has
+/// Returns the events of a text that is cut so, each checked against the promises for every dialect. `None` if the dialect has
 /// no such start.
 pub fn contract(
     dialect: &Dialect,

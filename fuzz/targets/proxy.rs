@@ -1,5 +1,5 @@
-//! Sends an answer through the proxy as its body goes there, with the compression of a server undone if it has one. The client gets
-//! what the rewriter makes of the whole, however the server cuts it, and an answer breaks off only if the server dies.
+//! Sends an answer through the proxy as its body goes there, with the compression of a server undone if it has one. The client
+//! gets the rewriter's result for the whole, however the server cuts it, and an answer breaks off only if the server dies.
 //!
 //! It needs the proxy's crate, so the ordinary tests that run it are that crate's (`proxy/tests/fuzz.rs`).
 //!
@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 static DIALECT: LazyLock<Dialect> = LazyLock::new(|| Dialect::find("qwen3").unwrap());
 
-/// Encodings, as servers name them. The last is not undone.
+/// Encodings, as servers name them. The proxy does not decode the last one.
 const ENCODINGS: [Option<&str>; 5] = [None, Some("gzip"), Some("br"), Some("zstd"), Some("deflate")];
 
 fn rewriter() -> Rewriter {

@@ -1,5 +1,5 @@
-//! Compresses tool results, in one call and as a stream, with the built-in filters or one of the input's own: what is
-//! promised of every result must hold, and any filter file must be refused or be usable.
+//! Compresses tool results, in one call and as a stream, with the built-in filters or one of the input's own: the promises
+//! about every result must hold, and any filter file must be refused or be usable.
 //!
 //! Input: the options; which command; how many lengths of chunks, and these; where the options say so, a filter file up to
 //! a NUL; then the text as it is, or how it is made.
@@ -13,7 +13,7 @@ use support::report::{body, rows, tiles};
 
 use super::{Input as Bytes, cut};
 
-/// What the built-in filters' own tests have: commands, and lines of outputs.
+/// The material of the built-in filters' own tests: commands, and lines of outputs.
 pub struct Samples {
     pub files: Vec<String>,
     pub tests: Vec<(String, String)>,
@@ -88,7 +88,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// A log out of lines of the samples, some of them again and again.
+/// Returns a log out of lines of the samples, some of them again and again.
 fn made(bytes: &mut Bytes<'_>) -> Vec<u8> {
     let mut lines: Vec<Vec<u8>> = Vec::new();
     let mut long = 0;
@@ -157,10 +157,11 @@ impl Result<'_> {
         self.lines(body(&result));
     }
 
-    /// Each line came in, in this order, or is a marker; and no success is told without the failures.
+    /// Checks that each line is in the input, in this order, or is a marker; and that no success is reported without the
+    /// failures.
     fn lines(&self, result: &[u8]) {
         let text = self.text;
-        // A terminal's controls, folded paths and JSON, and diffs have rules of their own.
+        // A terminal's controls, folded paths and JSON, and diffs have special rules.
         if text.iter().any(|byte| b"\x1b\r\x08".contains(byte)) || text.windows(2).any(|pair| pair == b"@@") {
             return;
         }
@@ -221,7 +222,7 @@ impl Result<'_> {
         assert_eq!((report.after, report.after_units), (result.len(), units(&result)));
         if self.text.len() <= memory {
             let whole = self.once(self.text).0.map_or(self.text.to_vec(), |result| body(&result).to_vec());
-            assert!(result == whole, "not what one call gives");
+            assert!(result == whole, "not the result of one call");
         } else if self.budget > 0 {
             assert!(result.len() <= self.budget, "{} bytes", result.len());
         }

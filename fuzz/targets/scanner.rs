@@ -1,6 +1,6 @@
-//! Reads a text of a dialect from a start, cut as the input says: the scanner must say what the reference says of the
-//! whole. Then a host flushes, closes, finishes, resets, clones and stops in between: it must see what it sees without
-//! stops, and where it drops what is left of a chunk, every byte that was done.
+//! Reads a text of a dialect from a start, cut as the input says: the scanner must agree with the reference about the whole.
+//! Then a host flushes, closes, finishes, resets, clones and stops in between: it must get the same as without stops, and where
+//! it drops the rest of a chunk, every consumed byte.
 //!
 //! Input: the dialect's name and a newline; the start; how many lengths of chunks, and these; how many acts of the host, and
 //! these; the text.
@@ -33,7 +33,7 @@ pub static FILES: LazyLock<Vec<String>> = LazyLock::new(|| {
 /// The dialects of these files, in their order.
 pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| FILES.iter().map(|file| Pair::parse(file)).collect());
 
-/// The dialect of that name. A name that is none stands for one of them, so that no input is in vain.
+/// Returns the dialect of that name. An unknown name selects one of them, so that no input is wasted.
 pub fn pair(name: &[u8]) -> &'static Pair {
     let any = name.iter().fold(0usize, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     let pair = PAIRS.iter().find(|pair| pair.reference.name.as_bytes() == name);
@@ -85,7 +85,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// What a host does after a chunk. The other acts are no call.
+/// A host's action after a chunk. The other actions are not calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Act {
     None,
@@ -130,7 +130,7 @@ struct Seen {
     counts: Vec<[Counts; 4]>,
 }
 
-/// Stops inside chunks: with what is left fed later, a host sees what it sees without stops. With what is left dropped, it sees
+/// Stops inside chunks: if the rest is fed later, a host sees the same as without stops. If the rest is dropped, it sees
 /// every byte that was done.
 fn host(pair: &Pair, start: &str, chunks: &[&[u8]], acts: &[u8]) {
     let first = acts[0];
@@ -191,7 +191,7 @@ fn host(pair: &Pair, start: &str, chunks: &[&[u8]], acts: &[u8]) {
 }
 
 fn act_of(scanner: &mut Scanner, act: Act, chunk: &[u8], stops: bool, seen: &mut Seen) {
-    // What is due comes with the next call. These give it themselves; the others need it to have come.
+    // Due events are reported by the next call. These calls report them; the others need them to have been reported.
     if !matches!(act, Act::Flush | Act::ForceClose | Act::Finish) {
         scanner.feed(b"", |event| support::push(&mut seen.events, event)).unwrap();
     }
@@ -236,7 +236,7 @@ fn act_of(scanner: &mut Scanner, act: Act, chunk: &[u8], stops: bool, seen: &mut
     assert_eq!(scanner.lost_thoughts(), 0);
 }
 
-/// The same for a host that wants calls told apart, and the same spans.
+/// Checks the same for a host that wants calls, and that the spans are the same.
 fn calls(pair: &Pair, start: &str, text: &[u8], chunks: &[&[u8]], tokens: &[Token]) {
     let options = ScannerOptions::new().start(start.parse::<Start>().unwrap()).calls(true);
     let wanted = reference::read_with_calls(&pair.reference, text, Some(start));
@@ -252,7 +252,7 @@ fn calls(pair: &Pair, start: &str, text: &[u8], chunks: &[&[u8]], tokens: &[Toke
     pair.same(Some(start), chunks, &wanted, &reference::joined_with_calls(&got));
 }
 
-/// Each event says which tokens begin in its bytes.
+/// Checks that each event says which tokens begin in its bytes.
 fn token_numbers(pair: &Pair, start: &str, text: &[u8], tokens: &[Token]) {
     let begins: Vec<u64> = support::begins(tokens).map(|(at, _)| at as u64).collect();
     for calls in [false, true] {
@@ -271,7 +271,7 @@ fn token_numbers(pair: &Pair, start: &str, text: &[u8], tokens: &[Token]) {
     }
 }
 
-/// The chunks as tokens, of which those of an odd length are special.
+/// Returns the chunks as tokens, of which those of an odd length are special.
 pub fn tokens(chunks: &[&[u8]]) -> Vec<Token> {
     let token = |chunk: &&[u8]| {
         let length = chunk.len() as u32;

@@ -1,9 +1,9 @@
 /*
  * An HTTP filter for Envoy: splits the answers of a model's server into thinking, content and tool calls. It is a dynamic module,
- * one file over the installed library; README.md beside it says how it is built and configured.
+ * one file over the installed library; README.md says how it is built and configured.
  *
- * Each answer that the gate wants has a rewriter. A piece of its body is fed, what leaves is appended, and what came is drained:
- * nothing is buffered here.
+ * Each answer that the gate wants has a rewriter. A piece of its body is fed, the output is appended, and the input is
+ * drained: nothing is buffered here.
  */
 #include <aside.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Of Envoy's interface for dynamic modules: what is used here, as in version 1.39. ---- */
+/* ---- The part of Envoy's interface for dynamic modules that is used here, as in version 1.39. ---- */
 
 typedef struct {
     const char *ptr;
@@ -388,8 +388,8 @@ int envoy_dynamic_module_on_http_filter_response_body(void *envoy, const void *f
         free(chunks);
         return reset(envoy, STOP_BODY);
     }
-    /* What is appended comes behind all that came, which is drained then. Envoy may move its bytes meanwhile, so they are fed first
-       from a copy if there are several. */
+    /* Appended bytes come after all received bytes, which are drained then. Envoy may move its bytes meanwhile, so they
+     * are fed first from a copy if there are several. */
     piece.ptr = chunks[0].ptr;
     piece.length = came;
     char *whole = NULL;

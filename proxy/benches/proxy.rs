@@ -1,5 +1,5 @@
-//! The cost of `aside proxy` beside that of a proxy of the same libraries that changes nothing: CPU for each frame, memory of many streams at
-//! once, and whether anything grows over many streams in turn. Linux alone: it reads /proc.
+//! The cost of `aside proxy` compared with that of a proxy of the same libraries that changes nothing: CPU for each frame,
+//! memory of many streams at once, and whether anything grows over many streams in turn. Linux only: it reads /proc.
 //!
 //!     cargo bench -p aside-proxy --bench proxy                  frames, then 2,000 streams at once
 //!     cargo bench -p aside-proxy --bench proxy -- soak 100000   that many streams in turn, with all that can happen to one
@@ -103,7 +103,7 @@ where
     }
 }
 
-/// One frame, as vLLM writes it: 180 bytes around four letters.
+/// Returns one frame, as vLLM writes it: 180 bytes around four letters.
 fn frame(text: &str) -> String {
     format!(
         "data: {{\"id\":\"chatcmpl-8f2a1c9e\",\"object\":\"chat.completion.chunk\",\"created\":1761506036,\"model\":\"qwen3\",\

@@ -21,7 +21,7 @@ use crate::socket::{Flushes, Idle};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// How long an answer over HTTP/2 that breaks off waits, so that what it sent before has left: another task writes it.
+/// How long an answer over HTTP/2 that breaks off waits, so that earlier bytes are sent first: another task writes them.
 const TURN: Duration = Duration::from_millis(50);
 
 /// Where the bytes are from.
@@ -54,9 +54,9 @@ pub enum Left {
 
 enum Stage {
     Moving,
-    /// The text has ended, and these are left.
+    /// The text has ended; only these trailers remain.
     Trailers(HeaderMap),
-    /// The server has died, and what was held has been sent. The answer ends so when it has left.
+    /// The server has died, and what was held has been sent. The answer ends in this way when they have been sent.
     Dying(Failure, Option<Leaving>),
     Ended,
 }

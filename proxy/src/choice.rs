@@ -1,5 +1,5 @@
-//! Which dialect an answer is read in: the one that the settings say, or that of the model of the request, or the one that the server's
-//! model has by what the server says of it. What the server has said is kept for a while.
+//! Which dialect an answer is read in: the one that the settings say, or that of the model of the request, or that of the
+//! server's model, by the server's data about it. The server's answers are cached for a while.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as Shared, PoisonError};
@@ -22,11 +22,11 @@ const KEPT: Duration = Duration::from_secs(60);
 /// The most models that are kept, since clients name them.
 const MOST: usize = 64;
 
-/// A dialect, and why it is that one.
+/// A dialect, and the reason for it.
 #[derive(Debug)]
 pub struct Choice {
     pub dialect: Dialect,
-    /// Where an answer starts, if something else than the dialect says so.
+    /// Where an answer starts, if something other than the dialect says so.
     pub start: Option<Start>,
     pub why: String,
 }

@@ -40,7 +40,7 @@ static FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto"
 
 /// Removes what concerns one connection. Returns the protocol that a request asks to change to, or that an answer changes to.
 pub fn remove_hop_by_hop(headers: &mut HeaderMap) -> Option<HeaderValue> {
-    // The framing was read by it. Beside it, a length is another answer to the same question.
+    // The framing was read by it. Next to it, a length would contradict it.
     if headers.contains_key(TRANSFER_ENCODING) {
         headers.remove(CONTENT_LENGTH);
     }

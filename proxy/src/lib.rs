@@ -1,5 +1,5 @@
 //! The proxy of `aside proxy`, for a server that sends a model's thinking and tool calls as content: clients get both in separate
-//! fields. Everything else passes as it came.
+//! fields. Everything else passes unchanged.
 //!
 //! [`Settings`] are what a user writes, in flags, a file and the environment. [`Config`] is made of them once, with everything that
 //! can be wrong checked. [`Proxy`] listens and serves until its owner ends it; [`run`] does so until a signal ends the process.
@@ -12,8 +12,9 @@
 //! # Ok::<(), aside_proxy::Error>(())
 //! ```
 
-// `serve` accepts connections and gives each request to `exchange`, which is the way of one request to the server and of its answer
-// back. `answer` is the body of an answer, `request` that of a request. `choice` finds the dialect. What they share is below.
+// `serve` accepts connections and hands each request to `exchange`, which is the way of one request to the server and of its
+// answer back. `answer` is the body of an answer, `request` that of a request. `choice` finds the dialect. Shared code is
+// below.
 
 mod admin;
 mod answer;

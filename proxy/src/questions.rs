@@ -1,4 +1,4 @@
-//! Asks the server what it says of its model, as each kind of server has it. Which kind it is shows in what it answers.
+//! Asks the server about its model, in the way of each kind of server. Which kind it is shows in what it answers.
 
 use std::time::Duration;
 
@@ -34,8 +34,8 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// Returns the dialect of what the server says of a model, or of its only one; or, if it says nothing that is known, whether it
-    /// has answered at all.
+    /// Returns the dialect of a model of the server, or of its only one; or, if its answer is not known, whether it has
+    /// answered at all.
     pub async fn ask(&self, model: Option<&str>) -> Result<Option<Said>, ()> {
         // llama.cpp. Its template says where an answer starts, too.
         let props = self.get("/props").await;

@@ -45,7 +45,7 @@ pub struct Report {
     /// Bytes of the answer's body.
     pub sent: u64,
     pub first: Option<Duration>,
-    /// Of an answer that was split: what the rewriter has done, and in what time.
+    /// For an answer that was split: the rewriter's counts and time.
     pub split: Option<(Stats, Duration)>,
 }
 
@@ -55,7 +55,7 @@ impl Report {
         Report { metrics, format, status: None, begun, fields, end: End::ClientLeft, sent: 0, first: None, split: None }
     }
 
-    /// Notes that bytes of the answer leave.
+    /// Notes that bytes of the answer are sent.
     pub fn sends(&mut self, bytes: usize) {
         self.sent += bytes as u64;
         if self.first.is_none() {

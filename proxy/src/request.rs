@@ -37,7 +37,7 @@ impl Seen {
         Seen { idle, is_too_long: AtomicBool::new(false), kept: Mutex::default() }
     }
 
-    /// Returns what the request says of its answer, as far as it has passed.
+    /// Returns the request's data about its answer, as far as it has passed.
     pub fn read(&self) -> Asked {
         Asked::read(&std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner)))
     }

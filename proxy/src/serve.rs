@@ -77,7 +77,7 @@ impl Proxy {
 ///
 /// # Errors
 ///
-/// An address cannot be listened on, or the system gives no threads.
+/// An address cannot be listened on, or the system refuses threads.
 pub fn run(config: Config) -> Result<(), Error> {
     log::turn_on();
     raise_limit_of_files();
@@ -134,7 +134,8 @@ impl Signals {
     }
 }
 
-/// Each stream takes two descriptors; the usual limit is 1,024, and the system allows more to who asks.
+/// Raises the limit of open files: each stream takes two descriptors, the usual limit is 1,024, and the system allows more on
+/// request.
 fn raise_limit_of_files() {
     #[cfg(unix)]
     {

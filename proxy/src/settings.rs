@@ -68,7 +68,7 @@ pub struct Settings {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub normalise: Option<bool>,
 
-    /// Sends the thinking once more as content if an answer has neither content nor a call
+    /// Sends the thinking again as content if an answer has neither content nor a call
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub promote_empty: Option<bool>,
 
@@ -77,7 +77,7 @@ pub struct Settings {
     pub merge: Option<bool>,
 
     /// The kind of server, whose requests get the thinking of earlier turns where it reads it: vllm, llama.cpp and others; `aside
-    /// history --help` lists them [default: requests stay as they are]
+    /// history --help` lists them [default: requests stay unchanged]
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
 

@@ -1,5 +1,5 @@
-//! A client's connection, with what hyper leaves to its user: a client that says nothing, or reads nothing, does not keep it for ever,
-//! and an answer that breaks off can wait until all of it has been written.
+//! A client's connection, with what hyper leaves to its user: a client that says nothing, or reads nothing, does not keep it
+//! forever, and an answer that breaks off can wait until all of it has been written.
 
 use std::io;
 use std::pin::Pin;

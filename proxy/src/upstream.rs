@@ -1,4 +1,4 @@
-//! The server: where it is, how it is reached, and what is said when it is not.
+//! The server: its address, the connection to it, and the answer if it cannot be reached.
 
 use std::error::Error as _;
 use std::path::Path;

@@ -27,7 +27,7 @@ fn what_was_held_leaves_before_a_stream_breaks_off_as_it_did() {
     }
 }
 
-/// A slow client gets all that a server sent before it died.
+/// Checks that a slow client gets everything that a server sent before it died.
 #[test]
 fn a_slow_client_gets_all_before_the_end() {
     let proxy = front(|_, stream| {
@@ -221,7 +221,7 @@ fn an_event_that_is_too_long_passes() {
     assert!(answer.text().starts_with(&long) && answer.text().contains("\"reasoning_content\":\"hm\""));
 }
 
-/// A client that sends nothing, half a preface, or half a head.
+/// Checks a client that sends nothing, half a preface, or half a head.
 #[test]
 fn a_client_that_sends_no_request_loses_its_connection() {
     let upstream = server(|_, stream| common::answer(stream, "200 OK", common::JSON, "{}"));
@@ -236,7 +236,7 @@ fn a_client_that_sends_no_request_loses_its_connection() {
     }
 }
 
-/// Returns all requests that the server has seen behind what a client has sent.
+/// Returns all requests that the server has seen after a client's bytes.
 fn smuggled(sent: &[u8]) -> (Vec<String>, Vec<u8>) {
     let (saw, seen) = mpsc::channel();
     let proxy = front(move |request, stream| {
@@ -301,7 +301,7 @@ fn requests_that_two_readers_would_cut_differently() {
     assert!(requests[0].starts_with("GET /x HTTP/1.1\r\n") && requests[0].contains("host: 127.0.0.1:"), "{requests:?}");
 }
 
-/// A server may send such answers too, of which the next client must not read a part.
+/// Checks answers of a server that the next client must not get a part of.
 #[test]
 fn answers_that_two_readers_would_cut_differently() {
     for lines in [

@@ -15,7 +15,7 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
 use hyper_util::rt::TokioExecutor;
 
-/// A proxy in front of a server that shows its requests.
+/// Starts a proxy in front of a server that shows its requests.
 fn shown() -> (Running, mpsc::Receiver<Request>) {
     let (show, requests) = mpsc::channel();
     let proxy = front(move |request, stream| {
@@ -91,7 +91,7 @@ fn preflights_and_heads_pass() {
     assert!(all.contains("content-length: 99\r\n") && all.ends_with("\r\n\r\n"), "{all}");
 }
 
-/// An upload is longer than any buffer, and the server reads it while it comes.
+/// Checks an upload that is longer than any buffer, and that the server reads as it arrives.
 #[test]
 fn uploads_are_streamed() {
     let proxy = front(|request, stream| answer(stream, "200 OK", JSON, &request.body.len().to_string()));
@@ -291,7 +291,7 @@ fn the_dialect_is_that_of_the_request_or_of_what_the_server_says() {
     assert_eq!(chosen("mine", |_, _| None), "any");
 }
 
-/// A template says where an answer starts, and what the server says is asked again when it has been away.
+/// Checks that a template says where an answer starts, and that the server is asked again after it was unavailable.
 #[test]
 fn the_template_says_the_start() {
     let proxy = run(&Settings {

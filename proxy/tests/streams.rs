@@ -241,7 +241,7 @@ fn the_request_says_its_tools() {
     let message = message(&proxy, r#"{"tools":[{"type":"function","function":{"name":"f"}}]}"#);
     assert_eq!(message["tool_calls"][0]["function"]["arguments"], r#"{"a": 1}"#);
     assert_eq!((&message["reasoning_content"], &message["content"]), (&"f it.".into(), &serde_json::Value::Null));
-    // A request without the tool gets no call.
+    // A request without the tool does not get a call.
     let message = self::message(&proxy, "{}");
     assert!(message["tool_calls"].is_null() && message["content"].as_str().unwrap().contains("<tool_call>"));
 }

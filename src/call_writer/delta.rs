@@ -1,4 +1,4 @@
-//! What goes into the call writer and what comes out: plain data, without a rule of its own.
+//! The input and output of the call writer: plain data, without rules.
 
 use crate::{Cause, Error};
 
@@ -46,9 +46,9 @@ pub struct CallDelta<'a> {
 /// How a call that was emitted ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End<'a> {
-    /// Why it ended: as the scanner says, or [`Cause::Malformed`] if its arguments are no JSON object.
+    /// Why it ended: as the scanner says, or [`Cause::Malformed`] if its arguments are not a JSON object.
     pub cause: Cause,
-    /// Whether the arguments are complete: the call ended by its marker or by what follows it.
+    /// Whether the arguments are complete: the call ended by its marker or by the text after it.
     pub is_whole: bool,
     /// Whether the call broke a rule of its grammar and was repaired: the model may have meant other arguments.
     pub is_repaired: bool,

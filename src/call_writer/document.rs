@@ -113,7 +113,7 @@ impl Document {
     }
 }
 
-/// The text of a string that stands, with its quotes, at `span`.
+/// Returns the text of the string at `span`, which includes its quotes.
 fn string(text: &str, span: Span) -> Box<str> {
     let mut decoded = Vec::new();
     unescape(&text.as_bytes()[span.start + 1..span.end - 1], |part| decoded.extend_from_slice(part));

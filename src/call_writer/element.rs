@@ -16,7 +16,7 @@ use crate::{Error, memory::push};
 
 /// Elements in elements, at most.
 const DEPTH: usize = 64;
-/// What a tag counts for among what is held. Its list grows by a quarter, so this is what it may take.
+/// The bytes that a tag adds to the held ones. Its list grows by a quarter, so a tag may take this much.
 const TAG: usize = size_of::<Tag>() * 5 / 4;
 /// Room for tags that is kept from one element to the next.
 const KEPT: usize = 64;
@@ -40,12 +40,12 @@ pub struct Element {
     tags: Vec<Tag>,
     /// How many are open, itself included.
     pub depth: usize,
-    /// Of each that is open, a hash of its name.
+    /// A hash of the name of each open element.
     names: Vec<u64>,
 }
 
 impl Element {
-    /// Begins the outermost element. Its text is what stands after its opener.
+    /// Begins the outermost element. Its text begins after its opener.
     pub fn begin(&mut self) {
         self.clear();
         self.depth = 1;
@@ -82,7 +82,7 @@ impl Element {
         held.add(text, self.size())
     }
 
-    /// Adds the name of an element. What follows it is its opener's, up to the call of `inside`.
+    /// Adds the name of an element. The text after it belongs to its opener, up to the call of `inside`.
     pub fn open(&mut self, name: &str, held: &mut HeldText) -> Result<bool, Error> {
         let start = held.as_str().len() as u32;
         let end = start + name.len() as u32;
@@ -212,7 +212,7 @@ impl<'a> Tree<'a> {
         &self.text[start as usize..end as usize]
     }
 
-    /// The closer of the element whose first tag is `at`.
+    /// Returns the closer of the element whose first tag is `at`.
     fn closer(&self, mut at: usize) -> usize {
         let mut depth = 0;
         loop {

@@ -7,8 +7,8 @@ use super::{
 use crate::{Channel, Dialect, Error, Event, Kind, calls::table::CallTable};
 
 impl CallWriter {
-    /// Takes the next event of a scanner that reports calls ([`Options::calls`](crate::ScannerOptions::calls)), and hands each delta
-    /// that can leave to `on_delta`. Events that do not belong to a call change nothing.
+    /// Takes the next event of a scanner that reports calls ([`Options::calls`](crate::ScannerOptions::calls)), and hands each
+    /// delta that can be sent to `on_delta`. Events that do not belong to a call change nothing.
     ///
     /// # Errors
     ///
@@ -21,7 +21,7 @@ impl CallWriter {
         })
     }
 
-    /// Takes the next event, and hands each delta that can leave to a sink that may fail.
+    /// Takes the next event, and hands each delta that can be sent to a sink that may fail.
     pub(crate) fn take(&mut self, event: &Event<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
         let piece = match event.kind {
             Kind::Call { rule, table, index } => {
@@ -53,7 +53,7 @@ pub fn has_tables(dialect: &Dialect, rule: u32) -> bool {
     table_of(dialect, rule, 0).is_some()
 }
 
-/// The table with this number of a span, or of the messages with headers.
+/// Returns the table with this number of a span, or of the messages with headers.
 fn table_of(dialect: &Dialect, rule: u32, table: u32) -> Option<&CallTable> {
     let compiled = &dialect.compiled;
     let rule = u8::try_from(rule).ok()?;

@@ -1,4 +1,4 @@
-//! What cannot leave yet: a buffer that never takes more memory than it is allowed to.
+//! Output that cannot be sent yet: a buffer that never takes more memory than it is allowed to.
 
 use crate::Error;
 
@@ -17,7 +17,7 @@ impl HeldText {
         HeldText { text: String::new(), most }
     }
 
-    /// Sets the most bytes. What is held already stays.
+    /// Sets the most bytes. Bytes that are already held stay.
     pub fn limit(&mut self, most: usize) {
         self.most = most;
     }
@@ -29,7 +29,7 @@ impl HeldText {
     /// Adds text, unless it would be too long then with `more` bytes of memory elsewhere.
     pub fn add(&mut self, text: &str, more: usize) -> Result<bool, Error> {
         let len = self.text.len() + text.len();
-        // What is elsewhere may grow later, so the room that is not used yet counts.
+        // Memory elsewhere may grow later, so its spare capacity counts.
         let counted = if more == 0 { len } else { len + len / 4 };
         if counted.saturating_add(more) > self.most {
             return Ok(false);

@@ -1,6 +1,6 @@
-//! Arguments that the model writes as JSON: they are handed on as they are, or decoded if they stand in a string. They are
-//! checked on the way: only an object is whole. A control character in a string, which JSON does not allow there, leaves as its
-//! escape.
+//! Arguments that the model writes as JSON: they are handed on as they are, or decoded if they are in a string. They are
+//! checked on the way: only an object is complete. A control character in a string, which JSON does not allow there, is written
+//! as an escape.
 
 use super::{mend::DoublyEncoded, output::Put, schema::Schema, string};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 /// Written for no arguments, which clients do not take.
 const NULL: &str = "null";
 
-/// What the first byte of the arguments has shown.
+/// The form of the arguments, as their first byte shows it.
 #[derive(Debug, Default)]
 enum Form {
     #[default]
@@ -65,7 +65,7 @@ impl JsonArguments {
         self.check.is_mended || self.doubly.as_ref().is_some_and(|doubly| doubly.is_mended)
     }
 
-    /// Returns whether what has come is an object, or says nothing.
+    /// Returns whether the arguments so far are an object, or empty.
     pub fn is_whole(&self) -> bool {
         match self.null {
             NullState::Held(len) => len == 0 || len == NULL.len(),
@@ -73,7 +73,7 @@ impl JsonArguments {
         }
     }
 
-    /// Writes what is held at the end of the call. If `is_whole`, arguments that say nothing become an empty object.
+    /// Writes the held bytes at the end of the call. If `is_whole`, arguments that say nothing become an empty object.
     pub fn end(&mut self, is_whole: bool, out: &mut impl Put) -> Result<(), Error> {
         let mut checked = Checked { check: &mut self.check, out };
         if let Some(doubly) = &mut self.doubly {
@@ -123,7 +123,7 @@ impl<P: Put> Put for NullFilter<'_, P> {
     }
 }
 
-/// Mends what it hands on, if that is wanted.
+/// Mends the arguments that it hands on, if requested.
 struct Mending<'a, P: Put> {
     doubly: Option<&'a mut DoublyEncoded>,
     schema: Option<Schema<'a>>,
@@ -140,7 +140,7 @@ impl<P: Put> Put for Mending<'_, P> {
     }
 }
 
-/// Whether what was written is the beginning of an object, and all of one.
+/// Whether the written text is the beginning of an object, and all of one.
 #[derive(Debug)]
 struct ObjectCheck {
     syntax: Syntax,
@@ -148,7 +148,7 @@ struct ObjectCheck {
     digits: u8,
     is_broken: bool,
     has_begun: bool,
-    /// A backslash that begins no escape is to be mended, and one was.
+    /// A backslash that does not begin an escape is to be mended, and one was.
     mends: bool,
     is_mended: bool,
 }
@@ -227,7 +227,7 @@ impl ObjectCheck {
 fn plain_len(text: &[u8]) -> usize {
     let len = memchr::memchr2(b'"', b'\\', text).unwrap_or(text.len());
     let text = &text[..len];
-    // Nearly no string has a control character: all bytes are looked at together, which takes the least.
+    // Nearly no string has a control character: all bytes are examined together, which takes the least.
     let has_control = text.iter().fold(false, |seen, &byte| seen | (byte < 0x20));
     if has_control { text.iter().take_while(|&&byte| byte >= 0x20).count() } else { len }
 }
@@ -241,7 +241,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Checks what it hands on.
+/// Checks the arguments that it hands on.
 struct Checked<'a, P: Put> {
     check: &'a mut ObjectCheck,
     out: &'a mut P,

@@ -22,9 +22,9 @@ enum Form {
     /// Between markers, as they are.
     #[default]
     Tags,
-    /// As elements, the openers of which end with these bytes, and before the name in whose closers those stand.
+    /// As elements: the end of their openers, and the text before the name in their closers.
     Elements(Vec<u8>, String),
-    /// As Python writes them, or as Gemma does, whose strings stand between two of these.
+    /// As Python writes them, or as Gemma does, whose strings are enclosed in two of these.
     Literal(String),
 }
 
@@ -36,7 +36,7 @@ enum ValueState {
     Whole,
     /// Nothing, and nothing of it has come.
     Nothing,
-    /// Nothing: what has come is held.
+    /// Nothing: its bytes so far are held.
     Held,
     /// All that has come, as a string whose end is missing.
     Open,
@@ -50,16 +50,16 @@ pub struct KeyedArguments {
     form: Form,
     /// Words for types.
     words: Vec<(String, Types)>,
-    /// What values of an unknown type are.
+    /// The types of a value whose type is unknown.
     unknown: Types,
     has_keys: bool,
-    /// The last key, and whether it has still to leave: it does with the first byte of its value.
+    /// The last key, and whether it must still be sent, which happens with the first byte of its value.
     key: String,
     is_key_due: bool,
     state: ValueState,
     /// A closer names another element than the one that it closes.
     is_broken: bool,
-    /// Of the last key, by the schema or the word for its type.
+    /// The types of the last key, by the schema or the word for its type.
     types: Types,
     schema: Option<ValueId>,
     element: Element,
@@ -98,7 +98,7 @@ impl KeyedArguments {
         Ok(())
     }
 
-    /// Do bytes count that are neither key nor value?
+    /// Returns whether bytes count that are neither key nor value.
     pub fn takes_framing(&self) -> bool {
         self.element.depth > 0
     }
@@ -211,7 +211,7 @@ impl KeyedArguments {
             }
         }
         if self.is_broken {
-            // If no argument has left yet, the call is text.
+            // If no argument has been sent yet, the call is text.
             if self.has_keys {
                 self.overflow("", held, out)?;
             }
@@ -266,7 +266,7 @@ impl KeyedArguments {
         self.state == ValueState::Held && !self.is_broken
     }
 
-    /// Ends the arguments. If they are not whole, a value that is held goes out as a string without its end.
+    /// Ends the arguments. If they are not whole, a value that is held is sent as a string without its end.
     pub fn end(&mut self, is_whole: bool, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
         if self.state == ValueState::Held {
             self.overflow("", held, out)?;
@@ -286,7 +286,7 @@ impl KeyedArguments {
         if self.types.is_unknown() { self.unknown } else { self.types }
     }
 
-    /// Decides whether the value that begins is held or goes out as it comes.
+    /// Decides whether the value that begins is held or is sent as it comes.
     fn start(&mut self, out: &mut impl Put) -> Result<(), Error> {
         if self.state != ValueState::Nothing {
             return Ok(());
@@ -325,7 +325,7 @@ impl KeyedArguments {
         if is_held { Ok(()) } else { self.overflow(text, held, out) }
     }
 
-    /// Writes what is held, and then `text`, as a string whose end is missing.
+    /// Writes the held bytes, and then `text`, as a string whose end is missing.
     fn overflow(&mut self, text: &str, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
         if self.state == ValueState::Held {
             self.state = ValueState::Open;

@@ -18,8 +18,8 @@ const KEY: usize = 128;
 /// The most bytes of a key that is looked up in a schema.
 const LOOKED_UP: usize = 1024;
 
-/// Writes a value as JSON. `false`: it cannot be read, and nothing has been written. `raw` is what stands around Gemma's
-/// strings; an empty one means that Python wrote it.
+/// Writes a value as JSON. `false`: it cannot be read, and nothing has been written. `raw` is the quote around Gemma's strings;
+/// an empty one means that Python wrote it.
 pub fn write(text: &str, raw: &str, schema: Option<Schema<'_>>, out: &mut impl Put) -> Result<bool, Error> {
     let is_read = Reader::new(text, raw).whole(schema, &mut Discard)?;
     if !is_read {
@@ -50,14 +50,14 @@ impl<'a> Reader<'a> {
         Ok(self.value(schema, 0, out)? && self.rest().is_empty())
     }
 
-    /// What comes next, without the blanks before it.
+    /// Returns the rest of the text, without the blanks before it.
     fn rest(&mut self) -> &'a str {
         let rest = self.text[self.at..].trim_start_matches(BLANKS);
         self.at = self.text.len() - rest.len();
         rest
     }
 
-    /// Is `byte` next? Then it is read.
+    /// Reads `byte` if it is next, and returns whether it was.
     fn takes(&mut self, byte: u8) -> bool {
         let is_next = self.rest().as_bytes().first() == Some(&byte);
         self.at += usize::from(is_next);
@@ -106,8 +106,8 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// Writes an item of a list. Gemma at times writes strings there as Python does: between two quotes, the second one before a comma
-    /// or the list's end.
+    /// Writes an item of a list. Gemma at times writes strings there as Python does: between two quotes, the second one before
+    /// a comma or the list's end.
     fn item(&mut self, schema: Option<Schema<'_>>, end: u8, depth: u32, out: &mut impl Put) -> Result<bool, Error> {
         let inside = if self.raw.is_empty() { None } else { self.rest().strip_prefix('\'') };
         let text = inside.and_then(|inside| inside.split_once('\'')).filter(|(_, after)| {
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         quote(text, out).map(|()| true)
     }
 
-    /// Writes an object, or a list of what Python has as a set.
+    /// Writes an object, or a list for a Python set.
     fn braces(&mut self, schema: Option<Schema<'_>>, depth: u32, out: &mut impl Put) -> Result<bool, Error> {
         let open = self.at;
         self.at += 1;
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// Writes a key as a string, and returns what is needed to look it up. `None`: there is none.
+    /// Writes a key as a string, and returns the data that is needed to look it up. `None`: there is none.
     fn key(&mut self, out: &mut impl Put) -> Result<Option<String>, Error> {
         let rest = self.rest();
         let mut key = KeyWriter { start: String::new(), out: JsonEscaper(out) };
@@ -213,8 +213,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Writes what an escape stands for. Its backslash has been read. Python has other escapes than JSON, and what it does not
-    /// have stays.
+    /// Writes the character of an escape, whose backslash has been read. Python has other escapes than JSON; unknown ones are
+    /// copied.
     fn escape(&mut self, surrogates: &mut Surrogates, out: &mut impl Put) -> Result<bool, Error> {
         let rest = &self.text[self.at..];
         let Some(character) = rest.chars().next() else { return Ok(false) };
@@ -285,7 +285,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Escapes what is written to it for a JSON string.
+/// Escapes the text that is written to it for a JSON string.
 struct JsonEscaper<'a, P: Put>(&'a mut P);
 
 impl<P: Put> Put for JsonEscaper<'_, P> {

@@ -70,7 +70,7 @@ fn is_wanted(value: &str, types: Types) -> bool {
 }
 
 /// Decodes strings in JSON arguments that come in pieces, where the schema asks for an array or an object. It reads the members of
-/// the arguments, not what is inside them. Text that is not JSON stays as it is.
+/// the arguments, not values inside them. Text that is not JSON stays unchanged.
 #[derive(Debug)]
 pub struct DoublyEncoded {
     syntax: Syntax,
@@ -101,7 +101,7 @@ impl Default for DoublyEncoded {
 }
 
 impl DoublyEncoded {
-    /// Writes the next part of arguments with this schema. A string that is longer than `most` stays as it is.
+    /// Writes the next part of arguments with this schema. A string that is longer than `most` stays unchanged.
     pub fn feed(
         &mut self,
         text: &str,
@@ -145,7 +145,7 @@ impl DoublyEncoded {
         if self.value.len() > most { self.end(out) } else { Ok(()) }
     }
 
-    /// Writes what is held, as it came.
+    /// Writes the held bytes unchanged.
     pub fn end(&mut self, out: &mut impl Put) -> Result<(), Error> {
         if self.is_held {
             self.is_held = false;

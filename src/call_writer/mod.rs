@@ -5,8 +5,9 @@
 //! as they come, and a value between markers as soon as its type is. The type says whether `42` is a number or a text, and
 //! the schemas of the request's [`Tools`] say the type.
 //!
-//! It completes nothing, so that a client can trust that what it gets is what the model wrote. A call is whole only if its
-//! arguments are a JSON object. The writer never looks back at what has left, so that memory is bounded and time linear in what it is fed.
+//! It completes nothing, so that a client can trust that it gets only text that the model wrote. A call is whole only if its
+//! arguments are a JSON object. The writer never looks back at sent text, so that memory is bounded and time linear in its
+//! input.
 //!
 //! Take a call that GLM writes, cut anywhere:
 //!
@@ -66,7 +67,7 @@
 
 // `events` takes the events of a scanner, and `writer` decides which calls are reported and in which order; `json` and `keyed`
 // write the arguments of the two kinds of tables. Below them, `value`, `literal` and `element` read values, `tools`, `schema` and
-// `document` read what a request says of them, and `output`, `held`, `string` and `text` send, hold and decode text.
+// `document` read a request's description of them, and `output`, `held`, `string` and `text` send, hold and decode text.
 
 mod delta;
 mod document;

@@ -120,7 +120,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The default of [`max_held`](Options::max_held): 1 MiB. Memory is used for what is held, not for what may be.
+    /// The default of [`max_held`](Options::max_held): 1 MiB. Memory is used for held bytes only, not for the limit.
     pub const MAX_HELD: usize = 1 << 20;
 
     /// Returns the default options.
@@ -134,13 +134,13 @@ impl Options {
         Options { tools: tools.into(), ..self }
     }
 
-    /// Sets what begins the ids of calls that the model gave none: `call_` by default. The number of the call among those
-    /// that are reported follows it. The ids are unique in a conversation only if each answer has another prefix.
+    /// Sets the prefix of the ids of calls that have none from the model: `call_` by default. The number of the call among
+    /// those that are reported follows it. The ids are unique in a conversation only if each answer has another prefix.
     pub fn id_prefix(self, id_prefix: impl Into<Cow<'static, str>>) -> Options {
         Options { id_prefix: id_prefix.into(), ..self }
     }
 
-    /// Sets the most bytes of a call that are held because they cannot leave yet: a value until its type is known, arguments
+    /// Sets the most bytes of a call that are held because they cannot be sent yet: a value until its type is known, arguments
     /// until the name has come. With `None`, [`Options::MAX_HELD`].
     pub fn max_held(self, bytes: impl Into<Option<usize>>) -> Options {
         Options { max_held: bytes.into().unwrap_or(Options::MAX_HELD), ..self }
@@ -169,9 +169,9 @@ impl Options {
 
     /// Mends arguments that can mean only one thing. The end of such a call says so ([`End::is_repaired`](super::End::is_repaired)).
     ///
-    /// - In a JSON string, a backslash that begins no escape becomes one that is escaped.
+    /// - In a JSON string, a backslash that does not begin an escape becomes one that is escaped.
     /// - Where the schema asks for an array or an object and not for a string, a string that holds one as JSON is decoded. In JSON
-    ///   arguments this applies to the members alone, not to what is inside them, and only if the name has come before them.
+    ///   arguments this applies to the members alone, not to values inside them, and only if the name has come before them.
     /// - Where the schema asks for an array or an object and not for a string, a Python literal between markers becomes JSON.
     ///
     /// ```

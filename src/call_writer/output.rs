@@ -1,4 +1,4 @@
-//! The way out: what a call's deltas say first and last, and the small pieces of its arguments, joined.
+//! The output: the first and last members of a call's deltas, and the small pieces of its arguments, joined.
 
 use super::delta::{CallDelta, End, Sink};
 use crate::{Error, json::decimal, memory::append_text};
@@ -27,7 +27,7 @@ impl Put for String {
     }
 }
 
-/// What is known of a call before its arguments.
+/// The data of a call that is known before its arguments.
 #[derive(Debug, Default)]
 pub struct CallHeader {
     pub call: u64,
@@ -35,9 +35,9 @@ pub struct CallHeader {
     pub id: String,
     pub late_id: String,
     pub name: String,
-    /// The first delta has left.
+    /// The first delta has been sent.
     pub is_emitted: bool,
-    /// Nothing leaves before the call is whole.
+    /// Nothing is sent before the call is whole.
     pub holding: Option<Holding>,
     /// It had more arguments than may be held.
     pub is_too_long: bool,
@@ -59,7 +59,7 @@ pub struct Holding {
 }
 
 impl CallHeader {
-    /// Has any of the arguments been written?
+    /// Returns whether any of the arguments have been written.
     pub fn has_arguments(&self) -> bool {
         self.is_emitted || !self.buffer.is_empty()
     }
@@ -90,12 +90,12 @@ pub struct Output<'a, 's> {
 }
 
 impl Output<'_, '_> {
-    /// Hands over what has been joined.
+    /// Hands over the joined pieces.
     pub fn flush(&mut self) -> Result<(), Error> {
         if self.header.buffer.is_empty() || self.header.holding.is_some() { Ok(()) } else { self.hand_over("", None) }
     }
 
-    /// Hands over what is held until the call is whole, and from now on all that comes.
+    /// Hands over the bytes that were held until the call is whole, and all later ones at once.
     pub fn stop_holding(&mut self) -> Result<(), Error> {
         self.header.holding = None;
         self.flush()
@@ -106,7 +106,7 @@ impl Output<'_, '_> {
         if self.header.is_too_long { Ok(()) } else { self.hand_over("", Some((cause, is_whole))) }
     }
 
-    /// Hands over a delta: of `text`, or of what has been joined.
+    /// Hands over a delta: of `text`, or of the joined pieces.
     fn hand_over(&mut self, text: &str, end: Option<(crate::Cause, bool)>) -> Result<(), Error> {
         let CallHeader { call, index, id, late_id, name, is_emitted, is_repaired, buffer, .. } = &mut *self.header;
         if !*is_emitted && id.is_empty() {

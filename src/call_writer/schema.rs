@@ -61,7 +61,7 @@ impl Types {
         self == Types::UNKNOWN
     }
 
-    /// Is one of these among them?
+    /// Returns whether both have a type in common.
     pub fn has(self, one: Types) -> bool {
         self.0 & one.0 != 0
     }
@@ -70,8 +70,8 @@ impl Types {
         Types(self.0 | others.0)
     }
 
-    /// Returns the types that are in both sets. If one set is unknown, these are the types of the other; if the sets have none in
-    /// common, so that no value could be right, the types of `self`.
+    /// Returns the types that are in both sets. If one set is unknown, these are the types of the other; if the sets have none
+    /// in common, so that no value could be right, the types of `self`.
     fn meet(self, others: Types) -> Types {
         // Each integer is a number.
         let wide = |types: Types| if types.has(Types::NUMBER) { types.and(Types::INTEGER) } else { types };
@@ -93,7 +93,7 @@ impl Types {
 #[derive(Clone, Copy)]
 pub struct Schema<'a> {
     document: &'a Document,
-    /// What its references are looked up in.
+    /// The document that its references refer to.
     root: ValueId,
     /// `None`: nothing is known.
     at: Option<ValueId>,
@@ -169,7 +169,7 @@ impl<'a> Schema<'a> {
         if is_nullable && !types.is_unknown() { types.and(Types::NULL) } else { types }
     }
 
-    /// Returns what `own` finds at a place, or in the schemas that it is put together of.
+    /// Returns the result of `own` at a place, or in the schemas that are combined there.
     fn find(
         self,
         at: ValueId,

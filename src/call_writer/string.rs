@@ -1,4 +1,4 @@
-//! JSON strings in text that goes out: escaped and unescaped by the JSON of the crate, as text and not as bytes.
+//! JSON strings in sent text: escaped and unescaped by the JSON of the crate, as text and not as bytes.
 
 use std::str;
 
@@ -23,7 +23,7 @@ pub fn unescape(string: &mut Unescape, text: &str, out: &mut impl Put) -> Result
     string.feed(text.as_bytes(), |part| put(part, text, out))
 }
 
-/// Writes what is held of a JSON string that ends.
+/// Writes the held bytes of a JSON string that ends.
 pub fn end(string: &mut Unescape, out: &mut impl Put) -> Result<(), Error> {
     string.end(|part| put(part, "", out))
 }
@@ -35,7 +35,7 @@ fn put(part: Part<'_>, text: &str, out: &mut impl Put) -> Result<(), Error> {
     }
 }
 
-/// Writes what an escape stands for.
+/// Writes the character of an escape.
 pub fn put_character(bytes: &[u8], out: &mut impl Put) -> Result<(), Error> {
     out.put(str::from_utf8(bytes).unwrap_or("\u{FFFD}"))
 }

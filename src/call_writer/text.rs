@@ -1,4 +1,5 @@
-//! Bytes that come in pieces, as text. What is not UTF-8 becomes U+FFFD, and how often must not depend on the cuts.
+//! Bytes that come in pieces, as text. Invalid UTF-8 becomes U+FFFD, and the number of replacements must not depend on the
+//! cuts.
 
 use std::str;
 
@@ -69,7 +70,7 @@ impl Decoder {
         self.len = bytes.len();
     }
 
-    /// Completes what is held with the first of `bytes`.
+    /// Completes the held character with the first of `bytes`.
     fn join(&mut self, bytes: &mut &[u8]) -> Option<Stretch<'static>> {
         let mut joined = [0; 7];
         let more = bytes.len().min(4);

@@ -1,4 +1,4 @@
-//! The tools of a request: which calls are emitted, and what types their parameters have.
+//! The tools of a request: which calls are emitted, and the types of their parameters.
 
 use std::{collections::HashMap, fmt};
 
@@ -19,9 +19,8 @@ const MOST: usize = 4 << 20;
 /// [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
 /// ```
 ///
-/// `name` and `parameters` may also stand in the tool itself, where `input_schema` is another name of `parameters`, as in
-/// Anthropic's Messages. Tools without a name, as servers have some of their own, are
-/// passed over.
+/// `name` and `parameters` may also be in the tool itself, where `input_schema` is another name of `parameters`, as in
+/// Anthropic's Messages. Tools without a name, such as those that servers add themselves, are skipped.
 #[derive(Debug)]
 pub struct Tools {
     document: Document,
@@ -48,7 +47,7 @@ impl Tools {
     ///
     /// # Errors
     ///
-    /// The text is not JSON, not a list of tools, or longer. The error says where. What comes after a fault is not read.
+    /// The text is not JSON, not a list of tools, or longer. The error says where. Text after a fault is not read.
     pub fn read(text: &str) -> Result<Tools, ToolsError> {
         Tools::read_up_to(text, None)
     }
@@ -107,13 +106,13 @@ impl Tools {
         Ok(())
     }
 
-    /// Is there no tool?
+    /// Returns whether there is no tool.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
 
-    /// Is there a tool of this name?
+    /// Returns whether there is a tool of this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
@@ -124,7 +123,7 @@ impl Tools {
         Some(self.schema((*self.by_name.get(name)?)?))
     }
 
-    /// Returns the schema that is the whole of what stands at a place.
+    /// Returns the whole value at a place as a schema.
     pub(super) fn schema(&self, root: ValueId) -> Schema<'_> {
         Schema::new(&self.document, root)
     }
@@ -171,7 +170,7 @@ mod tests {
             ("[{}, 1]", "tools[1]: not a JSON object"),
             (r#"[{"name": 1}]"#, "tools[0]: `name` is not a string"),
             (r#"[{"function": "f"}]"#, "tools[0]: `function` is not an object"),
-            // What comes after a fault is not read.
+            // Text after a fault is not read.
             ("[{}, {}, nul", "tools[2]: not a JSON object"),
             ("{\"a\": nul", "tools: not a JSON array"),
             ("[{}", "tools: not JSON, or nested too deep, at line 1, column 4"),

@@ -1,9 +1,9 @@
-//! The JSON of a value that stands between markers, by the types that its parameter may have.
+//! The JSON of a value between markers, by the types that its parameter may have.
 
 use super::{output::Put, schema::Types, string};
 use crate::{Error, json};
 
-/// What counts as blank around a value.
+/// The characters that are blanks around a value.
 pub const BLANKS: [char; 6] = [' ', '\t', '\n', '\x0B', '\x0C', '\r'];
 
 /// Writes a value as JSON.
@@ -14,7 +14,7 @@ pub fn write(text: &str, types: Types, out: &mut impl Put) -> Result<(), Error> 
     }
 }
 
-/// Returns the value as JSON. `None`: it is a string, as it stands.
+/// Returns the value as JSON. `None`: it is a string, verbatim.
 pub fn as_json(text: &str, types: Types) -> Option<&str> {
     let value = text.trim_matches(BLANKS);
     let types = types.or_all();
@@ -48,12 +48,12 @@ pub fn constant(word: &str) -> Option<(&'static str, Types)> {
     })
 }
 
-/// Is this a JSON number?
+/// Returns whether this is a JSON number.
 pub fn is_number(text: &str) -> bool {
     matches!(text.as_bytes(), [b'-' | b'0'..=b'9', .., b'0'..=b'9'] | [b'0'..=b'9']) && json::is_json(text.as_bytes())
 }
 
-/// Is this JSON number an integer: without an exponent, and without a fraction but zeros?
+/// Returns whether this JSON number is an integer: it has no exponent, and no fraction other than zeros.
 fn is_integer(number: &str) -> bool {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     whole.bytes().all(|byte| matches!(byte, b'-' | b'0'..=b'9')) && fraction.bytes().all(|byte| byte == b'0')

@@ -1,4 +1,4 @@
-//! The writer of one stream's calls: which are emitted, and what of a call is known before its arguments.
+//! The writer of one stream's calls: which are emitted, and the members of a call that are known before its arguments.
 
 use super::{
     delta::{Piece, Sink},
@@ -27,7 +27,7 @@ pub enum CallState {
     Idle,
     /// It is not known yet whether the call is emitted.
     Undecided,
-    /// The call's first delta has left.
+    /// The call's first delta has been sent.
     Emitted,
     /// No delta of the call will come.
     Dropped,
@@ -35,8 +35,8 @@ pub enum CallState {
 
 /// Writes the calls of a stream as deltas for a client.
 ///
-/// It is fed with the parts of each call in their order. What it writes does not depend on how values are cut. It completes
-/// nothing: what has left stays, and the arguments of a call that is cut may be no JSON. After a failure it must be reset.
+/// It is fed with the parts of each call in their order. Its output does not depend on how values are cut. It does not complete
+/// anything: sent deltas are final, and the arguments of a call that is cut may not be JSON. After a failure it must be reset.
 #[derive(Debug)]
 pub struct CallWriter {
     /// The dialect of the scanner.
@@ -46,11 +46,11 @@ pub struct CallWriter {
     emitted: u64,
     is_open: bool,
     is_dropped: bool,
-    /// It is of a tool that the request does not list, and its text is to be removed.
+    /// It calls a tool that the request does not list, and its text is to be removed.
     is_removed: bool,
     /// How calls are held until they are whole, if they are.
     holding: Option<Holding>,
-    /// Of the open call's table.
+    /// The rules of the open call's table.
     rules: CallRules,
     pub(super) header: CallHeader,
     has_name: bool,
@@ -64,7 +64,7 @@ pub struct CallWriter {
 
 #[derive(Debug, Default)]
 struct CallRules {
-    /// Names and ids stand in JSON strings.
+    /// Names and ids are in JSON strings.
     is_object: bool,
     is_keyed: bool,
     /// The head is the id.
@@ -79,7 +79,7 @@ impl CallWriter {
     pub fn new(dialect: &Dialect, options: Options) -> CallWriter {
         CallWriter {
             dialect: dialect.clone(),
-            // Places in what is held are of 32 bits.
+            // Offsets in the held bytes have 32 bits.
             held: HeldText::new(options.max_held.min(u32::MAX as usize)),
             holding: (options.not_whole != NotWhole::Tell).then_some(Holding {
                 most: options.max_held,
@@ -125,7 +125,7 @@ impl CallWriter {
         self.emitted + u64::from(self.state() == CallState::Emitted)
     }
 
-    /// Drops the open call if nothing of it has left.
+    /// Drops the open call if nothing of it has been sent.
     pub(crate) fn drop_call(&mut self) {
         if self.state() == CallState::Undecided {
             self.is_dropped = true;
@@ -133,8 +133,8 @@ impl CallWriter {
         }
     }
 
-    /// Holds a call until it is whole however long it is, because somebody else limits that. With `all`, calls are held for a client
-    /// that takes no others, whatever the host wants of those that are not whole.
+    /// Holds a call until it is whole however long it is, because somebody else limits that. With `all`, calls are held for a
+    /// client that takes no others, whatever the host wants of those that are not whole.
     pub(crate) fn hold_without_limit(&mut self, all: bool) {
         if all {
             let takes_repaired = self.holding.is_none_or(|holding| holding.takes_repaired);
@@ -164,7 +164,7 @@ impl CallWriter {
         self.held.as_str().len()
     }
 
-    /// Lowers what may be held to `most` bytes until it is called again, for a host with many streams.
+    /// Lowers the limit of held bytes to `most` until it is called again, for a host with many streams.
     pub(crate) fn limit(&mut self, most: usize) {
         self.held.limit(most.min(self.options.max_held).min(u32::MAX as usize));
     }
@@ -190,7 +190,7 @@ impl CallWriter {
         self.keyed.begin(table)
     }
 
-    /// Takes the next part of the call that has begun last, and hands what can leave to `sink`.
+    /// Takes the next part of the call that has begun last, and hands the deltas that can be sent to `sink`.
     pub(crate) fn feed(&mut self, piece: Piece<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
         if !self.is_open {
             return Ok(());

@@ -16,21 +16,21 @@ pub struct Head {
 
 impl Head {
     pub const PIECES: usize = 10;
-    /// An id that stands first, and what ends it.
+    /// The piece for an id that comes first, and the text that ends it.
     const FIRST_ID: usize = 0;
     const FIRST_ID_END: usize = 1;
-    /// The name's prefix, the name, and what of its word is not the name; the blanks and the literal after it.
+    /// The name's prefix, the name, and the part of its word that is not the name; the blanks and the literal after it.
     const PREFIX: usize = 2;
     pub const NAME: usize = 3;
     const SUFFIX: usize = 4;
     const BLANKS: usize = 5;
     const NAME_END: usize = 6;
-    /// An id after the name, what ends it, and the rest of the head.
+    /// An id after the name, its end, and the rest of the head.
     const ID: usize = 7;
     const ID_END: usize = 8;
     const REST: usize = 9;
 
-    /// Whether a piece is an id. `is_id`: the whole head is one.
+    /// Returns whether a piece is an id. `is_id`: the whole head is an id.
     pub fn is_id(piece: usize, is_id: bool) -> bool {
         match piece {
             Head::FIRST_ID | Head::ID => true,
@@ -44,7 +44,7 @@ impl Head {
     }
 }
 
-/// Reads a head at an index. `Err` where it does not fit, or where only more bytes can tell.
+/// Reads a head at an index. `Err` where it does not fit, or where only more bytes can decide.
 pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, Decision> {
     let rule = &table.head;
     let mut head = Head::default();
@@ -98,14 +98,14 @@ pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, De
     Ok(head)
 }
 
-/// What ends a name: nothing of the head's own, a literal, or the one that an id follows.
+/// The end of a name: the head has none, a literal, or the literal that precedes an id.
 enum NameEnd {
     Implied,
     Literal(usize),
     Id,
 }
 
-/// The blanks after a name, and what ends it.
+/// Returns the number of blanks after a name, and the name's end.
 fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, NameEnd), Decision> {
     let rule = &table.head;
     let open = match &table.body {
@@ -142,7 +142,7 @@ fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, Name
             _ => break,
         }
     }
-    // Nothing of its own: the key's opener, the call's end, or a closer.
+    // The head has no end: the key's opener, the call's end, or a closer follows.
     let at = after + blanks;
     let key = match &table.body {
         BodyRule::Tags(tags) => &tags.key[0][..],
@@ -158,7 +158,7 @@ fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, Name
     }
 }
 
-/// The length of the name that begins at an index, which has as many bytes as it can have.
+/// Returns the length of the name that begins at an index, which has as many bytes as it can have.
 fn name_len(view: &View, from: usize) -> Result<usize, Decision> {
     let is_first = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80;
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/@#$+-".contains(&byte) || byte >= 0x80;
@@ -175,7 +175,7 @@ fn name_len(view: &View, from: usize) -> Result<usize, Decision> {
     Ok(len)
 }
 
-/// The colon with digits at a name's end.
+/// Returns the length of the colon with digits at a name's end.
 fn number_len(name: &[u8]) -> usize {
     let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     match name.len().checked_sub(digits + 1) {
@@ -184,7 +184,7 @@ fn number_len(name: &[u8]) -> usize {
     }
 }
 
-/// Whether a call of a table begins at an index.
+/// Returns whether a call of a table begins at an index.
 fn fits(table: &CallTable, view: &View, at: usize) -> Decision {
     if let BodyRule::Object(_) = table.body {
         match view.byte(at) {
@@ -200,7 +200,7 @@ fn fits(table: &CallTable, view: &View, at: usize) -> Decision {
     }
 }
 
-/// The same after `begin`. `is_begun`: there was one.
+/// Returns the same after `begin`. `is_begun`: there was a `begin`.
 fn fits_after_begin(table: &CallTable, view: &View, at: usize, is_begun: bool) -> Decision {
     if let BodyRule::Object(_) = table.body {
         let brackets: &[u8] = if is_begun { b"{[" } else { b"{" };
@@ -212,7 +212,7 @@ fn fits_after_begin(table: &CallTable, view: &View, at: usize, is_begun: bool) -
     Decision::of(read_head(table, view, at))
 }
 
-/// The table of which a call begins at an index, if one does.
+/// Returns the number of the table whose call begins at an index, if one does.
 pub fn pick(tables: &CallTables, view: &View, at: usize) -> Result<u8, Decision> {
     for &number in &tables.order {
         match fits(tables.table(number), view, at) {
@@ -224,7 +224,7 @@ pub fn pick(tables: &CallTables, view: &View, at: usize) -> Result<u8, Decision>
     Err(Decision::No)
 }
 
-/// The table whose `begin` was the end of the opener, if its head fits directly after that.
+/// Returns the number of the table whose `begin` was the end of the opener, if its head fits directly after that.
 pub fn pick_begun(tables: &CallTables, opener: u8, view: &View) -> Result<u8, Decision> {
     for &number in tables.begun_by(opener) {
         let table = tables.table(number);
@@ -240,7 +240,7 @@ pub fn pick_begun(tables: &CallTables, opener: u8, view: &View) -> Result<u8, De
     Err(Decision::No)
 }
 
-/// Whether a body begins that needs no opener. An object is a call only if it begins with its name.
+/// Returns whether a body begins that needs no opener. An object is a call only if it begins with its name.
 pub fn begins_bare(tables: &CallTables, view: &View) -> Decision {
     tables.tables.iter().fold(Decision::No, |seen, table| seen.or(Decision::of(begins_bare_call(table, view))))
 }
@@ -262,7 +262,7 @@ fn begins_bare_call(table: &CallTable, view: &View) -> Result<(), Decision> {
     Err(seen)
 }
 
-/// The index of the quote with which the first key of an object begins, which perhaps stands in brackets.
+/// Returns the index of the quote with which the first key of an object begins; the object may be in brackets.
 fn first_key(view: &View) -> Result<usize, Decision> {
     let mut at = view.skip_blanks(0, MOST_BLANKS)?;
     if view.one_of(at, b"[").is_ok() {
@@ -273,7 +273,7 @@ fn first_key(view: &View) -> Result<usize, Decision> {
     view.one_of(at, b"\"").map(|()| at)
 }
 
-/// Whether a body begins after an opener, so that the opener counts.
+/// Returns whether a body begins after an opener, so that the opener counts.
 pub fn begins_body(tables: &CallTables, opener: u8, view: &View) -> Decision {
     let mut all = Decision::No;
     for (number, table) in tables.tables.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a `[[span.call]]` of a dialect file is compiled to: plain data that says how calls are written in a span. Nothing here
+//! The compiled form of a `[[span.call]]` of a dialect file: plain data that says how calls are written in a span. Nothing here
 //! reads a stream.
 
 use crate::matcher::{
@@ -9,16 +9,16 @@ use crate::matcher::{
 /// The most bytes of an id, of a key, and of a type; and the most of a name.
 pub const MOST_OF_WORD: usize = 256;
 pub const MOST_OF_NAME: usize = 128;
-/// The most blanks where some may stand in or before a head.
+/// The largest number of blanks where blanks are allowed in or before a head.
 pub const MOST_BLANKS: usize = 16;
 
-/// The most blanks after the end of a value and before the text that confirms it; the most bytes of a key in that text; the most
-/// letters before the `>` of a misspelt closer.
+/// The most blanks after the end of a value and before the text that confirms it; the most bytes of a key in that text; the
+/// most letters before the `>` of a misspelt closer.
 pub const MOST_BLANKS_AFTER: usize = 64;
 pub const MOST_OF_PLAIN_KEY: usize = 128;
 pub const MOST_LETTERS: usize = 24;
 
-/// What begins and ends a value that is not looked at.
+/// The opener of a value whose content is not parsed.
 pub const CDATA: &[u8] = b"<![CDATA[";
 pub const CDATA_END: &[u8] = b"]]>";
 
@@ -30,13 +30,13 @@ pub struct CallTables {
     pub tables: Vec<CallTable>,
     /// The tables in the order in which they are tried: those with a longer `begin` first, of these those that need an object.
     pub order: Vec<u8>,
-    /// Of each opener of the span, the tables whose `begin` it ends with: it begins the first call itself.
+    /// For each opener of the span, the tables whose `begin` it ends with: it begins the first call itself.
     pub begun: Vec<Vec<u8>>,
     /// Every `begin`, and every literal that is framing between calls; longer ones first.
     pub begins: Vec<Literal>,
     pub skips: Vec<Literal>,
-    /// The closers of the region, as the file writes them, and all literals that may come after a call: these too, every `begin`
-    /// and `skip`, openers of tool spans, markers that are dropped.
+    /// The closers of the region, as the file writes them, and all literals that may come after a call: these too, every
+    /// `begin` and `skip`, openers of tool spans, markers that are dropped.
     pub closes: Vec<Literal>,
     pub follows: Vec<Literal>,
     /// Bytes that are framing between calls.
@@ -48,7 +48,7 @@ pub struct CallTables {
     /// Those of them that count only where the body begins.
     pub first_closers: PatternSet,
     pub header_begins: Vec<Literal>,
-    /// They count only as special tokens, where the host tells them from others.
+    /// They count only as special tokens, if the host distinguishes those from others.
     pub has_special_header: bool,
 }
 
@@ -107,7 +107,7 @@ impl CallTables {
         }
     }
 
-    /// Returns how many bytes may be held until it is decided what they are: an opener of this length with the head of a call
+    /// Returns how many bytes may be held until their role is decided: an opener of this length with the head of a call
     /// after it, or a word with the literal that ends it.
     pub fn max_hold(&self, opener: usize) -> usize {
         let of_table = |table: &CallTable| {
@@ -148,13 +148,13 @@ impl CallTables {
         self.tables.iter().any(|table| matches!(&table.body, BodyRule::Tags(rule) if rule.nested.is_some()))
     }
 
-    /// The table whose calls are named by a field of the header, with its number.
+    /// Returns the table whose calls are named by a field of the header, with its number.
     pub fn named_by_header(&self) -> Option<(u8, &CallTable)> {
         let is_named = |(_, table): &(u8, &CallTable)| table.head.name_from.is_some();
         (0..).zip(&self.tables).find(is_named)
     }
 
-    /// The tables whose `begin` ends the opener with this number.
+    /// Returns the tables whose `begin` ends the opener with this number.
     pub fn begun_by(&self, opener: u8) -> &[u8] {
         self.begun.get(usize::from(opener)).map_or(&[], Vec::as_slice)
     }
@@ -179,19 +179,19 @@ pub struct CallTable {
     pub body: BodyRule,
     /// Begins a call; empty where nothing does.
     pub begin: Literal,
-    /// Ends a call; empty where nothing of its own does.
+    /// Ends a call; empty where calls have no end marker.
     pub end: Literal,
     pub head: HeadRule,
-    /// A host's tool may be named by what follows the first dot of the name.
+    /// A host's tool may be named by the part after the first dot of the name.
     pub namespace: bool,
 }
 
-/// What stands between `begin` and the arguments. Calls that are JSON objects have none.
+/// The text between `begin` and the arguments. Calls that are JSON objects have none.
 #[derive(Default)]
 pub struct HeadRule {
     /// End the name, and belong to the head; longer ones first.
     pub name_ends: Vec<Literal>,
-    /// Ends the head: what stands before it is framing.
+    /// Ends the head: the text before it is framing.
     pub end: Literal,
     /// The first one that fits is taken off the name.
     pub prefixes: Vec<Literal>,
@@ -201,9 +201,9 @@ pub struct HeadRule {
     pub needs_object: bool,
     /// The whole head is the id, and a colon with digits at its end is not of the name.
     pub is_id: bool,
-    /// The id stands first, up to this literal.
+    /// The id comes first, up to this literal.
     pub id_end: Literal,
-    /// An id may stand between this and `id_close`, the first of the file's `name_end`.
+    /// An id may be between this and `id_close`, the first of the file's `name_end`.
     pub id_begin: Literal,
     pub id_close: Literal,
     /// The field of the header that is the name.
@@ -218,7 +218,7 @@ impl HeadRule {
         is_call.then(|| prefix.map_or(0, |prefix| prefix.len()))
     }
 
-    /// The length of the longest head.
+    /// Returns the length of the longest head.
     fn max_len(&self, body: &BodyRule) -> usize {
         if matches!(body, BodyRule::Object(_)) {
             return 0;
@@ -231,7 +231,7 @@ impl HeadRule {
     }
 }
 
-/// What a call is written as.
+/// The form in which a call is written.
 pub enum BodyRule {
     /// A JSON object whose members are name and arguments.
     Object(ObjectRule),
@@ -255,9 +255,9 @@ pub struct TagsRule {
     pub key: [Literal; 2],
     /// An empty opener: the value begins at once.
     pub value: [Literal; 2],
-    /// Around the word for a value's type that may stand between key and value.
+    /// Around the word for a value's type that may come between key and value.
     pub kind: Option<[Literal; 2]>,
-    /// What such words mean: JSON's names of types, or `json` for an unknown one.
+    /// The meaning of such words: JSON's names of types, or `json` for an unknown one.
     pub kind_words: Vec<(Box<str>, Box<str>)>,
     /// Fixed text at a value's ends, which is framing.
     pub after_open: Literal,
@@ -302,7 +302,7 @@ impl TagsRule {
         framing.unwrap_or_else(|| usize::from(text.ends_with(b"\n")))
     }
 
-    /// The length of the longest literal, or literals, with which something ends.
+    /// Returns the length of the longest literal, or literals, with which something ends.
     fn longest_end(&self) -> usize {
         let kind = self.kind.as_ref().map_or(0, |kind| kind[0].len().max(kind[1].len()));
         let value = CDATA_END.len().max(self.before_close.len()) + self.value[1].len();
@@ -315,8 +315,8 @@ pub struct LiteralRule {
     pub open: u8,
     pub close: u8,
     pub assign: u8,
-    /// The calls stand in brackets.
+    /// The calls are in brackets.
     pub is_list: bool,
-    /// Strings stand between two of these, as they are. Empty: they are quoted and escaped.
+    /// Strings are enclosed in two of these, verbatim. Empty: they are quoted and escaped.
     pub raw_quote: Literal,
 }

@@ -1,5 +1,5 @@
-//! What is looked at: the bytes that are there, and whether any come after them. Each question is answered for the whole text:
-//! `More` where the bytes that are missing could change the answer.
+//! The bytes that are examined, and whether more may follow. Each question is answered for the whole text: `More` where missing
+//! bytes could change the answer.
 
 use super::table::MOST_BLANKS_AFTER;
 use crate::matcher::bytes::is_blank;
@@ -9,12 +9,12 @@ use crate::matcher::bytes::is_blank;
 pub enum Decision {
     Yes,
     No,
-    /// Only more bytes can tell.
+    /// Only more bytes can decide.
     More,
 }
 
 impl Decision {
-    /// Whether one of both is so.
+    /// Returns whether either is so.
     pub fn or(self, other: Decision) -> Decision {
         match (self, other) {
             (Decision::Yes, _) | (_, Decision::Yes) => Decision::Yes,
@@ -23,7 +23,7 @@ impl Decision {
         }
     }
 
-    /// The answer to whether something was found.
+    /// Returns the answer to whether something was found.
     pub fn of<T>(found: Result<T, Decision>) -> Decision {
         found.err().unwrap_or(Decision::Yes)
     }
@@ -33,7 +33,7 @@ impl Decision {
     }
 }
 
-/// The text from where the body stands.
+/// The text from the body's position on.
 pub struct View<'a> {
     pub text: &'a [u8],
     /// Nothing comes after it.
@@ -45,12 +45,12 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// Returns the first `len` bytes, of which it is not known what comes after them.
+    /// Returns the first `len` bytes, when the bytes after them are not known.
     pub fn first(&self, len: usize) -> View<'_> {
         View { text: &self.text[..len], is_end: self.is_end && len == self.text.len(), ..*self }
     }
 
-    /// The byte at an index; none at the text's end.
+    /// Returns the byte at an index; none at the text's end.
     pub fn byte(&self, at: usize) -> Result<Option<u8>, Decision> {
         match self.text.get(at) {
             Some(&byte) => Ok(Some(byte)),
@@ -63,7 +63,7 @@ impl View<'_> {
         self.text.get(at..).unwrap_or_default()
     }
 
-    /// Whether one of these bytes is at an index.
+    /// Returns whether one of these bytes is at an index.
     pub fn one_of(&self, at: usize, bytes: &[u8]) -> Result<(), Decision> {
         match self.byte(at)? {
             Some(byte) if bytes.contains(&byte) => Ok(()),
@@ -71,7 +71,7 @@ impl View<'_> {
         }
     }
 
-    /// Whether a literal is at an index.
+    /// Returns whether a literal is at an index.
     pub fn literal(&self, at: usize, literal: &[u8]) -> Decision {
         let rest = self.text.get(at..).unwrap_or_default();
         if rest.starts_with(literal) {
@@ -83,7 +83,7 @@ impl View<'_> {
         }
     }
 
-    /// The longest of these literals at an index, which are in order of their length, the longest first.
+    /// Returns the length of the longest of these literals at an index. They are sorted by length, the longest first.
     pub fn longest(&self, at: usize, literals: &[Box<[u8]>]) -> Result<usize, Decision> {
         for literal in literals {
             match self.literal(at, literal) {
@@ -95,17 +95,17 @@ impl View<'_> {
         Err(Decision::No)
     }
 
-    /// Whether a closer of the region is at an index.
+    /// Returns whether a closer of the region is at an index.
     pub fn closer(&self, at: usize) -> Decision {
         (self.closers)(at, self.text.len())
     }
 
-    /// Whether a literal is at an index. An empty one, which stands for none, is nowhere.
+    /// Returns whether a literal is at an index. An empty one means that there is none, and is nowhere.
     pub fn marker(&self, at: usize, literal: &[u8]) -> Decision {
         if literal.is_empty() { Decision::No } else { self.literal(at, literal) }
     }
 
-    /// Whether a literal is at an index, or begins there and the text ends inside it.
+    /// Returns whether a literal is at an index, or begins there and the text ends inside it.
     pub fn begins(&self, at: usize, literal: &[u8]) -> Decision {
         match self.marker(at, literal) {
             Decision::No if self.is_end && !literal.is_empty() && literal.starts_with(self.rest(at)) => Decision::Yes,
@@ -113,14 +113,14 @@ impl View<'_> {
         }
     }
 
-    /// Whether something is at an index, or after some blanks there. `is_here` says whether it is at one.
+    /// Returns whether something is at an index, or after some blanks there. `is_here` says whether it is at one.
     pub fn comes(&self, at: usize, is_here: impl Fn(usize) -> Decision) -> Decision {
         let blanks = self.rest(at).iter().take(MOST_BLANKS_AFTER).take_while(|&&byte| is_blank(byte)).count();
         (at..=at + blanks)
             .fold(Decision::No, |seen, at| if seen == Decision::Yes { seen } else { seen.or(is_here(at)) })
     }
 
-    /// Whether a closer of the region, or one of the literals that begin a call, is at an index.
+    /// Returns whether a closer of the region, or one of the literals that begin a call, is at an index.
     pub fn closer_or_begin(&self, at: usize, begins: &[Box<[u8]>]) -> Decision {
         self.closer(at).or(Decision::of(self.longest(at, begins)))
     }
@@ -134,7 +134,7 @@ impl View<'_> {
         Ok(at + blanks)
     }
 
-    /// How many bytes stand before a literal, `most` at most.
+    /// Returns how many bytes precede a literal, `most` at most.
     pub fn find(&self, at: usize, literal: &[u8], most: usize) -> Result<usize, Decision> {
         let rest = self.text.get(at..).unwrap_or_default();
         let reach = &rest[..rest.len().min(most + literal.len())];
@@ -145,7 +145,7 @@ impl View<'_> {
         }
     }
 
-    /// Returns how many bytes of a word stand before a literal: at least one, at most `most`.
+    /// Returns how many bytes of a word precede a literal: at least one, at most `most`.
     pub fn up_to(&self, at: usize, literal: &[u8], most: usize) -> Result<usize, Decision> {
         match self.find(at, literal, most)? {
             0 => Err(Decision::No),

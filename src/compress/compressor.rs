@@ -1,5 +1,5 @@
 //! A compression from its beginning to its end: caches, then the filters, then the banner and the report. Whatever a filter
-//! or a cache does, the result is no longer than what came in.
+//! or a cache does, the result is no longer than the input.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -185,7 +185,7 @@ impl Compressor {
         Compressed { parts: outcomes, report }
     }
 
-    /// Returns what is run over each text.
+    /// Returns the passes for each text.
     pub(crate) fn pipeline(&self) -> &Pipeline {
         &self.pipeline
     }
@@ -195,7 +195,7 @@ impl Compressor {
         self.memory.is_some_and(|memory| text.len() > memory.max(least_memory(self.pipeline.budget)))
     }
 
-    /// Reads a text. Of one that is too long to be worked on as a whole, the format is not read either.
+    /// Reads a text. The format of a text that is too long to be processed as a whole is not read either.
     fn original<'a>(&self, text: &'a [u8]) -> Original<'a> {
         match self.is_bounded(text) {
             true => Original { bytes: text, length: Length::of(text), format: None, goes_on: false },
@@ -203,7 +203,7 @@ impl Compressor {
         }
     }
 
-    /// Compresses a text that is too long to be worked on as a whole. Returns `None` if it stays as it is.
+    /// Compresses a text that is too long to be worked on as a whole. Returns `None` if it stays unchanged.
     fn bounded_part(
         &self,
         invocation: &Invocation<'_>,
@@ -263,8 +263,8 @@ impl Compressor {
         None
     }
 
-    /// Returns how much of the budget each text may use. What is never touched comes first, and what should stay whole
-    /// if all of that fits; the others share the rest by length.
+    /// Returns how much of the budget each text may use. Untouched parts come first, then parts that should stay whole, if all
+    /// of them fit; the others share the rest by length.
     fn shares(&self, texts: &[Original]) -> Vec<Option<usize>> {
         let Some(budget) = self.pipeline.budget else { return vec![None; texts.len()] };
         let sum = |of: &dyn Fn(&Original) -> bool| -> usize {
@@ -288,7 +288,7 @@ fn guarded<T>(id: &str, report: &mut Report, run: impl FnOnce() -> Result<T, Str
     caught(run).map_err(failed).ok()
 }
 
-/// Returns the line that stands for a result that equals the last one.
+/// Returns the line that replaces a result that equals the last one.
 fn same_output(timestamp: u64, texts: &[Original]) -> String {
     let (mut lines, mut bytes) = (0, 0);
     for text in texts.iter().map(|text| text.bytes).filter(|text| !text.is_empty()) {

@@ -1,6 +1,6 @@
 //! Tool results made shorter before a model reads them, without hiding the line that matters.
 //!
-//! A [`Compressor`] has a [`Registry`] of filters and caches. Built-in filters say what they do as edits, which are
+//! A [`Compressor`] has a [`Registry`] of filters and caches. Built-in filters return their changes as edits, which are
 //! checked and then carried out in one place, so each byte of a result leads back to its original (`docs/compress.md`
 //! has the order of the steps).
 //!

@@ -128,7 +128,7 @@ impl ToolStream {
         text.feed(&mut Run { pipeline: compressor.pipeline(), invocation: &invocation, report }, chunk, out);
     }
 
-    /// Ends the text: calls `out` with the rest, and returns what was done.
+    /// Ends the text: calls `out` with the rest, and returns the report.
     #[doc(alias = "aside_tool_stream_finish")]
     pub fn finish(self, out: impl FnMut(&[u8])) -> Report {
         let ToolStream { compressor, tool_id, input, now, text, mut report } = self;

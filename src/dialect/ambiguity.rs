@@ -18,7 +18,7 @@ pub struct Candidate {
     pub pattern: Pattern,
     /// Where a closer has the same bytes, this is its form without an opener, and gives way to it.
     pub yields: bool,
-    /// It is left out where it cannot be told apart from another marker.
+    /// It is left out where it cannot be distinguished from another marker.
     pub is_optional: bool,
     /// In the file.
     pub at: Range<usize>,
@@ -61,7 +61,7 @@ pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
     list
 }
 
-/// Refuses too many markers, and those that cannot be told apart.
+/// Refuses too many markers, and markers that cannot be distinguished.
 pub fn check_apart(channel: Channel, list: &[Candidate], suffixes: bool) -> Result<(), Fault> {
     for (index, candidate) in list.iter().enumerate() {
         let fault = |message| Err(Fault { span: candidate.at.clone(), message });
@@ -75,7 +75,7 @@ pub fn check_apart(channel: Channel, list: &[Candidate], suffixes: bool) -> Resu
     Ok(())
 }
 
-/// Says why two markers cannot be told apart where both count.
+/// Says why two markers cannot be distinguished where both count.
 fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
     if !may_meet(&a.pattern, &b.pattern) {
         return None;
@@ -105,14 +105,13 @@ fn closes(pattern: &Pattern) -> bool {
     )
 }
 
-/// Says why two markers that may count at the same place cannot be told apart.
+/// Says why two markers that may count at the same place cannot be distinguished.
 fn conflict(a: &Shape, b: &Shape, suffixes: bool) -> Option<String> {
     let show = |bytes: &[u8]| quoted(&String::from_utf8_lossy(bytes));
     let show_tag = |slash: &str, name: &[u8]| quoted(&format!("<{slash}{}>", String::from_utf8_lossy(name)));
     match (a, b) {
-        (Shape::Literal(a), Shape::Literal(b)) => {
-            (a.starts_with(b) || b.starts_with(a)).then(|| format!("{} and {} cannot be told apart", show(a), show(b)))
-        }
+        (Shape::Literal(a), Shape::Literal(b)) => (a.starts_with(b) || b.starts_with(a))
+            .then(|| format!("{} and {} cannot be distinguished", show(a), show(b))),
         (Shape::CloseName(_, lines), Shape::CloseName(_, other)) if lines != other => None,
         (Shape::OpenName(a), Shape::OpenName(b)) | (Shape::CloseName(a, _), Shape::CloseName(b, _)) if a == b => {
             Some(format!("the tag {} is there twice", show(a)))
@@ -120,26 +119,26 @@ fn conflict(a: &Shape, b: &Shape, suffixes: bool) -> Option<String> {
         (Shape::OpenName(a), Shape::OpenName(b)) | (Shape::CloseName(a, _), Shape::CloseName(b, _)) => {
             let continues = |long: &[u8], short: &[u8]| long.starts_with(short) && long.get(short.len()) == Some(&b':');
             (suffixes && (continues(a, b) || continues(b, a)))
-                .then(|| format!("the tags {} and {} cannot be told apart", show(a), show(b)))
+                .then(|| format!("the tags {} and {} cannot be distinguished", show(a), show(b)))
         }
         (Shape::Literal(literal), Shape::OpenName(name)) | (Shape::OpenName(name), Shape::Literal(literal)) => {
             overlap(literal, 0, b"", name)
-                .then(|| format!("{} and the tag {} cannot be told apart", show(literal), show_tag("", name)))
+                .then(|| format!("{} and the tag {} cannot be distinguished", show(literal), show_tag("", name)))
         }
         (Shape::Literal(literal), Shape::CloseName(name, lines))
         | (Shape::CloseName(name, lines), Shape::Literal(literal)) => overlap(literal, *lines, b"/", name)
-            .then(|| format!("{} and the tag {} cannot be told apart", show(literal), show_tag("/", name))),
+            .then(|| format!("{} and the tag {} cannot be distinguished", show(literal), show_tag("/", name))),
         (Shape::Literal(literal), Shape::FenceClose) | (Shape::FenceClose, Shape::Literal(literal)) => {
             let rest = literal.trim_ascii_start();
             (rest.is_empty() || rest[0] == b'`')
-                .then(|| format!("{} and a closing fence cannot be told apart", show(literal)))
+                .then(|| format!("{} and a closing fence cannot be distinguished", show(literal)))
         }
         (Shape::FenceClose, Shape::FenceClose) => Some("two fence spans".into()),
         _ => None,
     }
 }
 
-/// Returns whether both patterns mean the same, but for the span that a closer is of. The first one then stands for both.
+/// Returns whether both patterns have the same effect, whichever spans they close. The first one then represents both.
 fn does_same(a: &Pattern, b: &Pattern) -> bool {
     let action = match (a.action, b.action) {
         (Action::Close { keep: first, .. }, Action::Close { keep, .. }) if first == keep => b.action,

@@ -1,5 +1,5 @@
-//! From `[[span.call]]` and `[[header.call]]` to the tables that the body of a call is read by, and what such a table may not
-//! say. A key that does not belong to the table's `body` is refused: it would say something that nobody reads.
+//! From `[[span.call]]` and `[[header.call]]` to the tables that the body of a call is read by, and the checks of such a table.
+//! A key that does not belong to the table's `body` is refused: it would say something that nobody reads.
 
 use toml::Spanned;
 
@@ -18,7 +18,7 @@ use crate::{
 const MOST_OF_SPAN: usize = 8;
 const MOST_OF_DIALECT: usize = 24;
 
-/// The tables of a span; none where it has none.
+/// Returns the tables of calls of a span, if it has any.
 pub fn of_span(model: &Model, span: &Span) -> Result<Option<CallTables>, Fault> {
     if span.calls.is_empty() {
         return match &span.sure {
@@ -33,13 +33,13 @@ pub fn of_span(model: &Model, span: &Span) -> Result<Option<CallTables>, Fault> 
     tables(model, &span.calls, None, closes, openers, is_sure).map(Some)
 }
 
-/// The tags of a span, each as it begins with `front`.
+/// Returns the tags of a span, each written with `front` before its name.
 fn tags(span: &Span, front: &'static str) -> impl Iterator<Item = String> {
     span.tag.iter().flat_map(|tag| &tag.names).map(move |name| format!("{front}{}>", name.get_ref()))
 }
 
 /// Refuses markers of which one takes the bytes of another, which would then never come. After a value there may be its closer
-/// once more, the next key, the `end` of the call, or a closer of its span; after a call, another one or such a closer.
+/// again, the next key, the `end` of the call, or a closer of its span; after a call, another one or such a closer.
 fn check_ends(calls: &[Spanned<Call>], closes: &[String]) -> Result<(), Fault> {
     let meet = |one: &str, other: &str| one.starts_with(other) || other.starts_with(one);
     let meets = |one: &str| closes.iter().find(|close| meet(one, close));
@@ -48,14 +48,17 @@ fn check_ends(calls: &[Spanned<Call>], closes: &[String]) -> Result<(), Fault> {
         if let Some((end, closer)) = end.and_then(|end| Some((end, meets(end.get_ref())?))) {
             let (here, closer) = (quoted(end.get_ref()), quoted(closer));
             let advice = "leave `end` out, and the closer ends the call too";
-            return fault(end, format!("{here} and the span's closer {closer} cannot be told apart: {advice}"));
+            return fault(end, format!("{here} and the span's closer {closer} cannot be distinguished: {advice}"));
         }
         if let Some((begin, closer)) = call.begin.as_ref().and_then(|begin| Some((begin, meets(begin.get_ref())?))) {
             let (here, closer) = (quoted(begin.get_ref()), quoted(closer));
-            return fault(begin, format!("{here} and the span's closer {closer} cannot be told apart between calls"));
+            return fault(
+                begin,
+                format!("{here} and the span's closer {closer} cannot be distinguished between calls"),
+            );
         }
         let others: Vec<&str> = closes.iter().chain(end.map(Spanned::get_ref)).map(String::as_str).collect();
-        let apart = "cannot be told apart after a value";
+        let apart = "cannot be distinguished after a value";
         if let Some(key) = &call.key
             && let here = key.get_ref()[0].as_str()
             && let Some(other) = others.iter().find(|other| here.starts_with(**other))
@@ -74,7 +77,7 @@ fn check_ends(calls: &[Spanned<Call>], closes: &[String]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The tables of the header's bodies; none where it has none.
+/// Returns the tables of calls of the header's bodies, if it has any.
 pub fn of_header(model: &Model, header: &Header) -> Result<Option<CallTables>, Fault> {
     if header.calls.is_empty() {
         return Ok(None);
@@ -275,7 +278,7 @@ fn members(names: &Option<Spanned<Vec<String>>>, own: &[&str]) -> Vec<table::Lit
     list.unwrap_or_else(|| own.iter().map(|name| name.as_bytes().into()).collect())
 }
 
-/// Each key goes with some bodies alone.
+/// Refuses a key that the kind of body does not have.
 fn check_keys(spanned: &Spanned<Call>) -> Result<(), Fault> {
     use CallBody::{Json, Literal, Object, Tags};
     let call = spanned.get_ref();

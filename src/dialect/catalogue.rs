@@ -1,6 +1,6 @@
 //! The dialects that are built in, each compiled when it is first asked for.
 //!
-//! Compiling takes memory as it needs it. All else here takes none, the errors neither: a host that has compiled its
+//! Compiling takes memory as it needs it. Everything else here takes none, the errors neither: a host that has compiled its
 //! dialects before it serves can look one up when memory is gone.
 
 use std::{
@@ -15,7 +15,7 @@ use super::{
     model_search::{self, Fitting, MOST_NAMED},
     model_table::{Edge, Known, Leaf, State, Stop, Table},
 };
-use crate::distance::distance;
+use crate::distance::{distance, near};
 
 /// A built-in dialect file: its name, its aliases, the models that write it, and its text up to the first example
 /// (`build.rs` writes the table).
@@ -83,7 +83,7 @@ pub fn find_for_model(model: &[u8]) -> Result<(usize, Option<Start>), UnknownMod
     }
 }
 
-/// Returns the start of a stream, which a name that says that its model does not think moves to the content.
+/// Returns the start of a stream. It is the content if the name says that the model does not think.
 fn start_of_name(place: usize, start: Option<Start>, name: &[u8]) -> Option<Start> {
     match start.unwrap_or_else(|| compiled(place).start) {
         Start::Channel(Channel::Thinking) if matches!(fitting(&NAMES_WITHOUT, name), Fitting::One(_)) => {
@@ -162,7 +162,7 @@ pub struct KnownModel {
     pub model: &'static str,
     /// The dialect that they write.
     pub dialect: &'static str,
-    /// Whether the name that was asked for has a higher number, so that it is of a later release.
+    /// Whether the name that was asked for has a higher number, so that it names a later release.
     pub is_elder: bool,
 }
 
@@ -178,8 +178,8 @@ impl UnknownModel {
         &self.candidates[..usize::from(self.count)]
     }
 
-    /// Returns the known models whose names come nearest, the nearest first: at most two, each of another dialect. They are of
-    /// the same family, or may have been meant. This model need not write what they write.
+    /// Returns the known models whose names come nearest, the nearest first: at most two, each of another dialect. They belong
+    /// to the same family, or may have been meant. This model may write something else.
     ///
     /// ```
     /// let error = aside::Dialect::find_for_model("qwen3.9-max").unwrap_err();
@@ -243,7 +243,7 @@ enum Distance {
     Edits(usize),
 }
 
-/// The nearest patterns, each of another dialect.
+/// Returns the two nearest patterns, which belong to different dialects.
 fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
     let mut nearest: [Option<(Distance, KnownModel)>; 2] = [None; 2];
     for entry in entries {
@@ -265,7 +265,7 @@ fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
             }
         }
     }
-    // What is of the family leaves nothing to guess.
+    // A model of the family needs no guess.
     let is_kin = matches!(nearest[0], Some((Distance::Kin(_), _)));
     nearest.map(|known| known.filter(|(near, _)| !is_kin || matches!(near, Distance::Kin(_))).map(|(_, known)| known))
 }
@@ -294,6 +294,7 @@ fn misspelt(pattern: &str, name: &[u8]) -> Option<Distance> {
 #[derive(Clone, PartialEq, Eq)]
 pub struct UnknownDialect {
     requested: RequestedName,
+    // Empty where fewer are near.
     nearest: [&'static str; MOST_NAMED],
 }
 
@@ -301,7 +302,8 @@ impl UnknownDialect {
     fn new(name: &[u8]) -> UnknownDialect {
         let mut nearest = [(usize::MAX, ""); MOST_NAMED];
         for known in ENTRIES.iter().flat_map(|entry| std::iter::once(&entry.name).chain(entry.aliases)) {
-            let found = (distance(name, known.as_bytes()), *known);
+            let Some(edits) = near(name, known.as_bytes()) else { continue };
+            let found = (edits, *known);
             let at = nearest.partition_point(|other| *other < found);
             if at < MOST_NAMED {
                 nearest[at..].rotate_right(1);
@@ -311,16 +313,22 @@ impl UnknownDialect {
         UnknownDialect { requested: RequestedName::new(name), nearest: nearest.map(|(_, known)| known) }
     }
 
-    /// The names that come closest to the one asked for, closest first.
+    /// Returns the names that may have been meant, the nearest first: at most three, and none if no name is near.
     #[must_use]
     pub fn nearest(&self) -> &[&'static str] {
-        &self.nearest
+        let count = self.nearest.iter().take_while(|known| !known.is_empty()).count();
+        &self.nearest[..count]
     }
 }
 
 impl fmt::Display for UnknownDialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no dialect {}; the nearest are {}", self.requested, CommaList(&self.nearest))
+        write!(f, "no dialect {}", self.requested)?;
+        match self.nearest() {
+            [] => f.write_str(", and none with a name like it"),
+            [one] => write!(f, "; the nearest is {one}"),
+            several => write!(f, "; the nearest are {}", CommaList(several)),
+        }
     }
 }
 
@@ -328,7 +336,7 @@ impl fmt::Debug for UnknownDialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UnknownDialect")
             .field("name", &self.requested.as_str())
-            .field("nearest", &self.nearest)
+            .field("nearest", &self.nearest())
             .finish()
     }
 }
@@ -387,7 +395,7 @@ impl fmt::Display for RequestedName {
     }
 }
 
-/// Returns what counts of a name that an error cannot hold.
+/// Returns the part that counts of a name that is too long for an error.
 fn last_part(name: &[u8]) -> &[u8] {
     let trimmed = name.trim_ascii_end();
     let slash = trimmed.iter().rposition(|byte| matches!(byte, b'/' | b'\\'));
@@ -519,7 +527,7 @@ mod tests {
         let builder = builder(&entries);
         let start = |model: &str| choose(&entries, &builder.table(), model.as_bytes()).map(|(_, start)| start);
         assert_eq!((start("one2"), start("x/one-2-5-fp8")), (Ok(None), Ok(thinking)));
-        // Of an unknown release that was trained on a known one, the family is not known.
+        // The family of an unknown release that was trained on a known one is not known.
         assert!(start("one-2.9-distill-one-2.5").is_err());
     }
 
@@ -540,7 +548,7 @@ mod tests {
         assert_eq!(near("secnod-x-8b"), [Some(("second-x", "b", false)), None]);
     }
 
-    /// C has a place of this size for a message.
+    /// Checks that a message fits into the buffer that C has for it.
     #[test]
     fn the_messages_are_short() {
         let long = "\u{feff}".repeat(400);

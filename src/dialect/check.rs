@@ -1,5 +1,4 @@
-//! Refuses what a dialect file may not say, as far as that shows without compiling it: its author gets the line and the
-//! key.
+//! Refuses faults of a dialect file that can be found without compiling it: its author gets the line and the key.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -67,7 +66,7 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Refuses what begins as code does where code is text, or a fence opens or closes a span.
+/// Refuses markers that begin as code does where code is text, or a fence opens or closes a span.
 fn check_next_to_code(model: &Model) -> Result<(), Fault> {
     let spans = model.spans.iter().map(Spanned::get_ref);
     let of_spans = spans.clone().flat_map(|span| span.open.iter().flatten().chain(&span.close).chain(&span.quote));
@@ -90,7 +89,7 @@ fn check_next_to_code(model: &Model) -> Result<(), Fault> {
     }
 }
 
-/// Refuses markers that end in a backtick: no fence opens directly after one, and what a marker ends with is not looked at.
+/// Refuses markers that end in a backtick: no fence opens directly after one, and the end of a marker is not examined.
 fn check_before_fences(model: &Model) -> Result<(), Fault> {
     let spans = model.spans.iter().map(Spanned::get_ref);
     let of_spans = spans.flat_map(|span| {

@@ -1,5 +1,5 @@
-//! Holds a dialect as it is used: what the matcher reads by, and what the scanner, the joiner and the host's questions
-//! need beyond that. Nothing here reads a file.
+//! Holds a compiled dialect: the matcher's tables, and the data for the scanner, the joiner and the host's questions. Nothing
+//! here reads a file.
 
 use super::{Channel, Start};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 pub struct Compiled {
     pub name: String,
     pub aliases: Vec<String>,
-    /// What a prompt writes where a turn begins.
+    /// The texts that a prompt has where a turn begins.
     pub turns: Vec<Box<[u8]>>,
     /// As the file says. A dialect that was found by a model may start elsewhere.
     pub start: Start,
@@ -19,9 +19,9 @@ pub struct Compiled {
     pub spans: Vec<SpanRule>,
     pub grammar: Grammar,
     pub automaton: Automaton,
-    /// How calls are written in each region; none where calls are not told apart there. Empty where no region tells them.
+    /// How calls are written in each region; none where calls are not parsed there. Empty if no region parses calls.
     pub calls: Vec<Option<CallTables>>,
-    /// Of each of those regions and each of its tables, the loop masks where most bytes change nothing.
+    /// For each of those regions and each of its tables, the loop masks where most bytes change nothing.
     pub call_loops: Vec<Vec<[u32; Context::ALL.len()]>>,
     pub templates: Templates,
     pub markers: Markers,
@@ -30,9 +30,9 @@ pub struct Compiled {
     /// Those that the spans without an opener ask for.
     pub bare: u16,
     pub max_hold: usize,
-    /// What a scanner makes room for at once: the same, but for long tags with attributes.
+    /// The capacity that a scanner reserves at once: the same, without long tags with attributes.
     pub room: usize,
-    /// Of each span, then of the header.
+    /// The labels of each span, then of the header.
     pub labels: Vec<Labels>,
 }
 
@@ -42,12 +42,12 @@ impl Compiled {
         rule + 1
     }
 
-    /// How calls are written in a region; none where they are not told apart.
+    /// Returns how calls are written in a region; none where they are not parsed.
     pub fn calls(&self, region: u8) -> Option<&CallTables> {
         self.calls.get(usize::from(region))?.as_ref()
     }
 
-    /// Returns the loop mask of a table inside of this.
+    /// Returns the loop mask of a table inside this.
     pub fn call_loop(&self, region: u8, table: u8, context: Context) -> Option<u32> {
         self.call_loops.get(usize::from(region))?.get(usize::from(table)).map(|masks| masks[context as usize])
     }
@@ -72,7 +72,7 @@ impl Compiled {
     }
 }
 
-/// What a span or the header is called.
+/// The names of a span or of the header.
 pub struct Labels {
     pub family: String,
     /// Its literals, names or info string, as the file has them.
@@ -97,12 +97,12 @@ pub struct ThoughtRule {
     pub confidence: Box<str>,
 }
 
-/// What stands around each channel's text where one is written; none where the dialect has no markers for it.
+/// The markers to write around each channel's text; none where the dialect has no markers for it.
 pub struct Templates {
     pub thinking: Option<Block>,
-    /// Of messages with headers alone: other content has no markers.
+    /// For messages with headers only: other content has no markers.
     pub content: Option<Block>,
-    /// Of each region that has tables of calls and something that opens it; the one that is written first.
+    /// The blocks of the regions that have tables of calls and an opener; the one that is written first.
     pub calls: Vec<CallBlock>,
 }
 
@@ -113,23 +113,23 @@ pub struct Block {
     pub is_fence: bool,
 }
 
-/// What stands around the calls of a region.
+/// The text around the calls of a region.
 pub struct CallBlock {
     /// The span; the header counts as the one after the last.
     pub rule: u8,
     pub open: Box<[u8]>,
     /// Empty where nothing closes the region.
     pub close: Box<[u8]>,
-    /// The text that models write after a call of each table that has no `end` of its own, though its `begin` is.
+    /// The text that models write after a call of each table that has a `begin` but no `end`.
     pub after_call: Vec<Box<[u8]>>,
     /// Where in the opener a header names the call, and the key that goes before the name.
     pub name: Option<(usize, Box<[u8]>)>,
 }
 
-/// Every marker of the dialect, without framing, for whoever must keep a text free of them.
+/// Every marker of the dialect, without framing, for keeping a text free of them.
 pub struct Markers {
     pub literals: Vec<Box<[u8]>>,
-    /// Those that count as the first thing of a stream but for blanks.
+    /// Those that count at the beginning of a stream, after blanks at most.
     pub leading: Vec<Box<[u8]>>,
     /// Those that count at the first byte of a stream alone, or directly after a closer.
     pub first: Vec<Box<[u8]>>,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::file_error::FileError;
 
-/// A fault found while compiling: where in the file, and what.
+/// A fault found while compiling: its place in the file, and its message.
 pub struct Fault {
     pub span: Range<usize>,
     pub message: String,

@@ -9,7 +9,7 @@ use super::{
     schema::{Call, CallBody, Case, Header, Literal, Model, Place, Span, strings, text},
 };
 
-/// What can break a marker: a character that nobody sees.
+/// The character that breaks a marker: it is invisible.
 pub const BREAK: char = '\u{200b}';
 
 pub fn templates(model: &Model) -> Templates {
@@ -25,7 +25,7 @@ pub fn templates(model: &Model) -> Templates {
     }
 }
 
-/// The messages that have tables of calls, then the spans that have some, those that count everywhere first.
+/// Returns the messages that have tables of calls, then the spans that have some, with spans that count everywhere first.
 fn calls(model: &Model) -> Vec<CallBlock> {
     let of_place = |is_anywhere: bool| {
         let spans = (0..).zip(&model.spans).map(|(rule, span)| (rule, span.get_ref()));
@@ -75,7 +75,7 @@ fn after_call(calls: &[Spanned<Call>]) -> Vec<Box<[u8]>> {
     calls.iter().map(of_call).collect()
 }
 
-/// None where the span has no closer, so that nothing could follow it.
+/// Returns the block of a span, or none if the span has no closer, because nothing could follow it.
 fn span_block(span: &Span) -> Option<Block> {
     let framing = &span.framing;
     let (open, close) = if let Some(fence) = &span.fence {
@@ -101,7 +101,7 @@ fn message_block(header: &Header, channel: Channel) -> Option<Block> {
     Some(Block { open: bytes(open.get_ref()), close: bytes(close.get_ref()), is_fence: false })
 }
 
-/// `leading`: the names of the tags that count as the first thing of a stream.
+/// Returns the markers of a dialect. `leading`: the names of the tags that count at the beginning of a stream.
 pub fn markers(model: &Model, leading: &[Literal]) -> Markers {
     // Those of turns count in prompts, which is where such texts go.
     let mut literals: Vec<String> = strings(&model.dropped()).into_iter().chain(strings(&model.turns)).collect();

@@ -1,6 +1,6 @@
-//! What a dialect is: its TOML file read (`schema`), refused where it cannot work (`check`, `ambiguity`), compiled to
-//! what the matcher reads (`compile`, `markers`), and found by name (`catalogue`) or by model (`model_search`); and where
-//! the model's turn begins in a prompt (`prompt`). Nothing here runs while a stream is read.
+//! Dialects: a TOML file is read (`schema`), refused if it cannot work (`check`, `ambiguity`), compiled to the matcher's tables
+//! (`compile`, `markers`), and found by name (`catalogue`) or by model (`model_search`). `prompt` finds where the model's turn
+//! begins in a prompt. Nothing here runs while a stream is read.
 
 mod ambiguity;
 mod calls;
@@ -48,7 +48,7 @@ pub(crate) use markers::BREAK;
 #[derive(Clone)]
 pub struct Dialect {
     pub(crate) compiled: Arc<Compiled>,
-    /// As the file says, or the pattern of the model that it was found by.
+    /// The file's start, or that of the pattern of the model that it was found by.
     start: Start,
 }
 
@@ -68,10 +68,10 @@ impl Dialect {
     /// file's path, in any case. Owner, size, format and quantisation do not matter, but a point release that no dialect
     /// lists is not known: the error names its nearest relatives.
     ///
-    /// The dialect starts where this model's prompt ends, if the dialect's file says so for the model: see `start`. It starts in
-    /// the content if the name says that the model does not think (`…-nothink`, `…-instant`). For a model that writes tool calls
-    /// and no thinking, the dialect of the calls is found.
-    /// Memory is taken as by `find`.
+    /// The dialect starts where this model's prompt ends, if the dialect's file says so for the model: see `start`. It starts
+    /// in the content if the name says that the model does not think (`…-nothink`, `…-instant`). For a model that writes tool
+    /// calls and no thinking, the dialect of the calls is found.
+    /// Memory is allocated as in `find`.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start};
@@ -88,7 +88,7 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// [`UnknownModel`], which names what comes near.
+    /// [`UnknownModel`], which has the nearest names.
     #[doc(alias = "aside_dialect_find_for_model")]
     pub fn find_for_model(model: &str) -> Result<Dialect, UnknownModel> {
         find_for_model(model.as_bytes()).map(|(place, start)| Dialect::built_in(place, start))
@@ -157,15 +157,15 @@ impl Dialect {
         &self.compiled.aliases
     }
 
-    /// Returns what is open at byte 0 unless the scanner's options say otherwise. For a dialect from `find_for_model`, it is
-    /// what the file says for that model; otherwise, what the file says for all.
+    /// Returns the span that is open at byte 0 unless the scanner's options name another one. For a dialect from
+    /// `find_for_model`, it is the file's start for that model; otherwise, the file's general start.
     #[doc(alias = "aside_dialect_start")]
     #[must_use]
     pub fn start(&self) -> Start {
         self.start
     }
 
-    /// Returns the family of an `Open` event's rule: what its span or header has as `family`, or else the dialect's name. None
+    /// Returns the family of an `Open` event's rule: the `family` of its span or header, or else the dialect's name. None
     /// if there is no such rule.
     #[doc(alias = "aside_dialect_family")]
     #[must_use]
@@ -173,10 +173,10 @@ impl Dialect {
         Some(&self.labels(rule)?.family)
     }
 
-    /// Returns the text of the opener that an `Open` event's rule and tag stand for, as the file has it: the literal, the tag's
-    /// name, the fence's info string, or the beginning of the header (the first one, if a header began without). The first rule of
-    /// the thinking has the [tags of other families](crate::ScannerOptions::leading_tags) at its end. None if there is no such
-    /// rule or tag.
+    /// Returns the text of the opener that an `Open` event's rule and tag identify, as the file has it: the literal, the tag's
+    /// name, the fence's info string, or the beginning of the header (the first one, if a header began without). The first rule
+    /// of the thinking has the [tags of other families](crate::ScannerOptions::leading_tags) at its end. None if there is no
+    /// such rule or tag.
     ///
     /// ```
     /// let dialect = aside::Dialect::find("harmony")?;
@@ -200,7 +200,8 @@ impl Dialect {
     ///
     /// ```
     /// assert!(aside::Dialect::find("qwen3")?.has_calls());
-    /// assert!(!aside::Dialect::load("name = \"mine\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"[a]\"]\nclose = [\"[b]\"]")?.has_calls());
+    /// assert!(!aside::Dialect::load("name = \"mine\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"[a]\"]\nclose =
+    /// [\"[b]\"]")?.has_calls());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -208,7 +209,7 @@ impl Dialect {
         !self.compiled.calls.is_empty()
     }
 
-    /// Returns the most bytes that a scanner holds back for what may come.
+    /// Returns the largest number of bytes that a scanner holds back.
     #[doc(alias = "aside_dialect_max_hold")]
     #[must_use]
     pub fn max_hold(&self) -> usize {

@@ -20,8 +20,8 @@ pub struct Pattern {
     pub start: Option<Start>,
 }
 
-/// The rank of a pattern that fits: what begins further left names the family rather than what it was trained on; then
-/// the more it says the better.
+/// The rank of a pattern that fits: a pattern that begins further left names the family rather than its training data; then the
+/// more specific one is better.
 pub type Rank = (Reverse<usize>, usize);
 
 /// Longer names are none.
@@ -36,7 +36,7 @@ pub struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// None where the name is too long.
+    /// Returns the name, ready to be compared, or none if it is too long.
     pub fn new(name: &'a [u8]) -> Option<Model<'a>> {
         if name.len() > LONGEST {
             return None;
@@ -54,7 +54,7 @@ impl<'a> Model<'a> {
         (before > 0).then(|| Part(&self.name[last_part(&self.name[..before - 1])..]))
     }
 
-    /// Returns what a pattern is held against.
+    /// Returns the text that a pattern is compared with.
     fn part(&self, pattern: &[u8]) -> Part<'a> {
         if pattern.contains(&b'/') { self.last_two().unwrap_or(self.last) } else { self.last }
     }
@@ -151,7 +151,7 @@ pub fn said(pattern: &[u8]) -> usize {
     pattern.iter().filter(|byte| **byte != b'*').count()
 }
 
-/// Returns whether a pattern fits that counts only where a name, or what follows a provider's `:` or `.`, begins.
+/// Returns whether a pattern fits that counts only at the beginning of a name, or after a provider's `:` or `.`.
 pub fn begins(pattern: &str, model: &Model) -> bool {
     let part = model.part(pattern.as_bytes());
     match fit(pattern, model) {
@@ -177,7 +177,7 @@ impl FamilyDistance {
     }
 }
 
-/// Says how near a name is that is of the pattern's family: all that the pattern says before its first number is there, and
+/// Says how near a name of the pattern's family is: all that the pattern says before its first number is there, and
 /// a number follows.
 pub fn distance(pattern: &str, model: &Model) -> Option<FamilyDistance> {
     let pattern = pattern.as_bytes();
@@ -201,7 +201,7 @@ pub fn distance(pattern: &str, model: &Model) -> Option<FamilyDistance> {
     distance.min()
 }
 
-/// Returns the number that stands at a place, or ends there.
+/// Returns the number that begins or ends at an index.
 fn number_around(text: &[u8], at: usize) -> Option<u32> {
     let before = text[..at].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let digits = text[at - before..].iter().take_while(|byte| byte.is_ascii_digit()).take(4);
@@ -220,7 +220,7 @@ fn places(pattern: &[u8], part: Part<'_>) -> impl Iterator<Item = usize> {
 pub struct Cursor {
     pattern: usize,
     name: usize,
-    /// It ended at a number that goes on in the name as a point release.
+    /// It ended at a number that continues in the name as a point release.
     goes_on: bool,
 }
 
@@ -284,7 +284,7 @@ fn read_literal(pattern: &[u8], from: usize, part: Part<'_>, place: usize) -> Re
     if is_over { Ok(read) } else { Err(read) }
 }
 
-/// Returns whether a pattern may end here: not inside of a word.
+/// Returns whether a pattern may end here: not inside a word.
 pub fn is_word_over(part: Part<'_>, at: usize) -> bool {
     !part.0.get(at).is_some_and(u8::is_ascii_alphanumeric)
 }
@@ -308,7 +308,7 @@ pub fn goes_on(has_point: bool, part: Part<'_>, at: usize) -> bool {
     let behind = at + 2 + usize::from(is_two);
     match byte(behind) {
         b'.' => !part.is_digit(behind + 1),
-        // A size with a dash for its point, `-0-6b`: no release is of that number, or the pattern has named one.
+        // A size with a dash for its point, `-0-6b`: no release has that number, or the pattern has named one.
         b'-' | b'_' => {
             let digits = part.digits(behind + 1);
             let has_unit = digits > 0 && matches!(part.at(behind + 1 + digits), b'b' | b'm' | b't');
@@ -377,7 +377,7 @@ mod tests {
         check("x*/a*b", &["xy/a-b"], &["x/y/a-b", "x/a/b"]);
     }
 
-    /// The steps for a name twice as long are at most twice as many, however nearly it fits.
+    /// Checks that a name twice as long takes at most twice as many steps, however nearly it fits.
     #[test]
     fn matching_is_linear_in_the_name() {
         let patterns = ["a-*a-*a-*a-*a-*b", "a*a*a*a*b", "a3.5*a3.5*z", "a", "aa-aa-aa-aa-b", "a/a*a*b"];

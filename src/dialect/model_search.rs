@@ -1,5 +1,6 @@
-//! Finds the dialects whose patterns fit a model's name best. The table of all patterns reads the name; what it cannot say is
-//! asked of `model_names`, pattern by pattern: what comes after a `*`, and whether a pattern of an earlier release fits elsewhere.
+//! Finds the dialects whose patterns fit a model's name best. The table of all patterns reads the name; `model_names` answers
+//! the remaining questions, pattern by pattern: the text after a `*`, and whether a pattern of an earlier release fits
+//! elsewhere.
 
 use std::cmp::Reverse;
 
@@ -80,7 +81,7 @@ struct Search<'a, const WORDS: usize> {
     best: Option<Best>,
     /// From this place on, the name is that of a release that is not known.
     later: usize,
-    /// What is done with patterns whose number goes on in the name as a point release: it is perhaps a later one than theirs.
+    /// How to treat patterns whose number continues in the name as a point release, which may be later than theirs.
     point_releases: PointReleases,
     /// Patterns of which nothing more is to be learnt. Without this, a name could make the time grow with the square of its
     /// length.
@@ -91,7 +92,7 @@ struct Search<'a, const WORDS: usize> {
 enum PointReleases {
     NoneSeen,
     Seen,
-    /// Those patterns are held against the whole name.
+    /// Those patterns are compared with the whole name.
     Settled,
 }
 
@@ -104,7 +105,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         }
     }
 
-    /// Reads patterns at each word, from left to right. What fits further right fits less well.
+    /// Reads patterns at each word, from left to right. A pattern that fits further right fits less well.
     #[inline(always)]
     fn read_all(&mut self, roots: &[State; CLASSED], part: Part<'_>) {
         let mut place = 0;
@@ -121,7 +122,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         }
     }
 
-    /// Holds the patterns against the whole name whose number goes on at a place as a point release.
+    /// Compares the whole name with the patterns whose number continues at an index as a point release.
     #[cold]
     fn settle_at(&mut self, state: State, part: Part<'_>, place: usize) {
         self.point_releases = PointReleases::Settled;
@@ -157,8 +158,8 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         }
     }
 
-    /// Takes patterns that were read to their ends, or to their first `*`. If the rest does not fit here, it does not fit further
-    /// right.
+    /// Takes patterns that were read to their ends, or to their first `*`. If the rest does not fit here, it does not fit
+    /// further right.
     #[inline]
     fn take_all(&mut self, stop: &Stop, part: Part<'_>, place: usize, at: usize) {
         for leaf in range(self.table.leaves, stop.leaves) {
@@ -177,7 +178,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         self.is_new(pattern) && has_rest(self.table.patterns[usize::from(pattern)].text.as_bytes(), part, read)
     }
 
-    /// Takes patterns whose number goes on in the name.
+    /// Takes patterns whose number continues in the name.
     #[cold]
     fn goes_on(&mut self, stop: &Stop, part: Part<'_>, at: usize) {
         if part.is_digit(at) {

@@ -18,46 +18,46 @@ pub struct Known<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf {
     pub pattern: u16,
-    /// How many bytes it says.
+    /// The number of bytes that it fixes.
     pub said: u8,
     /// Where the `*` is. 0: it has none.
     pub star: u8,
 }
 
-/// What may follow, and what is to be done before.
+/// A state: its edges, and the action before they are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     /// The edge of a class of bytes is at this index plus the class.
     pub edges: u16,
-    /// The place of what is to be done. 0: nothing.
+    /// The index of the action. 0: there is none.
     pub stop: u16,
 }
 
-/// The state of which nothing comes.
+/// The state without edges.
 pub const NOWHERE: State = State { edges: 0, stop: 0 };
 
 /// The edges of all states are in one list, in each other's gaps.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
-    /// The `edges` of the state that it is of.
+    /// The `edges` of its state.
     pub of: u16,
     pub next: State,
 }
 
-/// No edge is of such a state.
+/// No edge belongs to such a state.
 const GAP: Edge = Edge { of: u16::MAX, next: NOWHERE };
 
-/// What a state has besides edges.
+/// The data of a state besides its edges.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
     /// A range of `leaves`.
     pub leaves: (u16, u16),
     /// How many bytes must follow at least for one of them to fit, and a letter that must be among these. 0: no letter must.
     pub needs: (u8, u8),
-    /// Patterns of which a number ends here, and that say nothing of what follows: a range of `numbers`, perhaps none.
+    /// Patterns with a number that ends here, and without conditions on the text after it: a range of `numbers`, perhaps none.
     pub numbers: (u16, u16),
     pub has_point: bool,
-    /// The state without them: where the number goes on in a name.
+    /// The state without them, for a number that continues in a name.
     pub otherwise: State,
 }
 
@@ -191,9 +191,9 @@ impl<'a> Builder<'a> {
         row
     }
 
-    /// Returns what has to be done where patterns were read as far as this.
+    /// Returns the action after patterns were read as far as this.
     fn stop(&mut self, items: &[Item]) -> u16 {
-        // A number without a point goes on wherever one with a point would: it comes first.
+        // A number without a point continues wherever one with a point would, so it takes precedence.
         let first = items.iter().filter_map(|item| self.number_end(item)).min();
         let (numbers, others): (Vec<Item>, Vec<Item>) =
             items.iter().partition(|item| first.is_some() && self.number_end(item) == first);
@@ -217,7 +217,7 @@ impl<'a> Builder<'a> {
         (self.stops.len() - 1) as u16
     }
 
-    /// Returns what was read when one more byte of a name has come.
+    /// Returns the items after one more byte of a name.
     fn after(&self, items: &[Item], byte: u8) -> Vec<Item> {
         items.iter().filter_map(|item| self.next(*item, byte)).collect()
     }

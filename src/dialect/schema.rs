@@ -30,7 +30,7 @@ tables_only!(
     ExampleTypedThought
 );
 
-/// A marker, and where it stands in the file.
+/// A marker, and its place in the file.
 pub type Literal = Spanned<String>;
 
 #[derive(Deserialize)]
@@ -39,13 +39,13 @@ pub struct Model {
     pub name: Literal,
     #[serde(default)]
     pub aliases: Vec<Literal>,
-    /// Patterns of model names, for whoever looks a dialect up by its model.
+    /// Patterns of model names, for lookup by model.
     #[serde(default)]
     pub models: Vec<Spanned<ModelPattern>>,
-    /// What a prompt writes where a turn begins.
+    /// The texts that a prompt has where a turn begins.
     #[serde(default)]
     pub turns: Vec<Literal>,
-    /// What only chat templates of this family have, where the markers are another family's too.
+    /// Texts that only chat templates of this family have, for families that share their markers with another.
     #[serde(default)]
     pub templates: Vec<Literal>,
     pub start: Option<Spanned<Start>>,
@@ -76,13 +76,13 @@ pub struct Model {
 }
 
 impl Model {
-    /// What is open at byte 0.
+    /// Returns the span that is open at byte 0.
     pub fn start(&self) -> Start {
         self.start.as_ref().map_or(Start::Channel(Channel::Content), |start| *start.get_ref())
     }
 }
 
-/// How a closer may be torn: what it ends with, and the texts of which one may stand directly after it instead.
+/// How a closer may be torn: its usual end, and the texts that may directly follow it instead.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Torn {
@@ -146,7 +146,7 @@ fn markers(dropped: &[Spanned<DroppedMarker>]) -> Vec<Literal> {
     dropped.iter().map(|dropped| Spanned::new(dropped.span(), dropped.get_ref().marker.clone())).collect()
 }
 
-/// What a field of a header may be: a string, or a list of them.
+/// The values of a header's field: a string, or a list of strings.
 pub struct FieldValues(pub Vec<String>);
 
 impl<'de> Deserialize<'de> for FieldValues {
@@ -226,7 +226,7 @@ impl<'de> Deserialize<'de> for ModelPattern {
     }
 }
 
-/// Returns what the file says in these places.
+/// Returns the file's texts in these places.
 pub fn strings(literals: &[Literal]) -> Vec<String> {
     literals.iter().map(|literal| literal.get_ref().clone()).collect()
 }
@@ -453,7 +453,7 @@ pub enum HeadWord {
     Head,
 }
 
-/// What a value is whose type is not known.
+/// How to read a value whose type is not known.
 #[derive(Deserialize, PartialEq, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnknownType {
@@ -507,7 +507,7 @@ pub struct Route {
     pub write: Option<Literal>,
 }
 
-/// A whole text and what becomes of it.
+/// A whole text and its expected result.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 #[allow(dead_code)]

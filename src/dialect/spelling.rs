@@ -1,10 +1,11 @@
-//! How the names of models spell what a pattern of `models` says. A pattern and a name may differ in separators alone, and which
-//! ones follows from what is around them in the pattern. `build.rs` reads this file too, to make the table of all patterns.
+//! The spellings of a pattern of `models` in the names of models. A pattern and a name may differ in separators alone, and the
+//! bytes around a separator in the pattern decide which ones. `build.rs` reads this file too, to make the table of all
+//! patterns.
 
-/// What patterns are made of but for `*`, besides `_`, which only names have.
+/// The bytes of patterns other than `*`, and `_`, which only names have.
 pub const BYTES: [u8; 41] = *b"abcdefghijklmnopqrstuvwxyz0123456789-_.:/";
 
-/// Returns the byte that a byte of a name stands for: letters are lower case, and `\` is `/`.
+/// Returns a byte of a name in its canonical form: letters become lower case, and `\` becomes `/`.
 pub const fn folded(byte: u8) -> u8 {
     if byte == b'\\' { b'/' } else { byte.to_ascii_lowercase() }
 }
@@ -26,14 +27,14 @@ pub static CLASSES: [u8; 256] = {
     classes
 };
 
-/// A byte of a pattern, with what the bytes around it say.
+/// A byte of a pattern, with the effect of the bytes around it.
 #[derive(Clone, Copy)]
 pub struct Symbol {
     byte: u8,
-    /// A `-` between a letter and a digit, which a name may leave out; a `.` between digits; a digit after a letter, before which
-    /// a name may have a dash.
+    /// A `-` between a letter and a digit, which a name may leave out; a `.` between digits; a digit after a letter, before
+    /// which a name may have a dash.
     is_loose: bool,
-    /// A number ends here of which nothing more is said.
+    /// A number ends here, without a condition on the text after it.
     pub end: Option<NumberEnd>,
 }
 
@@ -42,7 +43,7 @@ pub struct NumberEnd {
     pub has_point: bool,
 }
 
-/// What a byte of a name is to a symbol.
+/// The effect of a byte of a name on a symbol.
 pub enum Taken {
     Read,
     /// The name leaves the symbol out.
@@ -91,7 +92,7 @@ impl Symbol {
     }
 }
 
-/// Returns whether nothing is said of what follows a number.
+/// Returns whether there is no condition on the text after a number.
 fn ends_here(rest: &[u8]) -> bool {
     matches!(rest, [] | [b'*', ..] | [b'-' | b'.' | b':', b'*', ..])
 }

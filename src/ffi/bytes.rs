@@ -11,8 +11,8 @@ use super::constants::*;
 use super::memory::{as_c_ptr, bytes, layout};
 use super::status::{fail, fail_null, fail_with, guard};
 
-/// A range of bytes. In what the library fills, `at` is never NULL and has no NUL after the last byte; in what a caller
-/// passes, `at` may be NULL if `len` is 0. This struct never changes.
+/// A range of bytes. In a text that the library fills in, `at` is never NULL and has no NUL after the last byte; in one that a
+/// caller passes, `at` may be NULL if `len` is 0. This struct never changes.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ pub(super) unsafe fn optional_text<'a>(text: aside_bytes, what: &str) -> Result<
 }
 
 /// Frees memory that a function of this library returned for `aside_free()`, such as `aside_strip()`. Does nothing for
-/// NULL. Free no such memory with `free()`: the library may have a heap of its own.
+/// NULL. Do not free such memory with `free()`: the library may have a separate heap.
 ///
 /// Threads: any thread may call this at any time.
 #[ffi_export]

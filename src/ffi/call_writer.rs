@@ -1,5 +1,5 @@
-//! Call writers for C: events of a scanner go in, and what a client is sent of the calls comes out. An event becomes one delta
-//! at most, so that a host of any language asks for it with one plain call and needs no callback.
+//! Call writers for C: the input are a scanner's events, the output are the deltas of calls for a client. An event becomes one
+//! delta at most, so that a host of any language asks for it with one plain call and needs no callback.
 
 use std::ptr;
 
@@ -37,13 +37,13 @@ pub struct aside_call_writer_options {
     /// `sizeof(aside_call_writer_options)` of the caller's header.
     pub size: size_t,
     /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`,
-    /// or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas say of
-    /// which type each argument is. `[]`: no call is emitted. `at` is NULL: every call is emitted, and nothing is known of
-    /// its arguments.
+    /// or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas have
+    /// the types of the arguments. `[]`: no call is emitted. `at` is NULL: every call is emitted, and nothing is known of its
+    /// arguments.
     pub tools: aside_bytes,
     /// Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. `at` is NULL: `call_`.
     pub id_prefix: aside_bytes,
-    /// The most bytes of a call that are held because they cannot leave yet: arguments until the name has come, a value
+    /// The most bytes of a call that are held because they cannot be sent yet: arguments until the name has come, a value
     /// until its type is known. 0: 1 MiB.
     pub max_held: u64,
     /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0:
@@ -51,14 +51,14 @@ pub struct aside_call_writer_options {
     pub max_tools: u64,
     /// The part of a call that is sent before the call is whole. At most `max_held` bytes of it are held.
     pub not_whole: aside_not_whole,
-    /// How a call of a tool that is not in `tools` is treated. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the same
-    /// for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
+    /// How a call of a tool that is not in `tools` is treated. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the
+    /// same for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
     pub unknown_tool: aside_unknown_tool,
     /// Whether the end of a text that has ended by itself (`ASIDE_CAUSE_ENDED`) may end a call.
     pub implied_end: aside_implied_end,
-    /// 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash that
-    /// begins no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string, a string that
-    /// holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
+    /// 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
+    /// that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a
+    /// string, a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
     pub repair_arguments: u32,
     /// The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
     pub max_calls: u64,
@@ -93,11 +93,11 @@ pub struct aside_call_delta {
     pub is_first: u32,
     /// 1: the last delta of the call. Otherwise 0.
     pub is_last: u32,
-    /// In the last delta, why the call ended: as the scanner says, or `ASIDE_CAUSE_MALFORMED` if its arguments are no JSON
+    /// In the last delta, why the call ended: as the scanner says, or `ASIDE_CAUSE_MALFORMED` if its arguments are not a JSON
     /// object. Otherwise 0.
     pub cause: aside_cause,
-    /// In the last delta, 1 if the arguments are complete: the call ended by its marker or by what follows it. Otherwise 0: what
-    /// was sent stays sent, and may be no JSON.
+    /// In the last delta, 1 if the arguments are complete: the call ended by its marker or by the text after it. Otherwise 0:
+    /// the arguments that were sent may not be JSON.
     pub is_whole: u32,
     /// In the last delta, 1 if the call broke a rule of its grammar and was repaired: the model may have meant other arguments.
     /// Otherwise 0.
@@ -127,13 +127,13 @@ const _: fn() = || {
     is_send::<CallWriter>();
 };
 
-/// What a writer's handle holds.
+/// The contents of a writer's handle.
 struct Stream {
     writer: CallWriter,
     joined: JoinedDelta,
 }
 
-/// The deltas of one event, joined: they are of the same call, so that they are one delta too. C borrows the texts.
+/// The deltas of one event, joined: they belong to the same call, so they are one delta too. C borrows the texts.
 #[derive(Default)]
 struct JoinedDelta {
     call: u64,
@@ -210,7 +210,7 @@ impl Stream {
     }
 }
 
-/// The caller's options, whichever version of the struct they are.
+/// Reads the caller's options, in any version of the struct.
 ///
 /// # Safety
 /// `options` is NULL or has as many bytes as its `size` says; its texts are as long as it says.
@@ -283,9 +283,10 @@ pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) 
     unsafe { free(writer, |writer| writer.guard.close()) }
 }
 
-/// Feeds the next event of the scanner. `event` and `bytes` are what an `aside_event_fn` is called with, and are not used
-/// after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 68, so that it has `call`. Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that
-/// belong to no call change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
+/// Feeds the next event of the scanner. `event` and `bytes` are the arguments of an `aside_event_fn`, and are not used
+/// after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 68, so that it has `call`. Feed all
+/// events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that belong to no call
+/// change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
 ///
 /// Returns `ASIDE_OK` with `*delta` filled: send it to the client. `ASIDE_NONE`: there is nothing to send yet, and
 /// `*delta` is not written. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`,
@@ -297,7 +298,7 @@ pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) 
 ///
 /// May be called from an `aside_event_fn`: a writer is another object than the scanner that is feeding.
 ///
-/// Memory: it grows with what is held, at most `options.max_held`, and with the delta: JSON writes a byte as up to six.
+/// Memory: it grows with the held bytes, at most `options.max_held`, and with the delta: JSON writes a byte as up to six.
 #[ffi_export]
 pub unsafe extern "C" fn aside_call_writer_feed(
     writer: *mut aside_call_writer,
@@ -339,7 +340,7 @@ pub unsafe extern "C" fn aside_call_writer_feed(
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_call_writer_reset(writer: *mut aside_call_writer) -> aside_status {
-    // SAFETY: the caller promises a writer that is NULL or there, and only calls that have entered use the stream.
+    // SAFETY: the caller promises a writer that is NULL or valid, and only calls that have entered use the stream.
     unsafe {
         let Some(writer) = writer.as_ref() else { return fail_no_handle("writer") };
         writer.guard.renew(|stream| {

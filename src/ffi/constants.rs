@@ -1,4 +1,4 @@
-//! The enumerations of the C interface: each number once, with its name in C and the value of Rust that it stands for. Numbers are
+//! The enumerations of the C interface: each number once, with its name in C and its value in Rust. Numbers are
 //! plain integers, so that an unknown one from C is an error and not undefined behaviour. This file must import nothing of this
 //! folder: every other one may name a status.
 //!
@@ -19,24 +19,24 @@ pub(in crate::ffi) trait ToNumber {
     fn to_number(&self) -> u32;
 }
 
-/// A value of Rust that a number of C stands for.
+/// A value in Rust that has a number in C.
 pub(in crate::ffi) trait FromNumber: Sized {
     /// The name of the number's type in C.
     const TYPE: &'static str;
 
-    /// Returns the value of a number; None if the number stands for none.
+    /// Returns the value of a number; None if no value has the number.
     fn from_number(number: u32) -> Option<Self>;
 }
 
-/// Declares an enumeration of C: the type, then each enumerator with its number and what it stands for in Rust. After the name
+/// Declares an enumeration of C: the type, then each enumerator with its number and its value in Rust. After the name
 /// of the type follows
 /// - the type of Rust: the macro writes both conversions. A variant without a number does not compile;
 /// - `number of` a type whose values have more than a number: each enumerator has a pattern, and C's number is all there is;
 /// - `bits of` a type with constants and `bits()`: the bits are the same in both languages;
-/// - `i32`, for statuses: they stand for nothing.
+/// - `i32`, for statuses: they have no value in Rust.
 ///
-/// In the doc comment of the type, the first paragraph says what it is, in one sentence without a verb; the second one, if there is
-/// one, describes its values.
+/// In the doc comment of the type, the first paragraph describes it, in one sentence without a verb; the second one, if
+/// there is one, describes its values.
 macro_rules! enumeration {
     ($(#[$about:meta])* $name:ident: i32 { $($(#[$doc:meta])* $number:ident = $value:literal,)+ }) => {
         $crate::ffi::constants::enumeration!(@constants $(#[$about])* $name i32 $($(#[$doc])* $number = $value,)+);
@@ -102,7 +102,7 @@ macro_rules! enumeration {
 pub(in crate::ffi) use enumeration;
 
 enumeration! {
-    /// What a function returns.
+    /// The result of a function.
     ///
     /// 0 is done, above 0 is a pause and not an error, below 0 is a failure. Failures are far from any value of `errno`.
     /// `aside_last_error()` has the message of a failure, `aside_status_text()` the general sentence.
@@ -110,10 +110,10 @@ enumeration! {
         /// Done.
         ASIDE_OK = 0,
         /// A pause: the callback returned non-zero. The event that it was called with counts as delivered.
-        /// `aside_scanner_consumed()` bytes of the buffer are done; the next call goes on after them.
+        /// `aside_scanner_consumed()` bytes of the buffer are done; the next call continues after them.
         ASIDE_STOPPED = 1,
-        /// A pause: the event array is full, or `attributes` has grown to its limit. What is in `*out` is valid. Call again
-        /// with what is left of the buffer, `out.consumed` bytes further on, even if nothing is left of it. From
+        /// A pause: the event array is full, or `attributes` has grown to its limit. The contents of `*out` are valid. Call
+        /// again with the rest of the buffer, `out.consumed` bytes further on, even if it is empty. From
         /// `aside_request_model()`: more of the body is needed.
         ASIDE_MORE = 2,
         /// Not a failure: there is nothing to take, or nothing to do.
@@ -121,7 +121,7 @@ enumeration! {
         /// A pointer that is needed is NULL.
         ASIDE_ERROR_NULL = -1001,
         /// A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's,
-        /// or no array of tokens can be where they are said to be.
+        /// or the address of the tokens is invalid.
         ASIDE_ERROR_LENGTH = -1002,
         /// No dialect of that name is built in (the message names the nearest ones), or known for that model or template.
         ASIDE_ERROR_UNKNOWN = -1003,
@@ -135,9 +135,9 @@ enumeration! {
         /// callback, or, as far as that can be detected, from two threads at the same time where that is not allowed.
         /// Nothing has changed.
         ASIDE_ERROR_BUSY = -1007,
-        /// Calls in the wrong order: a feed or flush after a `finish` that was paused (go on with `finish`, or `reset`), a
-        /// start that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool
-        /// after its end.
+        /// Calls in the wrong order: a feed or flush after a `finish` that was paused (continue with `finish`, or `reset`), a
+        /// start that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool after
+        /// its end.
         ASIDE_ERROR_ORDER = -1008,
         /// Memory ran out. A scanner that returns this stays in error until `aside_scanner_reset()`, a rewriter until
         /// `aside_rewriter_reset()`, a call writer until `aside_call_writer_reset()`.
@@ -148,7 +148,7 @@ enumeration! {
         /// library that was built with `panic = "abort"` ends the process instead.)
         ASIDE_ERROR_PANIC = -1011,
         /// A text cannot be joined or escaped. The message says which part and which byte of it would be read as something
-        /// else, or what the dialect lacks.
+        /// else, or the form that the dialect lacks.
         ASIDE_ERROR_JOIN = -1012,
         /// The text of a filter file has an error, or does not pass its own tests. The message names line and key.
         ASIDE_ERROR_FILTER = -1013,
@@ -160,7 +160,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What an event reports.
+    /// The kind of an event.
     aside_kind: number of Kind<'_> {
         /// A span begins. The bytes are its opening marker; there are none if the stream starts inside the span.
         ASIDE_KIND_OPEN = 1 => Kind::Open { .. },
@@ -172,17 +172,17 @@ enumeration! {
         ASIDE_KIND_FRAMING = 4 => Kind::Framing,
         /// A span ends. The bytes are its closing marker; there are none if it ends without one.
         ASIDE_KIND_CLOSE = 5 => Kind::Close(_),
-        /// All content so far was thinking, or all thinking so far was content: the channel says what it was. It was thinking
+        /// All content so far was thinking, or all thinking so far was content: the channel is the right one. It was thinking
         /// where a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
         /// "reclassify"`. It was content where the stream has ended in a thinking that was only guessed
         /// (`aside_scanner_end_reason()`), and where the closer of a wrapper of the answer ends the thinking. The event has no
         /// bytes of the stream, and comes at most once in it.
         ASIDE_KIND_RECLASSIFY = 6 => Kind::Reclassify,
-        /// The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters. It comes
+        /// The thinking exceeds its budget here. It has no bytes of the stream and is between two characters. It is reported
         /// once for each span or stream, as `options.budget_scope` says.
         ASIDE_KIND_BUDGET = 7 => Kind::Budget,
         /// A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls
-        /// are written. The bytes are what begins the call, if the opener of its span was not that.
+        /// are written. The bytes are the beginning of the call, if the opener of its span was not that.
         ASIDE_KIND_CALL = 8 => Kind::Call { .. },
         /// The name of the call, whole. If it has no bytes, the name is the value of a header's field.
         ASIDE_KIND_CALL_NAME = 9 => Kind::CallName(_),
@@ -190,9 +190,9 @@ enumeration! {
         ASIDE_KIND_CALL_ID = 10 => Kind::CallId,
         /// A key of the arguments, whole. Arguments that are JSON have none.
         ASIDE_KIND_CALL_KEY = 11 => Kind::CallKey,
-        /// The word that says of which type the next value is, whole.
+        /// The word for the type of the next value, whole.
         ASIDE_KIND_CALL_TYPE = 12 => Kind::CallType,
-        /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character.
+        /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a character.
         ASIDE_KIND_CALL_VALUE = 13 => Kind::CallValue,
         /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
         ASIDE_KIND_CALL_VALUE_END = 14 => Kind::CallValueEnd { .. },
@@ -202,13 +202,13 @@ enumeration! {
 }
 
 enumeration! {
-    /// What a stretch of a stream is meant for.
+    /// The purpose of a stretch of a stream.
     aside_channel: Channel {
-        /// What the reader is meant to see.
+        /// Text for the reader.
         ASIDE_CHANNEL_CONTENT = 0 => Channel::Content,
-        /// What the model thinks. Some interfaces call it `reasoning` or `reasoning_content`.
+        /// The model's thinking. Some interfaces call it `reasoning` or `reasoning_content`.
         ASIDE_CHANNEL_THINKING = 1 => Channel::Thinking,
-        /// What the model says about what it is doing.
+        /// The model's remarks on what it is doing.
         ASIDE_CHANNEL_NARRATION = 2 => Channel::Narration,
         /// Tool calls.
         ASIDE_CHANNEL_TOOL = 3 => Channel::Tool,
@@ -228,8 +228,8 @@ enumeration! {
         ASIDE_CAUSE_FORCED = 3 => Cause::Forced,
         /// The text of a tool call broke its grammar. No span ends with this cause.
         ASIDE_CAUSE_MALFORMED = 4 => Cause::Malformed,
-        /// The answer ended by itself inside a tool call, as the host has said with `aside_scanner_end_reason()`. No span ends with
-        /// this cause, nor a call that a call writer has written.
+        /// The answer ended by itself inside a tool call, as the host has said with `aside_scanner_end_reason()`. No span ends
+        /// with this cause, nor a call that a call writer has written.
         ASIDE_CAUSE_ENDED = 5 => Cause::Ended,
     }
 }
@@ -249,8 +249,8 @@ enumeration! {
         ASIDE_START_TOOL = 4 => Some(Start::Channel(Channel::Tool)),
         /// The stream begins inside a channel header, of a dialect that has headers.
         ASIDE_START_HEADER = 5 => Some(Start::Header),
-        /// For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a grammar
-        /// makes a model write them (`"tool_choice": "required"`).
+        /// For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a
+        /// grammar makes a model write them (`"tool_choice": "required"`).
         ASIDE_START_CALLS = 6 => Some(Start::Calls),
     }
 }
@@ -296,10 +296,11 @@ enumeration! {
     aside_not_whole: NotWhole {
         /// Its arguments, as they come. A call that breaks off stays as far as it was sent.
         ASIDE_NOT_WHOLE_TELL = 0 => NotWhole::Tell,
-        /// Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is text.
+        /// Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is
+        /// text.
         ASIDE_NOT_WHOLE_HOLD = 1 => NotWhole::Hold,
-        /// Nothing until the call is whole, or longer than may be held; from then on, its arguments as they come. A call that is held,
-        /// and is not whole or was repaired, is text.
+        /// Nothing until the call is whole, or longer than may be held; from then on, its arguments as they come. A call that
+        /// is held, and is not whole or was repaired, is text.
         ASIDE_NOT_WHOLE_TEXT = 2 => NotWhole::Text,
     }
 }
@@ -323,7 +324,8 @@ enumeration! {
         ASIDE_TOOL_ARGUMENTS_JSON = 0 => ToolArguments::Json,
         /// As keys and values, each between its two texts. A value is plain text, or JSON.
         ASIDE_TOOL_ARGUMENTS_TAGS = 1 => ToolArguments::Tags,
-        /// As elements inside each other: after the text that ends a value, the key and the text that ends a key follow once more.
+        /// As elements inside each other: after the text that ends a value, the key and the text that ends a key follow once
+        /// more.
         ASIDE_TOOL_ARGUMENTS_ELEMENTS = 2 => ToolArguments::Elements,
         /// As keys and values with `, ` between them. Values are Python literals. If there are texts around values, a string is
         /// written between these texts.
@@ -342,7 +344,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How a tag of another family, such as `<think>`, is read as the first thing of a stream but for blanks.
+    /// How a tag of another family, such as `<think>`, is read at the beginning of a stream, after blanks at most.
     aside_leading_tags: LeadingTags {
         /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
         ASIDE_LEADING_TAGS_DIALECT = 0 => LeadingTags::Dialect,
@@ -352,7 +354,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What a budget counts.
+    /// The unit of a budget.
     aside_budget_unit: BudgetUnit {
         /// Bytes.
         ASIDE_BUDGET_UNIT_BYTES = 0 => BudgetUnit::Bytes,
@@ -362,7 +364,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What a budget applies to.
+    /// The scope of a budget.
     aside_budget_scope: BudgetScope {
         /// Each thinking span has the whole budget.
         ASIDE_BUDGET_SCOPE_SPAN = 0 => BudgetScope::Span,
@@ -372,7 +374,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What a join does if a part contains a marker.
+    /// The treatment of a part that contains a marker, in a join.
     aside_markers: Markers {
         /// The call fails with `ASIDE_ERROR_JOIN`.
         ASIDE_MARKERS_REFUSE = 0 => Markers::Refuse,
@@ -394,7 +396,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What comes into a rewriter.
+    /// The kind of body that is fed to a rewriter.
     aside_body: Body {
         /// The first byte that is not white space decides. JSON begins with `{`, an event stream never does.
         ASIDE_BODY_UNKNOWN = 0 => Body::Unknown,
@@ -429,22 +431,22 @@ enumeration! {
 enumeration! {
     /// A set of the shapes in which servers send an answer, of which a rewriter makes one.
     ///
-    /// They are changed in chat completions, but for `ASIDE_SHAPE_CONTENT`, which applies to every format.
+    /// They are changed in chat completions, except for `ASIDE_SHAPE_CONTENT`, which applies to every format.
     aside_shapes: bits of Shapes {
-        /// None: what a server sends in another shape stays as it is.
+        /// None: other shapes that a server sends stay unchanged.
         ASIDE_SHAPE_NONE = 0 => NONE,
-        /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of `reasoning_details`,
-        /// is sent in the field `options.field`.
+        /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of
+        /// `reasoning_details`, is sent in the field `options.field`.
         ASIDE_SHAPE_FIELD = 1 => FIELD,
         /// Content that is a list of texts and thinking becomes a string, with the thinking in its field.
         ASIDE_SHAPE_LISTS = 2 => LISTS,
         /// A chunk of a stream with thinking and content becomes two, the thinking first.
         ASIDE_SHAPE_CHUNKS = 4 => CHUNKS,
-        /// The content after thinking that the server has split is split too: markers are removed, and a second thinking is moved.
-        /// In a chat's stream this includes `ASIDE_SHAPE_CHUNKS`.
+        /// The content after thinking that the server has split is split too: markers are removed, and a second thinking is
+        /// moved. In a chat's stream this includes `ASIDE_SHAPE_CHUNKS`.
         ASIDE_SHAPE_CONTENT = 8 => CONTENT,
-        /// All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no shape is
-        /// accepted.
+        /// All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
+        /// shape is accepted.
         ASIDE_SHAPE_ALL = 0x7FFF_FFFF => ALL,
     }
 }
@@ -454,14 +456,14 @@ enumeration! {
     aside_thinking: Thinking {
         /// It is sent.
         ASIDE_THINKING_KEEP = 0 => Thinking::Keep,
-        /// It is left out: that which is split here, and that of a server that splits it itself. An answer of thinking alone ends
-        /// with empty content, or is promoted.
+        /// It is left out: that which is split here, and that of a server that splits it itself. An answer of thinking alone
+        /// ends with empty content, or is promoted.
         ASIDE_THINKING_DROP = 1 => Thinking::Drop,
     }
 }
 
 enumeration! {
-    /// What the thinking becomes in the items of OpenAI Responses.
+    /// The form of the thinking in the items of OpenAI Responses.
     aside_responses_as: ResponsesAs {
         /// The content of a reasoning item, as `reasoning_text`: right for clients that send items back.
         ASIDE_RESPONSES_AS_REASONING_TEXT = 0 => ResponsesAs::ReasoningText,
@@ -471,7 +473,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// What a host does with a request.
+    /// How a host should treat a request.
     aside_hint: Hint {
         /// Send `Accept-Encoding: identity` to the server: no compressed answer can be read.
         ASIDE_HINT_IDENTITY = 1 => Hint::Identity,
@@ -503,7 +505,7 @@ enumeration! {
         /// Responses: the `summary` of a reasoning item, as `summary_text`.
         ASIDE_HISTORY_NAME_SUMMARY = 7 => history::Name::Summary,
         /// All formats: the text of the message, with the markers of `options.dialect`. A message for which that cannot be done
-        /// stays as it is.
+        /// stays unchanged.
         ASIDE_HISTORY_NAME_TEXT = 8 => history::Name::Text(_),
     }
 }
@@ -515,7 +517,7 @@ enumeration! {
         ASIDE_HISTORY_TURNS_ALL = 0 => Turns::All,
         /// Those since the last message of the user: the loop of tool calls that is running.
         ASIDE_HISTORY_TURNS_SINCE_USER = 1 => Turns::SinceUser,
-        /// None: all thinking goes out.
+        /// None: all thinking is removed.
         ASIDE_HISTORY_TURNS_NONE = 2 => Turns::None,
     }
 }
@@ -523,7 +525,7 @@ enumeration! {
 enumeration! {
     /// How an assistant message without thinking is changed.
     aside_history_missing: Missing {
-        /// Nothing: what is there stays.
+        /// Nothing: existing thinking stays.
         ASIDE_HISTORY_MISSING_LEAVE = 0 => Missing::Leave,
         /// An empty string under the name, if its value is a string; in Messages, an empty thinking block.
         ASIDE_HISTORY_MISSING_EMPTY = 1 => Missing::Empty,
@@ -535,7 +537,7 @@ enumeration! {
 enumeration! {
     /// How blocks and items are treated that a rewriter made, and the server did not.
     aside_history_made: Made {
-        /// They stay as they are.
+        /// They stay unchanged.
         ASIDE_HISTORY_MADE_KEEP = 0 => Made::Keep,
         /// In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
         /// turned off. In Responses, made items lose their `id`, and references to them are removed.

@@ -12,8 +12,8 @@ use super::status::{fail, fail_no_handle, fail_null, fail_unknown_model, fail_wi
 use crate::memory::{self, push};
 use crate::{Dialect, Start, ToolTrigger, dialect};
 
-/// A dialect: which bytes are markers, and of what. It never changes. From `aside_dialect_find()` (built in: never
-/// freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
+/// A dialect, which defines the byte sequences that are markers, and their effect. It never changes. From
+/// `aside_dialect_find()` (built in: never freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
 #[derive_ReprC]
 #[repr(opaque)]
 pub struct aside_dialect {
@@ -26,7 +26,7 @@ pub struct aside_dialect {
     built_in: bool,
 }
 
-/// Of one rule: its family, and what its tags stand for.
+/// The labels of one rule: its family, and the texts of its tags.
 struct RuleLabels {
     family: Vec<u8>,
     openers: Vec<Vec<u8>>,
@@ -199,8 +199,8 @@ pub unsafe extern "C" fn aside_dialect_find(name: *const c_char, len: size_t) ->
 ///
 /// Returns as `aside_dialect_find()`. If the model's prompt opens the thinking and that of its siblings does not (or
 /// the other way round), this is another handle than `aside_dialect_find()` returns for the same name: scanners that
-/// are made from it start as the model does. `aside_dialect_start()` returns that start. For a model that writes tool calls and no
-/// thinking, the dialect of the calls is found.
+/// are made from it start as the model does. `aside_dialect_start()` returns that start. For a model that writes tool calls and
+/// no thinking, the dialect of the calls is found.
 ///
 /// Returns NULL if no dialect is known for the model, or several fit equally well (`aside_last_status()` is
 /// `ASIDE_ERROR_UNKNOWN`). The message then names those, or the nearest known models with their dialects, or says that
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn aside_dialect_find_for_model(model: *const c_char, len:
     .cast_const()
 }
 
-/// What `aside_dialect_find_for_template()` found. Set all of it to zero, then `size`, and `dialects` with `capacity` if you
+/// The result of `aside_dialect_find_for_template()`. Set all of it to zero, then `size`, and `dialects` with `capacity` if you
 /// want to see all dialects that fit; later versions may add fields at the end.
 #[derive_ReprC]
 #[repr(C)]
@@ -265,11 +265,11 @@ const _: () = {
 /// template has, the first by name is found.
 ///
 /// NULL if there is none; `aside_last_status()` is then `ASIDE_ERROR_AMBIGUOUS` if several fit and the template does not
-/// tell them apart: the message names them, and `*found` is filled with them. `ASIDE_ERROR_UNKNOWN` if the template has the
-/// markers of none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`,
-/// `ASIDE_ERROR_MEMORY`. `*found` is not written after these.
+/// distinguish them: the message names them, and `*found` is filled with them. `ASIDE_ERROR_UNKNOWN` if the template has the
+/// markers of none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_MEMORY`.
+/// `*found` is not written after these.
 ///
-/// What was found for the last 64 templates of up to 64 KiB is kept, so that a host may ask with each request.
+/// The results for the last 64 templates of up to 64 KiB are cached, so that a host may ask with each request.
 ///
 /// Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects; there the process ends.
 #[ffi_export]
@@ -338,7 +338,7 @@ pub unsafe extern "C" fn aside_dialect_preload(names: *const c_char, len: size_t
     )
 }
 
-/// Frees a dialect from `aside_dialect_load()`. Scanners that were made from it go on: they keep what they need. Does
+/// Frees a dialect from `aside_dialect_load()`. Scanners that were made from it remain usable: they keep what they need. Does
 /// nothing for NULL and for built-in dialects.
 ///
 /// Threads: no other thread may be using this handle.
@@ -375,9 +375,9 @@ pub unsafe extern "C" fn aside_dialect_name(dialect: *const aside_dialect, len: 
     }
 }
 
-/// Returns the family of a rule of the dialect, as `ASIDE_KIND_OPEN` events number the rules: what the span or header names
-/// in the file as its family, or else the dialect's name. UTF-8, with a NUL at its end. `*len` becomes its length
-/// without the NUL; `len` may be NULL.
+/// Returns the family of a rule of the dialect, as `ASIDE_KIND_OPEN` events number the rules: the family that the span or
+/// header has in the file, or else the dialect's name. UTF-8, with a NUL at its end. `*len` becomes its length without the NUL;
+/// `len` may be NULL.
 ///
 /// The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
 /// rule (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
@@ -391,8 +391,8 @@ pub unsafe extern "C" fn aside_dialect_family(
     unsafe { c_word_of(dialect, rule, |labels| Some(&labels.family), len) }
 }
 
-/// Returns what an `ASIDE_KIND_OPEN` event's rule and tag stand for, as the dialect's file has it: the literal, the tag's
-/// name, the fence's info string, the beginning of the header (the first one, if a header begins with none). UTF-8,
+/// Returns the text that an `ASIDE_KIND_OPEN` event's rule and tag identify, as the dialect's file has it: the literal, the
+/// tag's name, the fence's info string, the beginning of the header (the first one, if a header begins with none). UTF-8,
 /// with a NUL at its end. `*len` becomes its length without the NUL; `len` may be NULL.
 ///
 /// The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such

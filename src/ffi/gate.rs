@@ -1,4 +1,4 @@
-//! Which answers are for a rewriter, for C: what HTTP says comes as bytes, and nothing is kept.
+//! Which answers are for a rewriter, for C: the HTTP facts are passed as bytes, and nothing is kept.
 
 use std::mem::offset_of;
 
@@ -17,8 +17,8 @@ fn status(body: impl FnOnce() -> Result<aside_status, aside_status>) -> aside_st
     guard(|status| status, || body().unwrap_or_else(|status| status))
 }
 
-/// What HTTP says of a request and its answer, as far as it is known. Set all of it to zero, then `size`; later versions may
-/// add fields at the end. Texts are as they came; `len` is 0 where there is none.
+/// The HTTP facts about a request and its answer, as far as they are known. Set all of it to zero, then `size`; later versions
+/// may add fields at the end. Texts are verbatim; `len` is 0 where there is none.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -53,7 +53,7 @@ const _: () = {
 /// Reads the caller's exchange.
 ///
 /// # Safety
-/// `exchange` is NULL or as large as it says; its texts are there during `'a`.
+/// `exchange` is NULL or as large as it says; its texts are valid during `'a`.
 unsafe fn exchange<'a>(exchange: *const aside_exchange) -> Result<Exchange<'a>, aside_status> {
     // SAFETY: the caller's promise; the struct is made of plain numbers, and of pointers that may be NULL.
     unsafe {
@@ -69,7 +69,8 @@ unsafe fn exchange<'a>(exchange: *const aside_exchange) -> Result<Exchange<'a>, 
     }
 }
 
-/// Finds whether an answer is for a rewriter, and what its body is, before the body comes. `exchange->method` is not read.
+/// Finds whether an answer is for a rewriter, and the kind of its body, before the body arrives. `exchange->method` is not
+/// read.
 ///
 /// An answer is for a rewriter if its status is 200; its encoding is absent, blank or `identity`; its media type is
 /// `text/event-stream`, `application/json`, `application/x-ndjson` or `application/jsonl`, with any parameters; and its
@@ -78,14 +79,14 @@ unsafe fn exchange<'a>(exchange: *const aside_exchange) -> Result<Exchange<'a>, 
 ///
 /// Returns `ASIDE_OK` and writes an `ASIDE_BODY_` value for `options.body` to `*body`. The host then removes the headers
 /// `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`, feeds the body, and calls `aside_rewriter_finish()`
-/// at its end. Returns `ASIDE_NONE` if the answer is to pass as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+/// at its end. Returns `ASIDE_NONE` if the answer is to pass unchanged; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: it allocates nothing.
 #[ffi_export]
 pub unsafe extern "C" fn aside_rewriter_wants(exchange: *const aside_exchange, body: *mut aside_body) -> aside_status {
     status(|| {
-        // SAFETY: the caller promises a struct as large as it says, with texts that are there.
+        // SAFETY: the caller promises a struct as large as it says, with texts that are valid.
         let exchange = unsafe { self::exchange(exchange)? };
         if body.is_null() {
             return Err(fail_null("body"));
@@ -97,7 +98,7 @@ pub unsafe extern "C" fn aside_rewriter_wants(exchange: *const aside_exchange, b
     })
 }
 
-/// Finds what a host does with a request whose answer may be for a rewriter. Of `*exchange`, only `method`, `path` and
+/// Finds how a host should treat a request whose answer may be for a rewriter. Of `*exchange`, only `method`, `path` and
 /// `formats` are read: the answer has not come yet.
 ///
 /// Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
@@ -108,7 +109,7 @@ pub unsafe extern "C" fn aside_rewriter_wants(exchange: *const aside_exchange, b
 #[ffi_export]
 pub unsafe extern "C" fn aside_request_hint(exchange: *const aside_exchange, hint: *mut aside_hint) -> aside_status {
     status(|| {
-        // SAFETY: the caller promises a struct as large as it says, with texts that are there.
+        // SAFETY: the caller promises a struct as large as it says, with texts that are valid.
         let exchange = unsafe { self::exchange(exchange)? };
         if hint.is_null() {
             return Err(fail_null("hint"));
@@ -122,12 +123,12 @@ pub unsafe extern "C" fn aside_request_hint(exchange: *const aside_exchange, hin
 
 /// Finds the model that a request asks for, to choose a dialect by: the first member `model` of the JSON object that
 /// `body` is. `body` has all `len` bytes that have come so far: a host calls this after each piece, with all of them
-/// again, until it knows, and keeps 64 KiB at most. What comes after the model is not read.
+/// again, until it knows, and keeps 64 KiB at most. Text after the model is not read.
 ///
-/// Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while it
-/// cannot be told; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than
-/// `room`, or is not UTF-8. `model` may be changed then. Returns `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
-/// `ASIDE_ERROR_PANIC`. `model` must not be memory of `body`; it may be NULL if `room` is 0.
+/// Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while the model is
+/// not known yet; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than
+/// `room`, or is not UTF-8. `model` may be changed then. Returns `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
+/// `model` must not be memory of `body`; it may be NULL if `room` is 0.
 ///
 /// Memory: it allocates nothing.
 #[ffi_export]
@@ -164,11 +165,12 @@ pub unsafe extern "C" fn aside_request_model(
     })
 }
 
-/// Finds whether a request wants the thinking in its answer, for `aside_rewriter_options.thinking`. Of `*exchange`, only `path` is read;
-/// `body` is the whole body of the request.
+/// Finds whether a request wants the thinking in its answer, for `aside_rewriter_options.thinking`. Of `*exchange`, only `path`
+/// is read; `body` is the whole body of the request.
 ///
-/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is one of
-/// Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object, wants it.
+/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it
+/// is a Messages request without `thinking`, or with `thinking` that is `disabled`. Any other, and a body that is not a JSON
+/// object, wants it.
 ///
 /// Returns `ASIDE_OK` and writes an `ASIDE_THINKING_` value to `*thinking`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
@@ -182,7 +184,7 @@ pub unsafe extern "C" fn aside_request_thinking(
     thinking: *mut aside_thinking,
 ) -> aside_status {
     status(|| {
-        // SAFETY: the caller promises a struct as large as it says, with texts that are there.
+        // SAFETY: the caller promises a struct as large as it says, with texts that are valid.
         let exchange = unsafe { self::exchange(exchange)? };
         // SAFETY: the caller promises as many bytes as it says.
         let body = unsafe { bytes(body, len, "body")? };

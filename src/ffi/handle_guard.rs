@@ -13,8 +13,8 @@ pub(super) const READY: i32 = 0;
 /// The state of a handle that a call is inside of.
 pub(super) const BUSY: i32 = 1;
 
-/// The re-entrancy and poisoning guard of a handle, with what the handle holds. The order matters: a scanner's state is read
-/// together with what comes first in it.
+/// The re-entrancy and poisoning guard of a handle, with the contents of the handle. The order matters: a scanner's state is
+/// read together with its first fields.
 #[repr(C)]
 pub(super) struct HandleGuard<T> {
     /// `READY`, `BUSY` or the failure that it is in.
@@ -27,11 +27,11 @@ impl<T> HandleGuard<T> {
         HandleGuard { state: AtomicI32::new(READY), inner: UnsafeCell::new(inner) }
     }
 
-    /// Runs `body` as the only call inside the handle, if `may` accepts its state. Of two threads that try at once, one gets in,
-    /// and it sees all that the call before it has written.
+    /// Runs `body` as the only call inside the handle, if `may` accepts its state. If two threads try at once, one gets in, and
+    /// it sees everything that the call before it has written.
     ///
     /// # Safety
-    /// What is inside is used by calls that the state let in, and by nobody else.
+    /// Only calls that the state let in use the contents.
     #[inline]
     pub(super) unsafe fn enter(
         &self,
@@ -86,8 +86,8 @@ impl<T> HandleGuard<T> {
         self.state.fetch_update(Acquire, Relaxed, |state| (state != BUSY && may(state)).then_some(BUSY))
     }
 
-    /// Returns whether a call is inside, for what frees the handle. If none is, none can enter any more, not even from what is
-    /// released with the handle.
+    /// Returns whether a call is inside, for functions that free the handle. If none is, none can enter any more, not even from
+    /// what is released with the handle.
     pub(super) fn close(&self) -> bool {
         self.claim(|_| true).is_err()
     }
@@ -105,7 +105,7 @@ pub(super) fn is_ready(state: i32) -> bool {
     state == READY
 }
 
-/// Lets in calls that look or take: what was there before memory ran out is still valid.
+/// Lets in calls that look or take: data from before memory ran out is still valid.
 pub(super) fn is_whole(state: i32) -> bool {
     state == READY || state == ASIDE_ERROR_MEMORY
 }
@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    /// What two threads have at once, as C's threads have a handle.
+    /// A handle that two threads use at once, as threads in C may.
     struct Shared(HandleGuard<u64>);
 
     // SAFETY: the test gets in through the guard alone, which is what it is about.

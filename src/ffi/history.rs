@@ -90,7 +90,7 @@ fn format(number: aside_formats) -> Result<Format, aside_status> {
 /// Returns the caller's options.
 ///
 /// # Safety
-/// `options` is NULL or as large as it says; its dialect is NULL or there.
+/// `options` is NULL or as large as it says; its dialect is NULL or valid.
 unsafe fn read(options: *const aside_history_options) -> Result<Options, aside_status> {
     // SAFETY: the caller's promise; the struct is made of plain numbers and a pointer that may be NULL.
     let given = unsafe { read_sized(options, "options") }?;
@@ -106,7 +106,7 @@ unsafe fn read(options: *const aside_history_options) -> Result<Options, aside_s
         ASIDE_HISTORY_NAME_PARTS => Name::Parts,
         ASIDE_HISTORY_NAME_REASONING_TEXT => Name::ReasoningText,
         ASIDE_HISTORY_NAME_SUMMARY => Name::Summary,
-        // SAFETY: the caller promises a dialect that is NULL or there.
+        // SAFETY: the caller promises a dialect that is NULL or valid.
         ASIDE_HISTORY_NAME_TEXT => match unsafe { given.dialect.as_ref() } {
             Some(dialect) => Name::Text(dialect.dialect.clone()),
             None => return Err(fail_null("options->dialect")),
@@ -127,8 +127,8 @@ unsafe fn read(options: *const aside_history_options) -> Result<Options, aside_s
 }
 
 /// Rewrites the history of a request, so that the server finds the thinking of earlier turns where it reads it. `body` has all
-/// `len` bytes of the request. All that the options do not name stays as it came, byte for byte; a body that is not read comes back
-/// as it is, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
+/// `len` bytes of the request. All that the options do not name stays unchanged, byte for byte; a body that is not read comes
+/// back as it is, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
 ///
 /// The host writes `Content-Length` again, and any digest or signature of the body.
 ///
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn aside_history_rewrite(
     out_len: *mut size_t,
 ) -> *mut c_char {
     let rewrite = || {
-        // SAFETY: the caller promises options as large as they say, with a dialect that is there.
+        // SAFETY: the caller promises options as large as they say, with a dialect that is valid.
         let options = unsafe { read(options) }?;
         // SAFETY: the caller promises as many bytes as it says.
         let body = unsafe { bytes(body, len, "body") }?;
@@ -230,7 +230,7 @@ unsafe fn fill(
     guard(|status| status, || fill().unwrap_or_else(|status| status))
 }
 
-/// Fills `*options` with what a built-in server reads in requests of a format. `name` has `len` bytes and needs no NUL. Set
+/// Fills `*options` for a built-in server and requests of a format. `name` has `len` bytes and needs no NUL. Set
 /// `options->size` before the call.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_NONE` if requests of that format need no change, and `*options` is as it was;
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn aside_history_server_find(
     }
 }
 
-/// Fills `*options` with what the text of a server file says of requests of a format. `toml` has `len` bytes and needs no NUL.
+/// Fills `*options` from the text of a server file, for requests of a format. `toml` has `len` bytes and needs no NUL.
 /// Set `options->size` before the call.
 ///
 /// Returns as `aside_history_server_find()`, but `ASIDE_ERROR_DIALECT` with a message that names line and key if the file has an

@@ -106,7 +106,7 @@ pub(super) unsafe fn read_sized<T: Versioned>(from: *const T, what: &str) -> Res
             format_args!("{what} has a field set that this version does not know"),
         ));
     }
-    // SAFETY: both have that many bytes; what is not copied is zero, as a T may be.
+    // SAFETY: both have that many bytes; bytes that are not copied are zero, as a T may be.
     unsafe {
         let mut value = std::mem::zeroed::<T>();
         ptr::copy_nonoverlapping(given.as_ptr(), (&raw mut value).cast(), given.len().min(size_of::<T>()));
@@ -150,7 +150,7 @@ pub(super) unsafe fn free<T>(handle: *mut T, is_busy: impl FnOnce(&T) -> bool) {
 /// Makes a Box, or returns None if there is no memory, instead of aborting.
 pub(super) fn try_box<T>(value: T) -> Option<Box<T>> {
     let boxed = memory::try_box(value).ok()?;
-    // SAFETY: an array of one value has the value's layout, so the memory is what a Box of the value owns.
+    // SAFETY: an array of one value has the value's layout, so the memory is that of a Box of the value.
     Some(unsafe { Box::from_raw(Box::into_raw(boxed).cast::<T>()) })
 }
 
@@ -179,7 +179,7 @@ mod tests {
         number: u64,
     }
 
-    /// Of a library that has added a field.
+    /// The struct of a library that has added a field.
     #[repr(C)]
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct New {

@@ -1,5 +1,5 @@
-//! The C ABI: thin functions over the crate's own API, and the only unsafe code but for the search by vectors. It must hold no
-//! logic of its own: what C can do, Rust can.
+//! The C ABI: thin functions over the crate's own API, and the only unsafe code except the search by vectors. It must not
+//! contain any logic: whatever C can do, Rust can.
 //!
 //! Every entry catches panics or cannot panic, checks its pointers, and takes integers where C has enumerations. The doc
 //! comments are those of the headers in `include`, which `tests/header` writes.

@@ -7,7 +7,7 @@ use super::status::fail_with;
 use crate::Start;
 use crate::sse::{Formats, Shapes};
 
-/// Returns the value that a number stands for. `what` is where the number is.
+/// Returns the value of a number. `what` names the place of the number.
 pub(super) fn value<T: FromNumber>(number: u32, what: &str) -> Result<T, aside_status> {
     T::from_number(number).ok_or_else(|| {
         let family = UpperCase(T::TYPE);
@@ -24,14 +24,14 @@ impl Display for UpperCase {
     }
 }
 
-/// `ASIDE_FORMAT_` bits; 0 is all.
+/// Reads `ASIDE_FORMAT_` bits; 0 means all.
 pub(super) fn formats(bits: aside_formats) -> Result<Formats, aside_status> {
     Formats::from_bits(bits).ok_or_else(|| {
         fail_with(ASIDE_ERROR_OPTION, format_args!("formats {bits} has a bit that is not an ASIDE_FORMAT_ value"))
     })
 }
 
-/// `ASIDE_SHAPE_` bits.
+/// Reads `ASIDE_SHAPE_` bits.
 pub(super) fn shapes(bits: aside_shapes) -> Result<Shapes, aside_status> {
     Shapes::from_bits(bits).ok_or_else(|| {
         fail_with(ASIDE_ERROR_OPTION, format_args!("normalise {bits} has a bit that is not an ASIDE_SHAPE_ value"))
@@ -43,7 +43,7 @@ pub(super) fn limit(number: u64) -> Option<usize> {
     (number > 0).then(|| usize::try_from(number).unwrap_or(usize::MAX))
 }
 
-/// Writes what is open where a stream starts, for a caller that asked for it.
+/// Writes the span that is open where a stream starts, for a caller that asked for it.
 ///
 /// # Safety
 /// `out` is NULL or may be written; it need not be aligned.

@@ -35,11 +35,11 @@ pub struct aside_rewriter {
 pub struct aside_rewriter_options {
     /// `sizeof(aside_rewriter_options)` of the caller's header.
     pub size: size_t,
-    /// What is open at the first byte of each choice's text.
+    /// The span that is open at the first byte of each choice's text.
     pub start: aside_start,
-    /// What the field for the thinking is called.
+    /// The name of the field for the thinking.
     pub field: aside_field,
-    /// What comes in.
+    /// The kind of body that is fed.
     pub body: aside_body,
     /// 1: nothing is split, and the output is the input. 0: the text is split.
     pub off: u32,
@@ -62,27 +62,28 @@ pub struct aside_rewriter_options {
     pub calls_in_thinking: aside_calls_in_thinking,
     /// The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: all.
     pub formats: aside_formats,
-    /// What the thinking becomes in the items of OpenAI Responses.
+    /// The form of the thinking in the items of OpenAI Responses.
     pub responses_as: aside_responses_as,
-    /// 1: mend in a stream of events what makes clients fail or lose text: empty `data:` lines, comments inside an event,
-    /// an object over several lines, chunks without `choices`, and more. 0: all of that passes as it came.
+    /// 1: mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments inside an event,
+    /// an object over several lines, chunks without `choices`, and more. 0: all of them pass unchanged.
     pub repair: u32,
-    /// 1: send the thinking once more as content if an answer ends by itself and has neither content nor a call. 0: do
+    /// 1: send the thinking again as content if an answer ends by itself and has neither content nor a call. 0: do
     /// not.
     pub promote_empty: u32,
-    /// 1: chat completions, completions and Ollama's lines go out as one chunk for each that came, the thinking before the
+    /// 1: chat completions, completions and Ollama's lines are sent as one chunk for each received one, the thinking before the
     /// content, for clients that count them. 0: each chunk has text for one field.
     pub merge: u32,
-    /// The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a list
-    /// may take some 40 times as much. 0: 4 MiB.
+    /// The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a
+    /// list may take some 40 times as much. 0: 4 MiB.
     pub max_tools: u64,
-    /// 1: leave thinking that is only guessed to be some as it is. 0: if an answer ends by itself in the thinking in which the
-    /// dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it once more as
-    /// content, and a body as content alone.
+    /// 1: leave guessed thinking unchanged. 0: if an answer ends by itself in the thinking in which the
+    /// dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it again
+    /// as content, and a body as content alone.
     pub keep_guessed: u32,
-    /// How the rewriter reads a tag that is not the dialect's own as the first thing of a text.
+    /// How the rewriter reads a tag that is not the dialect's own at the beginning of a text.
     pub leading_tags: aside_leading_tags,
-    /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls only.
+    /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
+    /// only.
     pub not_whole: aside_not_whole,
     /// With `calls`, how a call of a tool that is not in `tools` is treated.
     pub unknown_tool: aside_unknown_tool,
@@ -90,25 +91,26 @@ pub struct aside_rewriter_options {
     pub implied_end: aside_implied_end,
     /// 1: with `calls`, mend arguments as `aside_call_writer_options.repair_arguments` does. 0: leave them.
     pub repair_arguments: u32,
-    /// With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later ones
-    /// stay text. 0: 1,024, and never more.
+    /// With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later
+    /// ones stay text. 0: 1,024, and never more.
     pub max_calls: u64,
-    /// With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of this tool,
-    /// as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL: none.
+    /// With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of
+    /// this tool, as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL:
+    /// none.
     pub start_call: aside_bytes,
     /// The shapes of servers' answers of which one is made, as `ASIDE_SHAPE_` bits. 0: none.
     pub normalise: aside_shapes,
     /// Whether the thinking is sent.
     pub thinking: aside_thinking,
-    /// 1: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid of
-    /// them. 0: their signatures are empty, and their ids begin with `rs_`.
+    /// 1: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be
+    /// rid of them. 0: their signatures are empty, and their ids begin with `rs_`.
     pub label: u32,
     /// 0.
     pub reserved: u32,
 }
 
-/// What a rewriter has counted, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at the
-/// end.
+/// The counts of a rewriter, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at
+/// the end.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -117,7 +119,7 @@ pub struct aside_rewriter_stats {
     pub size: size_t,
     /// Events that have data, lines of JSON, and bodies that were read whole.
     pub events: u64,
-    /// Those of them that went out changed, or with chunks before them.
+    /// The number of them that were sent changed, or with chunks before them.
     pub changed: u64,
     /// Chunks and events that were written in addition to those that came.
     pub added: u64,
@@ -125,13 +127,13 @@ pub struct aside_rewriter_stats {
     pub repaired: u64,
     /// Events and bodies that passed unread because they were longer than `options.max_event`.
     pub too_long: u64,
-    /// JSON objects that passed unread because they are of no format that is read, nor an error.
+    /// JSON objects that passed unread because they are neither in a format that is read nor an error.
     pub unread: u64,
     /// Answers whose thinking was to be sent as content too, and was too long for that.
     pub unpromoted: u64,
     /// Events that repeat a whole text and lack some of it, because that text was longer than `options.max_event`.
     pub truncated: u64,
-    /// Bytes of text that were sent as thinking. What a server splits itself is not counted.
+    /// Bytes of text that were sent as thinking. Text that a server splits itself is not counted.
     pub thinking_bytes: u64,
     /// Bytes of text that were sent as content.
     pub content_bytes: u64,
@@ -170,7 +172,7 @@ const _: () = {
     assert!(aside_rewriter_stats::FIRST == 112);
 };
 
-/// What a rewriter's handle holds.
+/// The contents of a rewriter's handle.
 struct Stream {
     rewriter: Rewriter,
     /// The output of the last call, which C borrows.
@@ -197,14 +199,14 @@ unsafe fn enter(
     if rewriter.is_null() {
         return fail_no_handle("rewriter");
     }
-    // SAFETY: it is there, and only calls that have entered use the stream.
+    // SAFETY: it is valid, and only calls that have entered use the stream.
     unsafe { (*rewriter).guard.enter(may, body) }
 }
 
-/// Calls the rewriter with its empty output, and points C to what that holds after it.
+/// Calls the rewriter with its empty output, and points C to the contents of that output afterwards.
 ///
 /// # Safety
-/// `rewriter` is NULL or there; `out` is NULL or may be written.
+/// `rewriter` is NULL or valid; `out` is NULL or may be written.
 unsafe fn rewrite(
     rewriter: *mut aside_rewriter,
     out: *mut aside_bytes,
@@ -229,7 +231,7 @@ unsafe fn rewrite(
     unsafe { enter(rewriter, is_ready, body) }
 }
 
-/// The caller's options, whichever version of the struct they are, and its `max_tools`.
+/// Reads the caller's options, in any version of the struct, and its `max_tools`.
 ///
 /// # Safety
 /// `options` is NULL or has as many bytes as its `size` says; its text is as long as it says.
@@ -340,9 +342,9 @@ pub unsafe extern "C" fn aside_rewriter_free(rewriter: *mut aside_rewriter) {
 }
 
 /// Sets by which dialect the next stream is read, and where it starts, before its first byte. `dialect` may be NULL: the
-/// rewriter's own. `start` is an `ASIDE_START_` value, what is open at the first byte of each choice's text;
+/// rewriter's own. `start` is an `ASIDE_START_` value, the span that is open at the first byte of each choice's text;
 /// `ASIDE_START_DEFAULT` is the dialect's own start, whatever `options.start` is. For hosts that learn the model, or
-/// whether it thinks, from the request, and for what `aside_dialect_find_for_template()` finds. Finishing or resetting the
+/// whether it thinks, from the request, and for results of `aside_dialect_find_for_template()`. Finishing or resetting the
 /// rewriter restores its own dialect and start. The dialect may be freed after the call.
 ///
 /// A dialect that could not be found is NULL too: check for that before this call.
@@ -364,7 +366,7 @@ pub unsafe extern "C" fn aside_rewriter_use_dialect(
         Ok(start) => stream.rewriter.use_dialect(dialect, start).map_or_else(failed, |()| ASIDE_OK),
         Err(status) => status,
     };
-    // SAFETY: the caller promises a rewriter that is NULL or there.
+    // SAFETY: the caller promises a rewriter that is NULL or valid.
     unsafe { enter(rewriter, is_ready, body) }
 }
 
@@ -383,7 +385,7 @@ pub unsafe extern "C" fn aside_rewriter_use_tools(
     tools: *const c_char,
     len: size_t,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, and a rewriter that is NULL or there.
+    // SAFETY: the caller promises `len` bytes, and a rewriter that is NULL or valid.
     unsafe {
         enter(rewriter, is_ready, |stream| match self::tools(aside_bytes { at: tools, len }, stream.max_tools, "") {
             Ok(tools) => stream.rewriter.use_tools(tools).map_or_else(failed, |()| ASIDE_OK),
@@ -397,8 +399,8 @@ pub unsafe extern "C" fn aside_rewriter_use_tools(
 /// rewriter restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must
 /// not be memory of the rewriter.
 ///
-/// `*start` becomes an `ASIDE_START_` value, what is open at the first byte of each choice's text; `start` may be NULL.
-/// It is written on success only.
+/// `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte of each choice's text; `start` may be
+/// NULL. It is written on success only.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
 /// has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in
@@ -423,7 +425,7 @@ pub unsafe extern "C" fn aside_rewriter_start_from_prompt(
         }
         Err(error) => failed(error),
     };
-    // SAFETY: a rewriter that is NULL or there, as the caller promises.
+    // SAFETY: a rewriter that is NULL or valid, as the caller promises.
     unsafe { enter(rewriter, is_ready, body) }
 }
 
@@ -437,10 +439,9 @@ pub unsafe extern "C" fn aside_rewriter_start_from_prompt(
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read pass unchanged;
 /// that is not an error.
 ///
-/// Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for
-/// chunks that one event becomes; by what is held back of each of at most 128 choices, up to twice
-/// `aside_dialect_max_hold()`. The output may be 150 times as long as the input, if each event has many choices and a long
-/// `id`.
+/// Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for chunks that
+/// one event becomes; by the bytes that are held back of each of at most 128 choices, up to twice `aside_dialect_max_hold()`.
+/// The output may be 150 times as long as the input, if each event has many choices and a long `id`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_rewriter_feed(
     rewriter: *mut aside_rewriter,
@@ -448,7 +449,7 @@ pub unsafe extern "C" fn aside_rewriter_feed(
     len: size_t,
     out: *mut aside_bytes,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a rewriter that is there, and an output that may be written.
+    // SAFETY: the caller promises `len` bytes, a rewriter that is valid, and an output that may be written.
     unsafe {
         match bytes(buf, len, "buf") {
             Ok(chunk) => rewrite(rewriter, out, |rewriter, out| rewriter.feed(chunk, out)),
@@ -457,24 +458,24 @@ pub unsafe extern "C" fn aside_rewriter_feed(
     }
 }
 
-/// Ends the stream. `*out` becomes what was held back: an event without the blank line after it, text that might have
-/// become a marker. The rewriter is then reset, except for what `aside_rewriter_get_stats()` reports, and the next feed begins
-/// a new stream.
+/// Ends the stream. `*out` becomes the bytes that were held back: an event without the blank line after it, text that might
+/// have become a marker. The rewriter is then reset, except for the counts of `aside_rewriter_get_stats()`, and the next feed
+/// begins a new stream.
 ///
 /// Returns as `aside_rewriter_feed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_rewriter_finish(rewriter: *mut aside_rewriter, out: *mut aside_bytes) -> aside_status {
-    // SAFETY: the caller promises a rewriter that is there, and an output that may be written.
+    // SAFETY: the caller promises a rewriter that is valid, and an output that may be written.
     unsafe { rewrite(rewriter, out, |rewriter, out| rewriter.finish(out)) }
 }
 
-/// Resets the rewriter: drops what is held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that C
-/// has borrowed from it is no longer valid.
+/// Resets the rewriter: drops the bytes that are held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that
+/// C has borrowed from it is no longer valid.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_rewriter_reset(rewriter: *mut aside_rewriter) -> aside_status {
-    // SAFETY: the caller promises a rewriter that is NULL or there, and only calls that have entered use the stream.
+    // SAFETY: the caller promises a rewriter that is NULL or valid, and only calls that have entered use the stream.
     unsafe {
         let Some(handle) = rewriter.as_ref() else { return fail_no_handle("rewriter") };
         handle.guard.renew(|stream| {
@@ -484,8 +485,8 @@ pub unsafe extern "C" fn aside_rewriter_reset(rewriter: *mut aside_rewriter) -> 
     }
 }
 
-/// Fills `*stats` with what the rewriter has counted since it was made or last reset, and with how much it holds now. Set
-/// `stats->size` to `sizeof(aside_rewriter_stats)` before. It works after `ASIDE_ERROR_MEMORY` too.
+/// Fills `*stats` with the rewriter's counts since it was made or last reset, and with the number of bytes that it holds now.
+/// Set `stats->size` to `sizeof(aside_rewriter_stats)` before. It works after `ASIDE_ERROR_MEMORY` too.
 ///
 /// Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 ///
@@ -500,7 +501,7 @@ pub unsafe extern "C" fn aside_rewriter_get_stats(
         Ok(size) => size,
         Err(status) => return status,
     };
-    // SAFETY: NULL or there, as the caller promises; `stats` may be written as far as its size says.
+    // SAFETY: NULL or valid, as the caller promises; `stats` may be written as far as its size says.
     unsafe {
         enter(rewriter, is_whole, |stream| {
             fill_sized(stats, size, record(&stream.rewriter.stats(), size));

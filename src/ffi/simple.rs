@@ -1,4 +1,5 @@
-//! The calls for a whole text at once: what most hosts need, so none of them asks for a handle but the dialect.
+//! The functions for a whole text at once: most hosts need only these, so none of them requires a handle other than the
+//! dialect.
 
 use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
@@ -11,7 +12,7 @@ use super::numbers::value;
 use super::status::{fail, fail_no_handle, fail_null, fail_with};
 use crate::{Dialect, JoinCall, JoinError, JoinOptions};
 
-/// Returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends. `text`
+/// Returns the content of a whole text, which is meant for the reader, with ASCII white space trimmed at both ends. `text`
 /// has `len` bytes.
 ///
 /// The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
@@ -24,7 +25,7 @@ pub unsafe extern "C" fn aside_strip(
     len: size_t,
     out_len: *mut size_t,
 ) -> *mut c_char {
-    // SAFETY: the caller promises `len` bytes, a dialect that is NULL or there, and a length that may be written.
+    // SAFETY: the caller promises `len` bytes, a dialect that is NULL or valid, and a length that may be written.
     unsafe {
         make(dialect, out_len, |dialect| {
             let text = bytes(text, len, "text")?;
@@ -46,7 +47,7 @@ pub struct aside_join_call {
     pub id: aside_bytes,
 }
 
-/// What `aside_join()` joins. Set all of it to zero, then `size`; later versions may add fields at the end.
+/// The parts that `aside_join()` joins. Set all of it to zero, then `size`; later versions may add fields at the end.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -63,14 +64,14 @@ pub struct aside_join_options {
     pub call_count: size_t,
     /// `sizeof(aside_join_call)` of the caller's header, if there are calls.
     pub call_size: size_t,
-    /// What is open where the text begins; give the same start to the scanner that splits the text:
+    /// The span that is open where the text begins; give the same start to the scanner that splits the text:
     /// `ASIDE_START_DEFAULT`, `ASIDE_START_CONTENT`, `ASIDE_START_HEADER`, or `ASIDE_START_THINKING`, for which no opener
     /// is written.
     pub start: aside_start,
-    /// What to do if a part contains what would be read as a marker: `ASIDE_MARKERS_REFUSE` or `ASIDE_MARKERS_ESCAPE`.
-    /// Escaping changes a part only where it must, as `aside_escape()` does; where that is not enough, U+200B is put
-    /// before and after the part, and thinking in a code fence gets its lines of fences broken and a line end. The text
-    /// then splits back into the escaped parts.
+    /// The treatment of a part that contains a marker: `ASIDE_MARKERS_REFUSE` or
+    /// `ASIDE_MARKERS_ESCAPE`. Escaping changes a part only where it must, as `aside_escape()` does; where that is not enough,
+    /// U+200B is put before and after the part, and thinking in a code fence gets its lines of fences broken and a line end.
+    /// The text then splits back into the escaped parts.
     pub markers: aside_markers,
 }
 
@@ -78,7 +79,7 @@ impl Versioned for aside_join_options {
     const FIRST: usize = size_of::<size_t>();
 }
 
-// What is in a layout never moves; C checks the same in tests/c/layout.c.
+// The fields of a layout never move; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_join_call 48: name 0, arguments 16, id 32);
@@ -92,18 +93,18 @@ const _: () = {
 /// value holds the text that ends it, no text means the call.
 ///
 /// The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
-/// `aside_last_status()` is then `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or the call and what
-/// of it cannot be written, or says what the dialect does not write (no text is joined from `ASIDE_START_NARRATION` and
-/// `ASIDE_START_TOOL`); `ASIDE_ERROR_OPTION`, also for a start that the dialect does not have and a text of a call that
-/// is not UTF-8; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
-/// `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
+/// `aside_last_status()` is then `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or the call and its part
+/// that cannot be written, or the form that the dialect does not write (no text is joined from `ASIDE_START_NARRATION` and
+/// `ASIDE_START_TOOL`); `ASIDE_ERROR_OPTION`, also for a start that the dialect does not have and a text of a call that is not
+/// UTF-8; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. `*out_len`
+/// is written on success only.
 #[ffi_export]
 pub unsafe extern "C" fn aside_join(
     dialect: *const aside_dialect,
     options: *const aside_join_options,
     out_len: *mut size_t,
 ) -> *mut c_char {
-    // SAFETY: the caller promises a dialect that is NULL or there, options as large as they say with texts and calls that
+    // SAFETY: the caller promises a dialect that is NULL or valid, options as large as they say with texts and calls that
     // are there, and a length that may be written.
     unsafe {
         make(dialect, out_len, |dialect| {
@@ -141,7 +142,7 @@ pub unsafe extern "C" fn aside_escape(
     len: size_t,
     out_len: *mut size_t,
 ) -> *mut c_char {
-    // SAFETY: the caller promises `len` bytes, a dialect that is NULL or there, and a length that may be written.
+    // SAFETY: the caller promises `len` bytes, a dialect that is NULL or valid, and a length that may be written.
     unsafe {
         make(dialect, out_len, |dialect| {
             let text = bytes(text, len, "text")?;
@@ -153,7 +154,7 @@ pub unsafe extern "C" fn aside_escape(
 /// Returns to C the text that `body` makes with a dialect.
 ///
 /// # Safety
-/// `dialect` is NULL or there; the length is NULL or may be written.
+/// `dialect` is NULL or valid; the length is NULL or may be written.
 unsafe fn make(
     dialect: *const aside_dialect,
     out_len: *mut size_t,

@@ -1,6 +1,6 @@
-//! How a failure is reported: its status is returned, and its message stays in this thread for `aside_last_error`. To report a
-//! failure must never allocate, because memory may be what ran out. Nor may it cost much where requests make it happen: the
-//! message for a model that is not known is written when it is asked for.
+//! How a failure is reported: its status is returned, and its message stays in this thread for `aside_last_error`. Reporting a
+//! failure must never allocate, because memory may have run out. It must not be expensive either where requests cause it: the
+//! message for an unknown model is written only when it is asked for.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -24,7 +24,7 @@ struct LastError {
     is_of_handle: bool,
 }
 
-/// What the message is.
+/// The message.
 enum Said {
     Sentence(&'static CStr),
     /// In `ROOM`.
@@ -45,7 +45,7 @@ thread_local! {
     static ROOM: RefCell<[u8; MOST]> = const { RefCell::new([0; MOST]) };
 }
 
-/// A message that is being written, with room for what says that it was cut, and for the NUL.
+/// A message that is being written, with room for the ellipsis and the NUL.
 struct Message<'a> {
     room: &'a mut [u8; MOST],
     len: usize,
@@ -89,7 +89,7 @@ impl<W: Write> Write for WithoutNul<W> {
     }
 }
 
-/// The general sentence of each status.
+/// Returns the general sentence of a status.
 pub(super) fn sentence(status: aside_status) -> &'static CStr {
     match status {
         ASIDE_OK => c"done",
@@ -126,7 +126,7 @@ fn failed_and_said(status: aside_status, said: Said) -> aside_status {
     status
 }
 
-/// Fails with a message of its own, which is cut where it is long; allocates nothing, if showing the message does not.
+/// Fails with a specific message, which is cut if it is long. Allocates nothing, unless formatting the message does.
 #[cold]
 pub(super) fn fail_with(status: aside_status, message: impl Display) -> aside_status {
     write_message(message);
@@ -174,7 +174,7 @@ pub(super) fn fail_panic(payload: Box<dyn Any + Send>) -> aside_status {
         _ => "no message",
     };
     let status = fail_with(ASIDE_ERROR_PANIC, format_args!("panic inside the library: {said}"));
-    // Its destructor could panic again, outside of every guard.
+    // Its destructor could panic again, outside every guard.
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
     }

@@ -1,5 +1,5 @@
-//! The tools of a request, as C has them: the text that came in, for call writers and rewriters. It is read once, so that no text
-//! of C's need stay.
+//! The tools of a request, as C has them: the text that came in, for call writers and rewriters. It is read once, so that no
+//! text of C's need stay.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::numbers::limit;
 use super::status::fail_with;
 use crate::call_writer::Tools;
 
-/// Reads the JSON text of a request's tools, of at most `most` bytes (0: 4 MiB); None for NULL. `of` stands before the name in
+/// Reads the JSON text of a request's tools, of at most `most` bytes (0: 4 MiB); None for NULL. `of` precedes the name in
 /// messages.
 ///
 /// # Safety

@@ -57,9 +57,10 @@ const _: () = {
     assert!(aside_tool_trigger::FIRST == 160);
 };
 
-/// Fills `*trigger` with what the model writes around a tool call by the table of calls with this number in the dialect's file,
-/// from 0; the first is how it usually writes. A server that makes a model write its calls by a grammar builds the grammar of this,
-/// and of the tools' schemas. Tables of calls that nothing opens do not count. Where a form needs an id, it is 0.
+/// Fills `*trigger` with the texts that the model writes around a tool call, by the table of calls with this number in the
+/// dialect's file, from 0; the first is its usual form. A server that makes a model write its calls by a grammar builds the
+/// grammar of this, and of the tools' schemas. Tables of calls that nothing opens do not count. Where a form needs an id, it is
+/// 0.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_NONE` past the last one, and `*trigger` is not written; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.

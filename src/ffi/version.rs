@@ -1,4 +1,4 @@
-//! Which library this is: what a program asks, so that it never runs with one that does not fit it.
+//! The version of the library: a program asks for it, so that it never runs with an incompatible one.
 
 use libc::c_char;
 use safer_ffi::prelude::*;
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn aside_abi_version() -> u32 {
 #[ffi_export]
 pub unsafe extern "C" fn aside_version_0_1_0() {}
 
-/// Returns the version of what `aside_unstable.h` declares. It grows with each change there that a program could notice.
+/// Returns the version of `aside_unstable.h`. It grows with each change there that a program could notice.
 /// The version that this header describes is 1.
 #[ffi_export]
 pub extern "C" fn aside_unstable_version() -> u32 {

@@ -1,5 +1,5 @@
-//! What to write instead of what a TOML file has: the messages of serde and of the TOML library, said for whoever writes
-//! the file. No key of any file is named here: which keys a table has, the file's own reader is asked.
+//! Advice on faults in a TOML file: the messages of serde and of the TOML library, reworded for the author of the file. No key
+//! of any file is named here: the file's own reader is asked which keys a table has.
 //!
 //! Neither library says in its types what is wrong, so their English is parsed. Each phrase that is parsed has a test below,
 //! which fails if a version of theirs words it differently; the advice would then be lost, and their message shown.
@@ -7,12 +7,12 @@
 use serde::de::DeserializeOwned;
 
 use super::{Location, cut, quoted};
-use crate::distance::distance;
+use crate::distance::near;
 
 /// A value that is longer is not shown again in its right form.
 const LONGEST_VALUE: usize = 60;
 
-/// A better message than `said`, of the fault in this place; `value`: what the file has there.
+/// Returns a better message than `said` for the fault in this place; `value`: the file's text there.
 pub fn of<T: DeserializeOwned>(place: &Location<'_>, value: &str, said: &str) -> Option<String> {
     if let Some((key, known)) = unknown("unknown field", said) {
         return Some(unknown_key::<T>(place, key, &known));
@@ -42,18 +42,18 @@ pub fn of<T: DeserializeOwned>(place: &Location<'_>, value: &str, said: &str) ->
     wrong_type(place, value, found, expected)
 }
 
-/// The key that is missing, if that is the fault.
+/// Returns the key that is missing, if that is the fault.
 pub fn missing(said: &str) -> Option<String> {
     Some(said.strip_prefix("missing field `")?.strip_suffix('`')?.to_owned())
 }
 
-/// The keys that a table may have; of the file itself where the path is empty.
+/// Returns the keys that a table may have, or those of the file itself if the path is empty.
 pub fn keys<T: DeserializeOwned>(path: &str) -> Vec<String> {
     table::<T>(path).map_or(Vec::new(), |(_, keys)| keys)
 }
 
-/// How the header of a table is written, `[a]` or `[[a]]`, and the keys that it may have. Its reader is asked with a key
-/// that no table has.
+/// Returns how the header of a table is written, `[a]` or `[[a]]`, and the keys that it may have. Its reader is asked with a
+/// key that no table has.
 fn table<T: DeserializeOwned>(path: &str) -> Option<(String, Vec<String>)> {
     let forms = |path: &str| vec![format!("[{path}]"), format!("[[{path}]]")];
     let parents = path.rsplit_once('.').map_or(vec![String::new()], |(parent, _)| forms(parent));
@@ -67,12 +67,12 @@ fn table<T: DeserializeOwned>(path: &str) -> Option<(String, Vec<String>)> {
     })
 }
 
-/// May this key of the whole file be a list of strings, whatever else it may be?
+/// Returns whether this key of the whole file may be a list of strings, whatever else it may be.
 fn takes_strings<T: DeserializeOwned>(key: &str) -> bool {
     toml::from_str::<T>(&format!("{key} = ['']")).err().is_none_or(|error| !error.message().starts_with("invalid type"))
 }
 
-/// Of a message such as "unknown field `a`, expected one of `b`, `c`": the unknown one and the known ones.
+/// Splits a message such as "unknown field `a`, expected one of `b`, `c`" into the unknown field and the known ones.
 fn unknown<'a>(what: &str, said: &'a str) -> Option<(&'a str, Vec<String>)> {
     let rest = said.strip_prefix(what)?.strip_prefix(" `")?;
     let (name, known) = rest.rsplit_once("`, expected ").or_else(|| rest.rsplit_once("`, there are no "))?;
@@ -97,7 +97,7 @@ fn unknown_key<T: DeserializeOwned>(place: &Location<'_>, key: &str, known: &[St
     }
     if !is_of_file && is_named(&top) {
         return match table::<T>(key).filter(|_| !takes_strings::<T>(key)) {
-            Some((header, _)) => format!("{shown} is a table of its own: write {header}"),
+            Some((header, _)) => format!("{shown} is a separate table: write {header}"),
             None => format!("put {shown} above the first {}: it is a key of the whole file", first_header(place)),
         };
     }
@@ -106,13 +106,15 @@ fn unknown_key<T: DeserializeOwned>(place: &Location<'_>, key: &str, known: &[St
     if !homes.is_empty() && !is_inline {
         return format!("{shown} is not a key here: put it below {}", homes.join(" or "));
     }
-    let nearest = known.iter().min_by_key(|known| distance(key.as_bytes(), known.as_bytes()));
-    let near = nearest.map_or(String::new(), |near| format!("the nearest is `{near}`; "));
+    let nearest = known.iter().filter_map(|known| Some((near(key.as_bytes(), known.as_bytes())?, known)));
+    let near = nearest
+        .min_by_key(|(edits, _)| *edits)
+        .map_or(String::new(), |(_, known)| format!("the nearest is `{known}`; "));
     let what = if is_header { "table" } else { "key" };
     format!("unknown {what} {shown}: {near}known here: {}", listed(known, "and"))
 }
 
-/// Two keys or tables of one name.
+/// Returns the message for two keys or tables of one name.
 fn twice<T: DeserializeOwned>(place: &Location<'_>) -> String {
     if !is_header(place.row) {
         return format!("the key {} is there twice", quoted(place.key));
@@ -162,7 +164,7 @@ fn wrong_type(place: &Location<'_>, value: &str, found: &str, expected: &str) ->
     Some(format!("{of}{what}, not {found}{instead}"))
 }
 
-/// Returns whether this is all that stands after the row's `=`.
+/// Returns whether this is all the text after the row's `=`.
 fn is_whole(row: &str, value: &str) -> bool {
     row.split_once('=').is_some_and(|(_, given)| given.trim() == value)
 }
@@ -171,7 +173,7 @@ fn is_header(row: &str) -> bool {
     row.starts_with('[')
 }
 
-/// The header of the place's table, with its brackets.
+/// Returns the header of the place's table, with its brackets.
 fn header(place: &Location<'_>) -> String {
     cut(place.row, LONGEST_VALUE).into_owned()
 }
@@ -180,7 +182,7 @@ fn first_header(place: &Location<'_>) -> String {
     cut(place.first_header, LONGEST_VALUE).into_owned()
 }
 
-/// `a`, `b` and `c`.
+/// Returns a list in words: `a`, `b` and `c`.
 fn listed(names: &[String], word: &str) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {
@@ -251,7 +253,7 @@ mod tests {
         says::<Many>(
             "four = 1",
             "unknown field `four`, expected one of `one`, `two`, `three`",
-            "unknown key `four`: the nearest is `one`; known here: `one`, `two` and `three`",
+            "unknown key `four`: known here: `one`, `two` and `three`",
         );
     }
 

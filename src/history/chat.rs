@@ -186,7 +186,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Writes a message whose thinking goes out, or that has none.
+    /// Writes a message whose thinking is removed, or that has none.
     fn write_missing(&self, wanted: Option<usize>, missing: Missing, edits: &mut Edits) -> Result<(), OutOfMemory> {
         if !self.is_kept || missing == Missing::Remove || wanted.is_some() {
             self.remove_parts(edits)?;

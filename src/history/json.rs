@@ -1,4 +1,4 @@
-//! Objects and lists of a body that is known to be JSON, as ranges: what is not rewritten must stay as it came.
+//! Objects and lists of a body that is known to be JSON, as ranges: parts that are not rewritten must stay unchanged.
 
 use twox_hash::XxHash3_64;
 
@@ -8,7 +8,7 @@ use crate::memory::{self, OutOfMemory, push};
 
 /// Why a body is not rewritten.
 pub enum Fault {
-    /// It passes as it is.
+    /// It passes unchanged.
     Outcome(Outcome),
     OutOfMemory,
 }

@@ -36,7 +36,7 @@ pub fn has_made_id(item: &Object<'_>, thoughts: &[&[u8]]) -> bool {
     is_of_item && REASONING.iter().any(|prefix| id.starts_with(prefix))
 }
 
-/// Returns what follows the prefix of a reasoning item's id: the id of its message, if the item was made.
+/// Returns the text after the prefix of a reasoning item's id: the id of its message, if the item was made.
 pub fn own_part(id: &[u8]) -> &[u8] {
     id.strip_prefix(b"rs_aside_1_").or_else(|| id.strip_prefix(b"rs_")).unwrap_or_default()
 }

@@ -16,7 +16,7 @@
 //! # Ok::<(), aside::history::RewriteError>(())
 //! ```
 //!
-//! Files describe what each server reads: see [`Server`].
+//! Files describe the input of each server: see [`Server`].
 
 // `json` reads objects and lists as ranges. `chat`, `messages` and `responses` decide what changes
 // in a request of their format: they share `thinking`, and know nothing of one another. `server` reads the files of `servers/`.
@@ -63,7 +63,7 @@ impl From<OutOfMemory> for RewriteError {
     }
 }
 
-/// Rewrites the body of a request, and reports what was done. A body that is not read comes back as it is:
+/// Rewrites the body of a request, and returns a report. A body that is not read comes back as it is:
 /// [`Report::outcome`] says why.
 ///
 /// Rewriting a body that was rewritten changes nothing. With [`Turns::All`], a message is rewritten in the same way in every

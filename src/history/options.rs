@@ -63,7 +63,7 @@ pub enum Name {
     /// Responses: the `summary` of a reasoning item, as `summary_text`.
     Summary,
     /// All formats: the text of the message, with the markers of this dialect, as [`Dialect::join`] writes them. If `join`
-    /// refuses that, because a part has text that would be read as a marker, the message stays as it is, and
+    /// refuses that, because a part has text that would be read as a marker, the message stays unchanged, and
     /// [`Report::refused`](super::Report::refused) counts it. It refuses all messages of a dialect whose messages begin with a
     /// header, such as `harmony`.
     ///
@@ -85,18 +85,18 @@ pub enum Turns {
     /// Those since the last message of the user, as many chat templates do: the current loop of tool calls. In Messages,
     /// a message of the user with results of tools alone is part of that loop.
     SinceUser = 1,
-    /// None: all thinking goes out.
+    /// None: all thinking is removed.
     None = 2,
 }
 
 /// How an assistant message without thinking is changed. Thinking is missing if there is none, if it is `null` or empty, and if it
-/// belongs to a turn whose thinking goes out.
+/// belongs to a turn whose thinking is removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Missing {
-    /// Nothing: what is there stays.
+    /// Nothing: existing thinking stays.
     #[default]
     Leave = 0,
     /// An empty string under [`Name::ReasoningContent`], [`Name::Reasoning`] or [`Name::Thinking`]; in Messages, an empty
@@ -113,7 +113,7 @@ pub enum Missing {
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Made {
-    /// They stay as they are.
+    /// They stay unchanged.
     #[default]
     Keep = 0,
     /// For servers that check them. In Messages, thinking blocks with no signature, an empty one, or one that begins with
@@ -183,7 +183,7 @@ impl Options {
         Options { missing, ..self }
     }
 
-    /// Sets what is done with blocks and items that the server did not make.
+    /// Sets the treatment of blocks and items that the server did not make.
     pub fn made(self, made: Made) -> Options {
         Options { made, ..self }
     }

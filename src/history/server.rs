@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::options::{Format, Made, Missing, Name, Options, Turns};
 use crate::Dialect;
-use crate::distance::distance;
+use crate::distance::near;
 use crate::file_error::{self, FileError};
 use crate::tables_only::tables_only;
 
@@ -74,6 +74,7 @@ impl Server {
     /// [`FileError`], which says what is wrong and where.
     #[doc(alias = "aside_history_server_load")]
     pub fn load(text: &str) -> Result<Server, FileError> {
+        let text = &*file_error::with_lf(text);
         let file: File = file_error::read(text)?;
         if file.name.is_empty() {
             return Err(FileError::at(text, None, "`name` is empty"));
@@ -112,8 +113,12 @@ pub struct UnknownServer {
 
 impl fmt::Display for UnknownServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nearest = Server::names().min_by_key(|known| distance(self.name.as_bytes(), known.as_bytes()));
-        write!(f, "no server `{}`; the nearest is {}; known:", self.name.escape_debug(), nearest.unwrap_or_default())?;
+        write!(f, "no server `{}`; ", self.name.escape_debug())?;
+        let nearest = Server::names().filter_map(|known| Some((near(self.name.as_bytes(), known.as_bytes())?, known)));
+        if let Some((_, known)) = nearest.min() {
+            write!(f, "the nearest is {known}; ")?;
+        }
+        f.write_str("known:")?;
         Server::names().enumerate().try_for_each(|(at, name)| write!(f, "{} {name}", if at == 0 { "" } else { "," }))
     }
 }
@@ -147,7 +152,7 @@ struct Requests {
     missing: Missing,
     #[serde(default)]
     made: Made,
-    /// Where it is said, each with what it says.
+    /// The sources, each with its statement.
     #[allow(dead_code)]
     sources: Vec<String>,
 }

@@ -149,7 +149,7 @@ impl Writer<'_> {
         let (block, table) = (self.block, self.table);
         let is_list = matches!(&table.body, BodyRule::Literal(rule) if rule.is_list);
         let is_bare = table.begin.is_empty() && matches!(table.body, BodyRule::Object(_) | BodyRule::Literal(_));
-        // A region of its own for each call, unless something else tells them apart, or nothing would end the region.
+        // Each call gets a separate region, unless something else separates them, or nothing would end the region.
         let is_shared = block.name.is_none() && (is_list || !table.end.is_empty() || block.close.is_empty());
         let is_bracketed = is_list || is_bare && is_shared && calls.len() > 1 && !block.open.ends_with(b"[");
         let opens_call = !table.begin.is_empty() && block.open.ends_with(&table.begin);
@@ -187,7 +187,7 @@ impl Writer<'_> {
         Ok(self.text.mark(&open[*at..])?)
     }
 
-    /// Writes what is taken off a name, where without it the name would not be read, or not as it is.
+    /// Writes the prefix that is taken off a name, if the name would not be read verbatim without it.
     fn prefix(&mut self, name: &str) -> Result<(), JoinError> {
         let head = &self.table.head;
         let is_needed = head.needs_prefix || head.prefixes.iter().any(|prefix| name.as_bytes().starts_with(prefix));

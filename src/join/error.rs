@@ -30,7 +30,7 @@ pub enum JoinError {
         call: usize,
         /// The part of the call that is at fault.
         part: CallPart,
-        /// What is wrong with it.
+        /// The fault of the call.
         fault: CallFault,
     },
     /// The dialect does not say how a text of this channel, or one that starts inside this channel, is written.
@@ -59,8 +59,8 @@ pub enum CallPart {
     Value(Box<str>),
 }
 
-/// What is wrong with a part of a call. Offsets are bytes of the part as it is written: of a string, its text where the dialect
-/// writes strings as they are.
+/// The fault of a part of a call. Offsets are bytes of the part as it is written: for a string, of its text if the dialect
+/// writes strings verbatim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallFault {
@@ -73,7 +73,7 @@ pub enum CallFault {
         /// Where that text begins.
         offset: usize,
     },
-    /// It has what ends a value even without its closer: a key, the end of a call, or a misspelt closer.
+    /// It has text that ends a value even without its closer: a key, the end of a call, or a misspelt closer.
     Stop {
         /// Where the value would end.
         offset: usize,

@@ -1,5 +1,5 @@
-//! The other way: thinking, content and calls written as a model of the dialect writes them, and texts without markers. No
-//! text may leave here that does not split back into its parts: the scanner itself is asked before it does.
+//! The other way: thinking, content and calls written as a model of the dialect writes them, and texts without markers. A text
+//! must not be returned unless it splits back into its parts: the scanner itself checks it first.
 
 mod call;
 mod error;
@@ -50,15 +50,15 @@ impl<'a> JoinOptions<'a> {
 
     /// Sets the tool calls after the content. It is for a host that writes a model's earlier turn into a prompt itself.
     ///
-    /// Calls are written as the dialect's first table of calls says, between an opener and a closer, and without white space
-    /// that nobody asked for. Where such a call has no end of its own, each has an opener and a closer. An id is written where
-    /// the dialect has a place for one; where a call must have one, its number stands in for it. Calls that need no opener
-    /// (`bare`) are not written, because they would be text after other text.
+    /// Calls are written as the dialect's first table of calls says, between an opener and a closer, and without optional white
+    /// space. Where such a call has no end marker, each has an opener and a closer. An id is written where the dialect has a
+    /// place for one; where a call must have one, its number is used instead. Calls that need no opener (`bare`) are not
+    /// written, because they would be text after other text.
     ///
-    /// The scanner is asked about the calls too: names, ids, keys and values are read back as they are. What is
-    /// a string, and what a number, is not in the text of all dialects; a [`CallWriter`](crate::call_writer::CallWriter) that
-    /// has the tools' schemas makes the same arguments of it. Calls are never escaped, and a value is refused that holds the text
-    /// of its closer and then more of a call.
+    /// The scanner is asked about the calls too: names, ids, keys and values are read back as they are. Not all dialects' texts
+    /// distinguish strings from numbers; a [`CallWriter`](crate::call_writer::CallWriter) that has the tools' schemas makes the
+    /// same arguments of it. Calls are never escaped, and a value is refused that holds the text of its closer and then more of
+    /// a call.
     ///
     /// ```
     /// use aside::{CallFault, CallPart, Dialect, JoinCall, JoinError, JoinOptions};
@@ -95,20 +95,20 @@ impl<'a> JoinOptions<'a> {
         JoinOptions { calls, ..self }
     }
 
-    /// Sets what is open where the text begins, and will be where it is split. With `None`, the dialect's own start.
+    /// Sets the span that is open where the text begins, here and where it is split. With `None`, the dialect's own start.
     ///
     /// From `Thinking`, no opener is written. No text can be joined from `Narration` or `Tool`.
     pub fn start(self, start: impl Into<Option<Start>>) -> JoinOptions<'a> {
         JoinOptions { start: start.into(), ..self }
     }
 
-    /// Sets what becomes of a part that has bytes that would be read as a marker.
+    /// Sets the treatment of a part with bytes that would be read as a marker.
     pub fn markers(self, markers: Markers) -> JoinOptions<'a> {
         JoinOptions { markers, ..self }
     }
 }
 
-/// What becomes of a part that would not split back into the same.
+/// The treatment of a part that would not split back into itself.
 ///
 /// ```
 /// use aside::{Dialect, JoinOptions, Markers};
@@ -169,16 +169,16 @@ impl Dialect {
         join(self, thinking.as_ref(), content.as_ref(), options)
     }
 
-    /// Returns the text without the dialect's markers, so that a user's text can stand in a prompt. After the first character
-    /// of each marker, also of one that begins a turn, U+200B (zero width space) is inserted, so that it reads the same and is
-    /// not a marker. Before a marker that counts at the first byte of a stream alone, it is inserted in front.
+    /// Returns the text without the dialect's markers, so that a user's text can be put into a prompt. After the first
+    /// character of each marker, including those that begin a turn, U+200B (zero width space) is inserted: the text looks the
+    /// same and is not a marker. A marker that counts only at the first byte of a stream gets it in front.
     ///
     /// Nothing else changes, and a text that was escaped is not changed again. The text may be any bytes; time is linear.
     /// Special tokens that the dialect does not name must be removed by the host.
     ///
-    /// Escape a text whole: a marker that two texts make together is seen in neither. What counts as a marker does not depend
-    /// on what is around it: opening and closing tags are broken wherever they stand. In a dialect with fences, the line that
-    /// opens is a marker; a bare fence line is not.
+    /// Escape a text whole: a marker that two texts make together is seen in neither. Markers are recognised without their
+    /// context: opening and closing tags are broken everywhere. In a dialect with fences, the line that opens is a marker; a
+    /// bare fence line is not.
     ///
     /// ```
     /// let dialect = aside::Dialect::find("qwen3")?;
@@ -308,7 +308,7 @@ fn safe_if<'a>(
     safe(compiled, channel, text, padded).map(Cow::Owned)
 }
 
-/// Returns the part without markers. With `padded`, no marker can come from the part together with what is around it either.
+/// Returns the part without markers. With `padded`, no marker can be formed by the part and the text around it either.
 fn safe(compiled: &Compiled, channel: Channel, text: &[u8], padded: bool) -> Result<Vec<u8>, JoinError> {
     let mut out = Vec::new();
     if padded {
@@ -351,14 +351,14 @@ fn push_break(out: &mut Vec<u8>) -> Result<(), OutOfMemory> {
     append(out, BREAK.encode_utf8(&mut [0; 4]).as_bytes())
 }
 
-/// A text, and where thinking and content stand in it.
+/// A text, and the ranges of its thinking and content.
 struct JoinedText {
     text: Text,
     thinking: Range<usize>,
     content: Range<usize>,
 }
 
-/// The first byte that is not read as what it was written for.
+/// The first byte that is not read in the role in which it was written.
 struct Fault {
     part: Channel,
     offset: usize,
@@ -394,7 +394,7 @@ impl JoinedText {
             place = text.part(Role::Text(Channel::Thinking), thinking)?;
             text.mark(&block.close)?;
         }
-        // Text outside of all messages is content too, but no model writes content there.
+        // Text outside all messages is content too, but no model writes content there.
         let block = templates.content.as_ref().filter(|_| !content.is_empty());
         text.mark(block.map_or(b"", |block| &block.open))?;
         let content = text.part(Role::Text(Channel::Content), content)?;

@@ -1,4 +1,4 @@
-//! A joined text that knows what each stretch of it was written as, so that the scanner's events can be held against it.
+//! A joined text that knows the role of each stretch, so that it can be compared with the scanner's events.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::{
     scanner::{Cause, Error, Kind, Scanner},
 };
 
-/// What a stretch was written as. What is not a part is a marker, or framing.
+/// The role in which a stretch was written. A stretch that is not a part is a marker, or framing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Text(Channel),
@@ -34,7 +34,7 @@ pub struct Text {
     pub parts: Vec<Part>,
     /// Where each call begins: its region, if that begins with it.
     pub calls: Vec<usize>,
-    /// Where the names stand that are fields of headers.
+    /// The ranges of names that are fields of headers.
     pub header_names: Vec<Range<usize>>,
 }
 
@@ -44,14 +44,14 @@ impl Text {
         append(&mut self.bytes, bytes)
     }
 
-    /// Writes a part, and returns where it stands.
+    /// Writes a part, and returns its range.
     pub fn part(&mut self, role: Role, bytes: &[u8]) -> memory::Result<Range<usize>> {
         let from = self.bytes.len();
         append(&mut self.bytes, bytes)?;
         self.parts_since(role, from)
     }
 
-    /// Makes what was written from an index on a part.
+    /// Makes the text from an index on a part.
     pub fn parts_since(&mut self, role: Role, from: usize) -> memory::Result<Range<usize>> {
         let range = from..self.bytes.len();
         push(&mut self.parts, Part { role, range: range.clone() })?;
@@ -75,7 +75,7 @@ impl Text {
         Ok(())
     }
 
-    /// Reads the text as a host would, and returns the first byte that is not read as what it was written as.
+    /// Reads the text as a host would, and returns the first byte that is not read in the role in which it was written.
     pub fn misread(&self, scanner: &mut Scanner) -> Result<Option<usize>, Error> {
         let mut verifier = Verifier { text: self, part: 0, ended: 0, named: 0, wrong: None };
         scanner.feed(&self.bytes, |event| verifier.see(&event))?;
@@ -92,7 +92,7 @@ struct Verifier<'a> {
     text: &'a Text,
     /// The first part that has not been read whole, or that is empty.
     part: usize,
-    /// Calls that have ended as they should, and names of headers that have been told.
+    /// Calls that have ended as they should, and names of headers that have been reported.
     ended: usize,
     named: usize,
     wrong: Option<usize>,

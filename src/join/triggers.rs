@@ -20,7 +20,7 @@ pub enum ToolArguments {
     Json,
     /// As keys and values, each between its two texts. A value is plain text, or JSON.
     Tags,
-    /// As elements inside each other: after `value_end`, the key and `key_end` follow once more.
+    /// As elements inside each other: after `value_end`, the key and `key_end` follow again.
     Elements,
     /// As keys and values with `, ` between them. Values are Python literals. If there is a `value_begin`, a string is written
     /// between it and `value_end`, and a key without quotes.
@@ -62,9 +62,9 @@ pub struct ToolTrigger {
 }
 
 impl Dialect {
-    /// Returns what the model writes around a tool call, once for each table of calls in the dialect's file; the first is how it
-    /// usually writes. Empty for a dialect without tables. Tables of calls that nothing opens are left out, because nothing says
-    /// that such a call begins.
+    /// Returns the texts that the model writes around a tool call, once for each table of calls in the dialect's file; the
+    /// first is its usual form. Empty for a dialect without tables. Tables of calls that nothing opens are left out, because
+    /// nothing says that such a call begins.
     ///
     /// A text of these parts is read as one call by a scanner with [`calls`](crate::ScannerOptions::calls). Where a form needs an id,
     /// it is 0.

@@ -12,9 +12,9 @@ use crate::{
 
 /// Why a value is not written.
 pub enum WriteError {
-    /// Of the value of the key that was written last.
+    /// The type of the value of the key that was written last.
     Value(CallFault),
-    /// Of the arguments, in a key.
+    /// The offset in the arguments, in a key.
     Key(CallFault),
     OutOfMemory,
 }
@@ -47,7 +47,7 @@ fn items(list: &str, mut write: impl FnMut(&str) -> Result<(), WriteError>) -> R
     result
 }
 
-/// The text of a JSON string. `error` says whose fault it is if there is none.
+/// Returns the text of a JSON string. `error` makes the error if it is not one.
 fn string(json: &str, error: fn(CallFault) -> WriteError) -> Result<String, WriteError> {
     let mut text = Vec::new();
     // Unescaped, it is not longer.
@@ -65,7 +65,7 @@ pub fn tagged(json: &str, text: &mut Text) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Writes a value as an element, with those inside of it.
+/// Writes a value as an element, with those inside it.
 pub fn element(rule: &TagsRule, key: &str, json: &str, role: Role, text: &mut Text) -> Result<(), WriteError> {
     text.mark(&rule.key[0])?;
     text.part(role, key.as_bytes())?;
@@ -81,7 +81,7 @@ pub fn element(rule: &TagsRule, key: &str, json: &str, role: Role, text: &mut Te
     Ok(())
 }
 
-/// The word that says the type of a value between key and value.
+/// Returns the word for a value's type, which is written between key and value.
 pub fn type_word<'a>(rule: &'a TagsRule, json: &str) -> &'a str {
     let word = |meaning: &str| rule.kind_words.iter().find(|(_, of)| **of == *meaning).map(|(word, _)| &**word);
     let kinds: &[&'static str] = match json.as_bytes()[0] {
@@ -113,7 +113,7 @@ pub fn literal(rule: &LiteralRule, json: &str, text: &mut Text) -> Result<(), Wr
     Ok(())
 }
 
-/// The same without making it a part. The value of the argument begins at `from`.
+/// Does the same without making it a part. The value of the argument begins at `from`.
 fn literal_inside(raw: &[u8], json: &str, from: usize, text: &mut Text) -> Result<(), WriteError> {
     let is_raw = !raw.is_empty();
     let mut separator: &[u8] = b"";
@@ -171,13 +171,13 @@ fn quoted_text(raw: &[u8], string: &str, from: usize, text: &mut Text) -> Result
     }
 }
 
-/// Whether a key is read without quotes.
+/// Returns whether a key is read without quotes.
 fn is_bare(key: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte) || byte >= 0x80;
     (1..=MOST_OF_NAME).contains(&key.len()) && key.bytes().all(is_part)
 }
 
-/// The JSON object that a text is, without the blanks around it.
+/// Returns the JSON object of a text, without the blanks around it.
 pub fn object(json: &str) -> Option<&str> {
     let mut reader = Reader::new(json.as_bytes());
     let is_object = reader.peek() == Some(b'{');

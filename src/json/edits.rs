@@ -1,4 +1,4 @@
-//! Changes of a JSON text, or of what has one inside: all other bytes stay as they came.
+//! Changes to a JSON text, or to bytes that contain one: all other bytes stay unchanged.
 
 use std::mem;
 
@@ -65,7 +65,7 @@ impl Edits {
         Ok(mem::replace(&mut self.list[edit].1, start..self.text.len()))
     }
 
-    /// Writes a part of `raw` with its edits. `place` returns where in `raw` a stretch of the data stands.
+    /// Writes a part of `raw` with its edits. `place` returns the range of a stretch of the data in `raw`.
     pub fn apply(
         &mut self,
         raw: &[u8],
@@ -73,7 +73,7 @@ impl Edits {
         place: impl Fn(&Span) -> Span,
         out: &mut Vec<u8>,
     ) -> memory::Result<()> {
-        // Most come in order. What is inserted where a range begins that is changed comes before it.
+        // Most come in order. An insertion at the beginning of a changed range precedes it.
         if !self.list.is_sorted_by_key(|(at, _)| (at.start, at.end)) {
             self.list.sort_unstable_by_key(|(at, text)| (at.start, at.end, text.start));
         }
@@ -82,7 +82,7 @@ impl Edits {
             let at = place(at);
             let is_inside = at.start <= at.end && at.end <= part.end;
             debug_assert!(is_inside && from <= at.start, "{at:?} of {part:?} after {from}");
-            // A change that was measured on another text is left out, and what it would change stays.
+            // A change that was measured on another text is left out, and its range stays unchanged.
             let Some(before) = raw.get(from..at.start).filter(|_| is_inside) else { continue };
             append(out, before)?;
             append(out, &self.text[text.clone()])?;

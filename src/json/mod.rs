@@ -1,5 +1,6 @@
-//! JSON, for event streams and for calls: where things stand in a text (`read`), whether what comes in pieces is JSON (`syntax`),
-//! the text of strings (`string`), and changes (`edits`). There is no tree of values here: most of a text passes unread.
+//! JSON, for event streams and for calls: the positions of values in a text (`read`), whether a text in pieces is JSON
+//! (`syntax`), the text of strings (`string`), and changes (`edits`). There is no tree of values here: most of a text passes
+//! unread.
 
 mod braces;
 mod edits;
@@ -16,6 +17,15 @@ pub use string::escape_of_unit;
 pub use string::{Part, Surrogates, Unescape, append_decoded, decode, escape, escape_with, hex, unescape};
 pub use syntax::{Seen, Syntax};
 pub use walk::{members, objects, values};
+
+/// Returns a number that is written in digits alone, as indexes are.
+pub fn whole_number(digits: &[u8]) -> Option<u64> {
+    let add = |number: u64, digit: &u8| {
+        let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    };
+    if digits.is_empty() { None } else { digits.iter().try_fold(0, add) }
+}
 
 /// Returns a number as its digits, written to the end of `digits`.
 pub fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &str {

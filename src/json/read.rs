@@ -1,6 +1,6 @@
-//! Where things stand in a JSON text. The reader is strict and returns ranges, because what is not rewritten must stay as it
-//! came. It does not recurse, so that hostile input cannot use up the stack, and takes bytes that are not UTF-8 inside of
-//! strings.
+//! Finds the positions of values in a JSON text. The reader is strict and returns ranges, because text that is not rewritten
+//! must stay byte for byte. It does not recurse, so that hostile input cannot exhaust the stack, and it accepts bytes that are
+//! not UTF-8 inside strings.
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ impl<'a> Reader<'a> {
         Reader { at, ..Reader::new(text) }
     }
 
-    /// Returns the first byte of what comes next.
+    /// Returns the first byte of the next token.
     pub fn peek(&mut self) -> Option<u8> {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.text.get(self.at) {
             self.at += 1;

@@ -1,5 +1,5 @@
-//! The text of JSON strings: escapes are written and undone here, and nowhere else. What comes in pieces and what comes whole
-//! are read by the same code. A surrogate without its other half is a text in JSON and none in UTF-8; it must survive.
+//! The text of JSON strings: escapes are written and undone here, and nowhere else. Strings in pieces and whole strings are
+//! read by the same code. A surrogate without its other half is a text in JSON and none in UTF-8; it must survive.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -8,17 +8,17 @@ use memchr::{memchr, memchr2};
 
 use crate::memory::{self, append};
 
-/// A part of what a text becomes.
+/// A part of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part<'a> {
-    /// A stretch of the text, which stays as it is.
+    /// A stretch of the text, which stays unchanged.
     Same(Range<usize>),
-    /// An escape, or what one stands for. Half a pair of surrogates, which UTF-8 cannot write, is the three bytes that the
+    /// An escape, or its character. Half a pair of surrogates, which UTF-8 cannot write, is the three bytes that the
     /// scheme of UTF-8 has for its number: they are not UTF-8, but `escape` recognises them.
     Other(&'a [u8]),
 }
 
-/// Writes text as the inside of a string. Only what must be escaped is.
+/// Writes text as the inside of a string. Only characters that must be escaped are.
 pub fn escape(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     escape_with(text, |part| match part {
         Part::Same(span) => append(out, &text[span]),
@@ -126,7 +126,7 @@ fn half(code: u32) -> [u8; 3] {
 }
 
 /// Undoes the escapes of a string whose text comes in pieces, cut anywhere but inside a character. Escapes that JSON does not
-/// have, and raw control characters, stay as they are.
+/// have, and raw control characters, stay unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct Unescape {
     surrogates: Surrogates,
@@ -142,13 +142,13 @@ const LONGEST: usize = 6;
 
 /// An escape at the beginning of a text.
 enum Escape {
-    /// It stands for this character, which is ASCII.
+    /// It encodes this character, which is ASCII.
     Short(u8),
-    /// It stands for this unit of UTF-16.
+    /// It encodes this unit of UTF-16.
     Unit(u32),
     /// JSON has no such escape: these bytes are text.
     None(usize),
-    /// Only more bytes can tell.
+    /// Only more bytes can decide.
     Cut,
 }
 
@@ -179,7 +179,7 @@ impl Escape {
 }
 
 impl Unescape {
-    /// Hands over what follows in parts. After the closing quote nothing counts.
+    /// Hands over the next text in parts. After the closing quote nothing counts.
     #[inline]
     pub fn feed<E>(&mut self, text: &[u8], mut put: impl FnMut(Part<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut at = 0;
@@ -206,7 +206,7 @@ impl Unescape {
         Ok(())
     }
 
-    /// Ends the string. What is held of an escape stays as it is.
+    /// Ends the string. The held part of an escape stays unchanged.
     pub fn end<E>(&mut self, mut put: impl FnMut(Part<'_>) -> Result<(), E>) -> Result<(), E> {
         self.end_pair(&mut put)?;
         let held = &self.held[..std::mem::take(&mut self.len)];
@@ -238,8 +238,8 @@ impl Unescape {
         self.len
     }
 
-    /// Hands over what the escape at the beginning of `text` stands for. Returns its length, or none if only more bytes can
-    /// tell.
+    /// Hands over the character of the escape at the beginning of `text`. Returns its length, or none if only more bytes can
+    /// decide.
     #[inline]
     fn escape<E>(&mut self, text: &[u8], put: &mut impl FnMut(Part<'_>) -> Result<(), E>) -> Result<Option<usize>, E> {
         match Escape::read(text) {
@@ -361,7 +361,7 @@ mod tests {
             (r#"\u0041\u00e9\u65E5""#, "Aé日"),
             (r#"\ud83e\udde0!""#, "🧠!"),
             (r#"\ud83e!\udde0\ud83e\n\ud83e\ud83e\udde0\ud83e""#, "\u{FFFD}!\u{FFFD}\u{FFFD}\n\u{FFFD}🧠\u{FFFD}"),
-            // What JSON does not have stays.
+            // Escapes that JSON does not have are copied.
             (r#"\q\u12\u12G4\é\x41""#, r"\q\u12\u12G4\é\x41"),
             ("raw\ttab\nand \x01 control\"", "raw\ttab\nand \x01 control"),
             // The string ends there, whatever follows.

@@ -1,11 +1,12 @@
-//! Whether bytes that come one after the other are a JSON value, where it ends, and which byte cannot be of it. What a string
-//! says is not looked at: a control character or an escape that JSON does not have leaves no doubt where the string ends.
+//! Whether bytes that come one after the other are a JSON value, where it ends, and which byte cannot belong to it. The
+//! contents of a string are not checked: a control character or an escape that JSON does not have leaves no doubt where the
+//! string ends.
 
 /// The most brackets inside each other.
 const DEPTH: u8 = 64;
 const WORDS: [&[u8]; 3] = [b"true", b"false", b"null"];
 
-/// Where in a value the next byte stands.
+/// The position of the next byte in a value.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
@@ -38,16 +39,16 @@ enum Place {
     Over,
 }
 
-/// What a byte is.
+/// The role of a byte.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Seen {
-    /// It is of the value, which goes on.
+    /// It belongs to the value, which continues.
     Inside,
     /// It is the last of the value.
     Last,
     /// The value has ended before it.
     After,
-    /// No value goes on with it.
+    /// It cannot continue any value.
     Fault,
 }
 
@@ -64,13 +65,13 @@ pub struct Syntax {
 impl Syntax {
     pub const START: Syntax = Syntax { place: Place::Value, depth: 0, objects: 0 };
 
-    /// Returns whether the next byte stands in a string.
+    /// Returns whether the next byte is in a string.
     #[inline]
     pub fn is_text(&self) -> bool {
         matches!(self.place, Place::Text { .. })
     }
 
-    /// Returns whether the next byte is escaped; none outside of a string.
+    /// Returns whether the next byte is escaped; none outside a string.
     #[inline]
     pub fn is_escaped(&mut self) -> Option<&mut bool> {
         match &mut self.place {
@@ -79,7 +80,7 @@ impl Syntax {
         }
     }
 
-    /// Returns whether the next byte stands in a string, and is not escaped.
+    /// Returns whether the next byte is in a string, and not escaped.
     #[inline]
     pub fn is_in_text(&self) -> bool {
         matches!(self.place, Place::Text { is_escaped: false, .. })
@@ -95,7 +96,7 @@ impl Syntax {
         self.depth == 1 && self.is_object() && self.place == Place::Value
     }
 
-    /// Returns whether the whole value has come. A number may go on all the same.
+    /// Returns whether the value is complete. A number may still continue.
     pub fn is_over(&self) -> bool {
         self.place == Place::Over
     }
@@ -183,7 +184,7 @@ mod tests {
     use super::*;
     use crate::json::is_json;
 
-    /// How many bytes are of the value, and whether it has ended there or has to.
+    /// Returns how many bytes belong to the value, and whether it has ended or must end there.
     fn read(text: &[u8]) -> (usize, Seen) {
         let mut syntax = Syntax::START;
         for (at, &byte) in text.iter().enumerate() {
@@ -224,7 +225,7 @@ mod tests {
         assert_eq!(read(&[b'['; 65]), (64, Seen::Fault));
     }
 
-    /// Every text of a few bytes: what has a last byte is JSON, and each beginning of JSON has no fault.
+    /// Checks every text of a few bytes: one that ends is JSON, and no beginning of JSON has a fault.
     #[test]
     fn reads_what_the_whole_reader_reads() {
         const BYTES: &[u8] = b"{}[],:\"1.-0e an";
@@ -233,7 +234,7 @@ mod tests {
             let text: Vec<u8> = (0..5).map(|at| BYTES[number / BYTES.len().pow(at) % BYTES.len()]).collect();
             let (len, seen) = read(&text);
             let rest_is_blank = text[len..].iter().all(|&byte| byte == b' ');
-            // A number has no last byte of its own.
+            // A number has no byte that ends it.
             let is_number = seen == Seen::Inside && text.last().is_some_and(u8::is_ascii_digit) && is_json(&text);
             let is_whole = rest_is_blank && matches!(seen, Seen::Last | Seen::After) || is_number;
             assert_eq!(is_whole, is_json(&text), "{}", text.escape_ascii());

@@ -1,4 +1,4 @@
-//! What single bytes are: blanks, and the parts of names. Tags, headers and code fences are made of them.
+//! Classes of single bytes: blanks, and the parts of names. Tags, headers and code fences are made of them.
 
 /// A set of bytes: bit `byte % 64` of the number at `byte / 64`.
 pub type ByteSet = [u64; 4];

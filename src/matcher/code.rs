@@ -1,5 +1,5 @@
-//! The tracker of Markdown code: which bytes of a text stand in a fenced block or in a code span, told from what has
-//! passed so far. Markers there may be text; no byte is ever read twice for it.
+//! The tracker of Markdown code: which bytes of a text are in a fenced block or in a code span, decided by the text so far.
+//! Markers there may be text. No byte is ever read twice for this.
 
 use super::{
     bytes::{is_blank, is_language},
@@ -27,7 +27,7 @@ pub fn kind(byte: u8) -> usize {
     }
 }
 
-/// The code that a byte stands in.
+/// The code that a byte is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Code {
     None,
@@ -37,7 +37,7 @@ pub enum Code {
     Span,
 }
 
-/// Where in its line a text stands, and in which code block.
+/// The position of a text in its line, and the code block it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CodeTracker {
     at: LineState,
@@ -53,7 +53,7 @@ pub struct CodeTracker {
     backticks: u32,
     /// The run that opened the code span around this text; 0 is none. Of inline guards alone.
     code: u32,
-    /// Of a fence span: this line opens a nested block.
+    /// In a fence span: this line opens a nested block.
     nests: bool,
     /// The line has mentioned an opener, but not yet its closer.
     mentions_tag: bool,
@@ -94,12 +94,12 @@ impl CodeTracker {
         self.at == LineState::Start && self.count == 0
     }
 
-    /// Returns whether nothing but a line's end or what may begin a marker can change anything here.
+    /// Returns whether only a line's end or the beginning of a marker can change anything here.
     pub fn is_settled(&self) -> bool {
         self.at == LineState::Prose && self.backticks == 0
     }
 
-    /// Returns whether a fence or a code span has begun in this line, or what may be one. A block around it does not count.
+    /// Returns whether a fence or a code span has begun in this line, or may have. A block around it does not count.
     pub fn is_near_fence(&self) -> bool {
         self.fence_len.max(self.backticks).max(self.code) > 0
     }
@@ -124,8 +124,8 @@ impl CodeTracker {
         self.block_len > 0
     }
 
-    /// Returns the code that the next byte stands in, by a rule that follows it. A backtick refutes a backtick fence's info;
-    /// a backtick after another one begins no marker, as if it stood between them.
+    /// Returns the code that the next byte is in, by a rule that follows it. A backtick refutes a backtick fence's info;
+    /// a backtick after another one begins no marker, as if it were between them.
     pub fn code(&self, byte: u8, rule: LineRule) -> Code {
         let in_span = match byte {
             _ if !rule.has_code_spans() || self.in_block() => false,

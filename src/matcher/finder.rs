@@ -1,6 +1,6 @@
-//! Finds the few bytes of a text that matter. Up to three are looked for by `memchr`, which has vectors of its own. More, and
-//! whether a text has any of them, are looked for by plain code that the compiler turns into vectors; it is compiled once
-//! more for AVX2, which is used where the processor has it. No other code of the scanner may be unsafe.
+//! Finds the few bytes of a text that matter. Up to three are looked for by `memchr`, which uses vector instructions itself.
+//! More, and whether a text has any of them, are looked for by plain code that the compiler turns into vectors; it is compiled
+//! again for AVX2, which is used where the processor has it. No other code of the scanner may be unsafe.
 #![allow(unsafe_code)]
 
 /// The most bytes that can be looked for.
@@ -8,17 +8,17 @@ pub const MOST: usize = 6;
 
 /// The length of text that plain code looks at in one go, without a branch, so that the compiler makes vectors of it.
 const BLOCK: usize = 64;
-/// Of a text that is shorter than a block, its first and last bytes of this length are looked at, which may overlap.
+/// If a text is shorter than a block, its first and last bytes of this length are examined, which may overlap.
 const HALF: usize = BLOCK / 2;
 
-/// What a text has: one of the bytes, …
+/// The bits of a result: the text has one of the bytes, …
 const HIT: u8 = 1;
 /// … or, where it has none of them, a byte that is not ASCII.
 const NOT_ASCII: u8 = 0x80;
 
 #[derive(Clone)]
 pub struct ByteSetFinder {
-    /// Where there are fewer, the last one stands for the rest.
+    /// If there are fewer, the last one is repeated.
     bytes: [u8; MOST],
     count: usize,
     #[cfg(target_arch = "x86_64")]
@@ -46,7 +46,7 @@ impl ByteSetFinder {
     }
 
     /// Returns the first place of one of the bytes for which `skip` does not say how many bytes can be passed over, or the
-    /// text's length if there is none; before that: what comes after the last that was passed over. `skip` passes over one
+    /// text's length if there is none; before that: the index after the last one that was passed over. `skip` passes over one
     /// byte at least, and over none beyond the text.
     #[inline]
     pub fn find(&self, text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
@@ -148,7 +148,7 @@ mod tests {
         [finder.clone(), finder.without_vectors()]
     }
 
-    /// Returns what `find` must come to, one byte after the other.
+    /// Returns the expected result of `find`, computed byte by byte.
     fn slowly(list: &[u8], text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
         let (mut at, mut from) = (0, 0);
         while at < text.len() {

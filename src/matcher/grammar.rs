@@ -1,10 +1,10 @@
-//! What a matcher reads by: the regions of a dialect, the patterns that count in each, and the tries that find them. A
-//! dialect is compiled to this; neither files nor streams are known here.
+//! The tables that a matcher reads by: the regions of a dialect, the patterns that count in each, and the tries that find them.
+//! A dialect is compiled to this; neither files nor streams are known here.
 
 use super::bytes::{ByteSet, contains};
 use crate::channel::Channel;
 
-/// What must hold where a pattern begins, and what text takes away. Bits of the scanner's state.
+/// Conditions that must hold where a pattern begins, and that text clears. They are bits of the scanner's state.
 pub mod flag {
     /// At byte 0 of the stream.
     pub const START: u16 = 1;
@@ -20,7 +20,7 @@ pub mod flag {
     pub const ENDED: u16 = 1 << 5;
     /// Between two quotes of the innermost span.
     pub const QUOTED: u16 = 1 << 6;
-    /// No room for another content span.
+    /// There is no room for another content span.
     pub const FULL: u16 = 1 << 7;
     /// A thinking span was closed by force, and only blank content has come since.
     pub const FORCED: u16 = 1 << 8;
@@ -38,7 +38,7 @@ pub mod flag {
     /// Nothing but blanks yet in this stream, or in a prompt since its last marker.
     pub const LEADING: u16 = 1 << 14;
 
-    /// What the first byte takes away, whatever it is.
+    /// The flags that the first byte clears, whatever it is.
     pub const FIRST: u16 = START | HEADER | OPENED | CLOSED;
 }
 
@@ -125,7 +125,7 @@ pub struct Framing {
     pub next: u16,
 }
 
-/// The most line breaks that may stand before a tag as its framing.
+/// The largest number of line breaks before a tag that are its framing.
 pub const MOST_LINES: usize = 2;
 
 /// A stretch of text in which the same patterns count: the content, or the inside of one kind of span.
@@ -170,13 +170,13 @@ impl Region {
         groups.fold(0, |all, (_, bits)| all | bits)
     }
 
-    /// Returns whether text of the region has lines, on which it depends what a marker is.
+    /// Returns whether the markers of the region depend on the lines of its text.
     #[inline]
     pub fn has_lines(&self) -> bool {
         self.lines != LineRule::Ignore
     }
 
-    /// Returns whether a marker may begin with this byte, which stands outside of code.
+    /// Returns whether a marker may begin with this byte, which is outside code.
     pub fn may_begin(&self, byte: u8) -> bool {
         contains(&self.first_bytes, byte) || self.fence_close.is_some() && matches!(byte, b' ' | b'`')
     }
@@ -191,7 +191,7 @@ pub enum LineRule {
         fences: bool,
         inline: bool,
     },
-    /// The inside of a fence span: nested code blocks are opaque, and so are code spans with `inline`.
+    /// The inside a fence span: nested code blocks are opaque, and so are code spans with `inline`.
     Fence {
         inline: bool,
     },
@@ -225,18 +225,18 @@ pub struct Pattern {
     pub same: Option<u8>,
     /// … and where no block of this span was closed yet.
     pub once: Option<u8>,
-    /// … and, where the caller tells special tokens from others, where one of those begins the marker …
+    /// … and, where the caller distinguishes special tokens from others, where one of those begins the marker …
     pub special: bool,
-    /// … and, for a token that is no special one there, where no blank and letter come after it …
+    /// … and, for a token that is not special there, where no blank and letter come after it …
     pub spares_prose: bool,
-    /// … and outside of this code.
+    /// … and outside this code.
     pub guarded: Guarded,
     pub action: Action,
     /// How much of the literal is framing before the marker.
     pub before: u16,
     /// The literal's length, framing included; 0 of tags.
     pub len: u16,
-    /// How many of its last bytes are not of the marker, but what has to come after it.
+    /// How many of its last bytes do not belong to the marker, but must follow it.
     pub ahead: u16,
     /// Framing that may follow; an index into `framings` plus one, or 0.
     pub after: u16,
@@ -282,16 +282,16 @@ pub enum Action {
     Open { rule: u8, tag: u8, ends: bool },
     /// Closes the innermost span; `keep`: its bytes are text. `rule` is the span that has this closer.
     Close { rule: u8, keep: bool },
-    /// Opens the thinking by a tag in place of the dialect's own opener; inside a thinking that was open at the start, the tag is
-    /// removed. `rule` and `tag` name it.
+    /// Opens the thinking by a tag in place of the dialect's own opener; inside a thinking that was open at the start, the tag
+    /// is removed. `rule` and `tag` name it.
     Lead { rule: u8, tag: u8 },
-    /// Removes an opener that is written once more.
+    /// Removes an opener that is written again.
     Absorb,
     /// Removed without opening or closing anything.
     Drop,
     /// The same where nothing comes after it; elsewhere it is text.
     DropLast,
-    /// Removes a closer: what follows it follows a close.
+    /// Removes a closer: the text after it follows a close.
     DropClose,
     /// Removes a closer of span `rule`, which says that all content before it was thinking.
     Reclassify { rule: u8 },
@@ -325,7 +325,7 @@ pub struct Node {
 pub struct TagRule {
     /// White space allowed in each gap.
     pub space: u32,
-    /// Bytes that may stand directly after the name: a colon and a word.
+    /// Bytes that may directly follow the name: a colon and a word.
     pub suffix: u32,
     /// The longest tag, where tags may have attributes; 0 where they may not.
     pub attributes: u32,
@@ -341,7 +341,7 @@ pub struct HeaderRule {
     /// Bytes between the beginning and the end.
     pub max: u32,
     pub routes: Vec<Route>,
-    /// Root of the trie of what a `<` inside a header may begin: ends are bits from 0, keys from 32.
+    /// Root of the trie of texts that a `<` inside a header may begin: ends are bits from 0, keys from 32.
     pub inner: u32,
 }
 

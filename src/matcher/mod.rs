@@ -1,6 +1,6 @@
 //! How bytes become markers.
 //!
-//! A dialect says of a whole text which bytes are markers. Here that is done for a text that comes in pieces, cut
+//! A dialect decides which bytes of a whole text are markers. Here that is done for a text that comes in pieces, cut
 //! anywhere, most of them four bytes long. Three things work together, each on the one before:
 //!
 //! - The **grammar** is data: regions (the content, the inside of a span), the patterns that count in each, and tries of
@@ -8,8 +8,8 @@
 //! - The **recogniser** reads one marker, byte by byte, from the place where it may begin. It knows the whole grammar, and
 //!   is exact, plain and slow. Where it fails, its first byte is text, and the next recogniser begins one byte later. Next to
 //!   it, the **code tracker** follows Markdown: inside a code block a marker may be text.
-//! - The **automaton** is the same as a table. Its builder asks the recogniser what each byte does in each state, so that
-//!   a stream pays one look per byte, however it was cut.
+//! - The **automaton** is the same as a table. Its builder asks the recogniser for the effect of each byte in each state, so
+//!   that a stream pays one look per byte, however it was cut.
 //!
 //! # Why an automaton of our own
 //!
@@ -19,13 +19,14 @@
 //!
 //! - a **start configuration**: a region, and the patterns that count now, after a blank, and after text. The first byte
 //!   of a stream and the first blank of a span are transitions like all others;
-//! - where the text stands in Markdown code;
+//! - the position of the text in Markdown code;
 //! - the framing that may still follow the marker before;
-//! - what is held.
+//! - the bytes that are held.
 //!
-//! A cell is the next state, or an **exit**: a marker is complete, or framing is, or only a recogniser can tell. Exits are
+//! A cell is the next state, or an **exit**: a marker is complete, or framing is, or only a recogniser can decide. Exits are
 //! numbered after the states and have no row, so that reading needs no test for them: the byte after an exit finds no
-//! cell. Outside the table is what has no end of forms: attributes, the values of headers, long fences, suffixes.
+//! cell. Constructs with an unlimited number of forms are outside the table: attributes, the values of headers, long fences,
+//! suffixes.
 //!
 //! Prose loops in one state, which is **accelerated**: only bytes that lead elsewhere are looked for. A short chunk of
 //! prose is not even read by the table: each byte has a bit for every loop that it is not in.
@@ -56,7 +57,7 @@ pub use automaton::Automaton;
 mod tests {
     use crate::Dialect;
 
-    /// The table of this page; `ASIDE_BLESS=1` writes it again.
+    /// Compares the table of this page; `ASIDE_BLESS=1` writes it again.
     #[test]
     fn the_page_shows_the_table() {
         let span = r#"channel = "thinking", open = ["[a]"], close = ["[/a]"]"#;

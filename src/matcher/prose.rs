@@ -1,10 +1,10 @@
-//! Tells a marker that a text only mentions from one that is meant, by the bytes around it. Models explain tags and tokens, and quote
-//! tags while they think. Tokens decide exactly; these rules are for hosts that have none.
+//! Distinguishes a marker that a text only mentions from one that is meant, by the bytes around it. Models explain tags and
+//! tokens, and quote tags while they think. Tokens decide exactly; these rules are for hosts that have none.
 
 use super::bytes::is_blank;
 
-/// The last byte of the text since the last marker, or a line break if there is no such text. An opening quote or bracket of more than
-/// a byte counts as `(`.
+/// The last byte of the text since the last marker, or a line break if there is no such text. An opening quote or bracket of
+/// more than a byte counts as `(`.
 pub type Before = u8;
 
 /// The beginning of a line.
@@ -34,7 +34,7 @@ pub fn is_word_tag(tag: impl IntoIterator<Item = u8>) -> bool {
         && rest.next().is_none()
 }
 
-/// Returns what comes before the end of this text, if `before` came before the text.
+/// Returns the context at the end of this text, if `before` was the context at its beginning.
 #[inline(always)]
 pub fn after(before: Before, text: &[u8]) -> Before {
     match text {
@@ -78,8 +78,8 @@ pub fn is_prose(before: Before, next: u8) -> bool {
     is_space(before) && ends_word || is_opening(before) && !is_line_end(next)
 }
 
-/// Returns whether the text only mentions a token that is removed: a blank and a letter come after it. None where only more text
-/// can tell.
+/// Returns whether the text only mentions a token that is removed: a blank and a letter come after it. Returns none where only
+/// more text can decide.
 pub fn is_in_sentence(next: &[u8], at_end: bool) -> Option<bool> {
     match next {
         [blank, ..] if !is_space(*blank) => Some(false),
@@ -88,8 +88,8 @@ pub fn is_in_sentence(next: &[u8], at_end: bool) -> Option<bool> {
     }
 }
 
-/// Returns whether the text quotes a closer after `before`: the same quote mark comes before and after it, and no letter or
-/// digit comes then, with which a quotation in the answer would begin. None where only more text can tell.
+/// Returns whether the text quotes a closer after `before`: it is between two equal quote marks, and no letter or digit
+/// follows, with which a quotation in the answer would begin. Returns none where only more text can decide.
 pub fn is_quoted(before: Before, next: &[u8], at_end: bool) -> Option<bool> {
     match next {
         [mark, _, ..] | [mark] if *mark != before => Some(false),

@@ -1,8 +1,8 @@
-//! The recogniser reads one marker, byte by byte, from the place where it may begin. It has decided as soon as no
-//! continuation can make a marker of what it has read, or as soon as it is one.
+//! The recogniser reads one marker, byte by byte, from the place where it may begin. It has decided as soon as no continuation
+//! can turn the read bytes into a marker, or as soon as they are one.
 //!
-//! It knows the whole grammar: it is the oracle from which the automaton's builder derives its table, and it reads what
-//! has no end of forms and so no place in a table: attributes, the values of headers, long fences, suffixes.
+//! It knows the whole grammar: it is the oracle from which the automaton's builder derives its table, and it reads constructs
+//! with an unlimited number of forms, which a table cannot hold: attributes, the values of headers, long fences, suffixes.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::{
     grammar::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Grammar, LineRule, PatternSet, Region, TagRule},
 };
 
-/// What is known of the token that a byte is of. Plain bytes, of which nothing is known, may begin a special marker.
+/// The known facts about a byte's token. Plain bytes, of which nothing is known, may begin a special marker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TokenMark(u8);
 
@@ -22,7 +22,7 @@ impl TokenMark {
     const SPECIAL: u8 = 1;
     const START: u8 = 2;
 
-    /// The first byte of a token.
+    /// Returns the mark of a token's first byte.
     pub fn start(is_special: bool) -> TokenMark {
         TokenMark(TokenMark::START | if is_special { TokenMark::SPECIAL } else { 0 })
     }
@@ -41,10 +41,10 @@ impl TokenMark {
     }
 }
 
-/// What the bytes so far are.
+/// The classification of the bytes so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome {
-    /// Only more bytes can tell.
+    /// Only more bytes can decide.
     More,
     Fail,
     /// The first `len` bytes are the marker of this pattern of the region.
@@ -87,8 +87,8 @@ pub struct Recogniser {
 }
 
 impl Recogniser {
-    /// Returns a recogniser that has read nothing, for a marker that begins with `byte`. `code`: where in code the byte
-    /// stands. `active`: the patterns that count in the region now.
+    /// Returns a recogniser that has read nothing, for a marker that begins with `byte`. `code`: the byte's position in code.
+    /// `active`: the patterns that count in the region now.
     pub fn of_marker(region: &Region, active: PatternSet, code: &CodeTracker, byte: u8) -> Recogniser {
         let is_tag = region.open_names != 0 || region.close_names != 0;
         let is_active = region.fence_close.is_some_and(|fence| active >> fence & 1 != 0);
@@ -125,8 +125,8 @@ impl Recogniser {
         self.nests
     }
 
-    /// Returns whether it is in the middle of what a marker always has. What a text makes up, in names, values and white
-    /// space, takes too many forms to list. `read`: what it has read.
+    /// Returns whether it is in the middle of the fixed bytes of a marker. The variable parts, in names, values and white
+    /// space, have too many forms to list. `read`: the bytes that it has read.
     pub fn is_common(&self, read: &[u8]) -> bool {
         if let Some(token) = self.token(read) {
             return token.start <= COMMON_RUN as usize && token.len() <= COMMON_LANGUAGE as usize;
@@ -146,8 +146,8 @@ impl Recogniser {
         literal && tag && close
     }
 
-    /// Returns where the language token stands in what it has read, if it is in a fence line and nothing else. Such a line
-    /// opens a nested block or closes: of the token's bytes only the number matters.
+    /// Returns the range of the language token in the bytes that it has read, if these can only be a fence line. Such a line
+    /// opens a nested block or closes one; only the number of the token's bytes matters.
     pub fn token(&self, read: &[u8]) -> Option<Range<usize>> {
         let (marker, end) = match self.close {
             FenceClose::Token { marker, .. } => (marker, read.len()),
@@ -168,8 +168,8 @@ impl Recogniser {
         self.active &= !here;
     }
 
-    /// Reads on in `text`, up to its end or to the byte that decides. Returns what the bytes so far are. `mark` returns what is
-    /// known of a byte.
+    /// Reads on in `text`, up to its end or to the byte that decides. Returns the classification of the bytes so far. `mark`
+    /// returns the token mark of a byte.
     pub fn run(
         &mut self,
         grammar: &Grammar,
@@ -231,13 +231,13 @@ impl Recogniser {
         if alive { Outcome::More } else { Outcome::Fail }
     }
 
-    /// Returns whether one more line break may stand before a tag.
+    /// Returns whether one more line break may precede a tag.
     fn may_follow_lines(&self, region: &Region) -> bool {
         let more = region.lines_before.iter().skip(usize::from(self.lines) + 1);
         more.fold(0, |all, patterns| all | patterns) & self.active != 0
     }
 
-    /// Returns what the bytes so far are if nothing comes after them.
+    /// Returns the classification of the bytes so far if no byte follows.
     pub fn end(&self, grammar: &Grammar, region: &Region) -> Outcome {
         if let Literal::Trie(node) = self.literal {
             let accepted = grammar.nodes[node as usize].accept & self.active;
@@ -291,7 +291,7 @@ enum Literal {
         count: u16,
         node: u32,
     },
-    /// After a header's beginning: bytes of what a `<` began, and the node that it has come to.
+    /// After a header's beginning: bytes after a `<`, and the node that they lead to.
     Header {
         pattern: u8,
         pending: u16,
@@ -336,7 +336,7 @@ impl Literal {
                         *self = Literal::Whole { pattern, count: 0, node };
                     }
                     Action::HeaderEnd => return Outcome::HeaderEnd { pattern },
-                    // Only the text's end can tell.
+                    // Only the text's end can decide.
                     Action::DropLast => {}
                     _ => {
                         let ahead = region.patterns[usize::from(pattern)].ahead;
@@ -378,7 +378,7 @@ impl Literal {
                 if matches!(self, Literal::Dead) { Outcome::Fail } else { Outcome::More }
             }
             Literal::Header { pattern, pending, node } => {
-                // Of the header's middle so far.
+                // The part of the header's middle so far.
                 let count = len - 1 - u32::from(region.patterns[usize::from(pattern)].len) - u32::from(pending);
                 self.header(grammar, pattern, count, pending, node, byte)
             }
@@ -403,7 +403,7 @@ impl Literal {
         } else {
             (count, pending + 1, next)
         };
-        // What may yet be the end is not of the header's middle.
+        // Bytes that may still be the end do not belong to the header's middle.
         let may_end = grammar.nodes[node as usize].reach & ENDS != 0;
         let middle = if may_end { count } else { count + u32::from(begun) };
         if middle > rule.max {
@@ -414,7 +414,7 @@ impl Literal {
     }
 }
 
-/// A tag: `<`, white space, perhaps `/` and white space, a name, and what the grammar allows after it.
+/// A tag: `<`, white space, perhaps `/` and white space, a name, and the text that the grammar allows after it.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 enum Tag {
     #[default]
@@ -511,7 +511,7 @@ impl Tag {
         self.go(rule, next, len)
     }
 
-    /// Goes on after the name; `byte` is the first after it.
+    /// Continues after the name; `byte` is the first byte after it.
     fn after_name(&mut self, rule: &TagRule, slash: bool, pattern: u8, byte: u8, len: u32) -> Outcome {
         let has_attributes = rule.attributes > 0 && !slash;
         let next = match byte {

@@ -1,6 +1,6 @@
-//! The ladder: the ways to feed the front of a chunk without a `Pull`, the cheapest first. Nearly all chunks complete no marker,
-//! so nothing here may allocate, and all is measured in instructions. The order of the ways is written here alone; a host that
-//! can only take some of what they lead to says so (`Take`).
+//! The ladder: the ways to feed the front of a chunk without a `Pull`, the cheapest first. Nearly all chunks complete no
+//! marker, so nothing here may allocate, and all is measured in instructions. The order of the ways is written here alone; a
+//! host that can only take some of their results says so (`Take`).
 
 use super::{
     engine::{Engine, SHORT},
@@ -16,9 +16,9 @@ use crate::{
     utf8::{incomplete_tail, is_continuation},
 };
 
-/// Chunks up to this length are looked at as a whole. To stop at the first byte that matters would cost more than it saves.
+/// Chunks up to this length are examined as a whole. To stop at the first byte that matters would cost more than it saves.
 const LONGEST_PASSED: usize = 256;
-/// What of a chunk may be fed at once.
+/// The part of a chunk that may be fed at once.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(not(feature = "c-api"), allow(dead_code))]
 pub enum Take {
@@ -26,7 +26,7 @@ pub enum Take {
     WholeText,
     /// The whole chunk, if it is one event at most.
     Whole,
-    /// Text: the whole chunk, or the front of it that decides what is held. To here, nothing can panic.
+    /// Text: the whole chunk, or the front of it that decides the held bytes. To here, nothing can panic.
     Parts,
     /// The same, or the next piece of a body of calls, for a host that has tried the whole chunk.
     Pieces,
@@ -34,10 +34,10 @@ pub enum Take {
 
 /// The front of a chunk that was fed, and its event.
 pub struct Part {
-    /// What the event's bytes are, in the innermost channel.
+    /// The role of the event's bytes, in the innermost channel.
     pub piece: Piece,
     pub offset: u64,
-    /// Whether its bytes are the last ones reported of what is held. Otherwise they are the front of the chunk.
+    /// Whether its bytes are the last reported ones of those that are held. Otherwise they are the front of the chunk.
     pub is_held: bool,
     /// The number of its bytes. There is no event if it is text without bytes: all that was fed is held then.
     pub len: usize,
@@ -81,7 +81,7 @@ impl Scanner {
         if !engine.state.is_fallback() {
             let front = match chunk.len() <= SHORT || !engine.is_holding() {
                 true => chunk,
-                // The bytes that decide what is held are fed first, and the rest then by itself.
+                // The bytes that decide the held ones are fed first, and then the rest separately.
                 false if take >= Take::Parts => engine.first_part(compiled, chunk)?,
                 false => return None,
             };
@@ -101,9 +101,9 @@ impl Scanner {
 }
 
 impl Engine {
-    /// Feeds a short chunk that leads from state to state of the automaton. Its text has what was held before it; the rest of the
-    /// chunk is held. If a marker is complete, or if the automaton cannot decide, it returns none and feeds nothing. Cannot
-    /// panic.
+    /// Feeds a short chunk that leads from state to state of the automaton. Its text includes the bytes that were held before
+    /// it; the rest of the chunk is held. If a marker is complete, or if the automaton cannot decide, it returns none and feeds
+    /// nothing. Cannot panic.
     #[inline(always)]
     fn advance_short(&mut self, compiled: &Compiled, chunk: &[u8], take: Take) -> Option<Part> {
         let from = self.state;
@@ -114,7 +114,7 @@ impl Engine {
         if before == 0 {
             return self.take_chunk(chunk, to, is_ascii, take);
         }
-        // The whole chunk is appended to what is held, so that its text is one stretch.
+        // The whole chunk is appended to the held bytes, so that its text is one stretch.
         if take == Take::WholeText || self.hold.has_marks() || !self.hold.append_few(chunk) {
             return None;
         }
@@ -173,7 +173,7 @@ impl Engine {
         Some(Part { len, ..Part::whole(Piece::Text, offset, chunk) })
     }
 
-    /// Keeps the beginning of a character at the end of what is held. Returns how many bytes it has.
+    /// Keeps the beginning of a character at the end of the held bytes. Returns how many bytes it has.
     #[inline(never)]
     fn hold_character(&mut self, to: StateInfo) -> usize {
         self.text = if to.held() == 0 { incomplete_tail(self.hold.all()) } else { 0 };
@@ -200,7 +200,7 @@ impl Engine {
         run.exit.is_none().then_some((run.state, chunk.is_ascii()))
     }
 
-    /// Returns the few bytes of a long chunk that decide what is held, so that nothing is held after them.
+    /// Returns the few bytes of a long chunk that decide the held ones, so that nothing is held after them.
     #[inline(never)]
     fn first_part<'a>(&self, compiled: &Compiled, chunk: &'a [u8]) -> Option<&'a [u8]> {
         if self.text > 0 {
@@ -215,8 +215,8 @@ impl Engine {
 
 /// Returns the last byte of a short chunk if the chunk loops in a state.
 ///
-/// It looks at four or eight bytes from each end, some of them twice. Each four are looked at by themselves, so that hardly any
-/// register has to be saved for them. Of fewer than four bytes it looks at the first, the middle and the last one.
+/// It looks at four or eight bytes from each end, some of them twice. Each four are examined by themselves, so that hardly any
+/// register has to be saved for them. If there are fewer than four bytes, it reads the first, the middle and the last one.
 #[inline(always)]
 pub(super) fn last_of_loop(sets: &[u32; 256], mask: u32, chunk: &[u8]) -> Option<u8> {
     let set = |byte: u8| sets[usize::from(byte)];

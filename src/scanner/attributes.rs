@@ -83,7 +83,7 @@ impl Attributes {
     /// Reads the attributes of a whole tag, which is known to follow the grammar.
     pub fn read_tag(&mut self, tag: &[u8]) -> Result<(), Error> {
         self.clear();
-        // Values may be any bytes, so the next `=` outside of a value is found from name to name.
+        // Values may be any bytes, so the next `=` outside a value is found from name to name.
         let lead = 1 + tag.iter().skip(1).take_while(|&&byte| is_tag_space(byte)).count();
         let mut at = (lead..tag.len()).find(|&at| is_tag_space(tag[at])).unwrap_or(tag.len());
         while let Some(name) = run(tag, at, is_name_start, is_name) {
@@ -194,7 +194,7 @@ impl Attributes {
     }
 }
 
-/// Returns where the end of a whole header begins. Of several ends that fit after the beginning, the longest counts.
+/// Returns where the end of a whole header begins. If several ends fit after the beginning, the longest counts.
 fn before_end(rule: &HeaderRule, header: &[u8]) -> usize {
     let begin = rule.begins.iter().find(|begin| begins(rule, header, begin)).map_or(0, |begin| begin.len());
     let ends = rule.ends.iter().filter_map(|literal| {

@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// How many bytes after what is held are looked at first where a word may go on in the chunk.
+/// The number of bytes after the held ones that are examined first where a word may continue in the chunk.
 const FEW: usize = 64;
 
 impl Engine {
@@ -72,7 +72,7 @@ impl Engine {
         Some(Closers { grammar: &compiled.grammar, tables, region: compiled.grammar.region(region), active, innermost })
     }
 
-    /// Returns whether the body may stand where it began, or only blanks have come: some markers count there alone.
+    /// Returns whether the body may be at its beginning, or only blanks have come: some markers count only there.
     pub fn is_first_in_body(&self, compiled: &Compiled) -> bool {
         let cleared = compiled.grammar.region(self.spans.region()).cleared;
         self.spans.flags() & (flag::FIRST | cleared) != 0
@@ -117,7 +117,7 @@ impl Pull<'_> {
         asks.then_some((rule, tag))
     }
 
-    /// Decides whether an opener of `len` bytes counts. Returns none where only more bytes can tell.
+    /// Decides whether an opener of `len` bytes counts. Returns none where only more bytes can decide.
     pub(super) fn decide_opener(&mut self, pattern: u8, len: u32, at_end: bool) -> Result<Option<bool>, Error> {
         let Some((rule, tag)) = self.opener_of(pattern) else { return Ok(Some(true)) };
         let compiled = self.compiled;
@@ -128,8 +128,8 @@ impl Pull<'_> {
         Ok(if at_end { Some(seen.unwrap_or(false)) } else { seen })
     }
 
-    /// Decides whether a body of calls opens a span here, without an opener. Returns none where only more bytes can tell, or
-    /// the rule of that span.
+    /// Decides whether a body of calls opens a span here, without an opener. Returns none where only more bytes can decide;
+    /// otherwise the rule of that span, if one opens.
     pub(super) fn decide_bare(&mut self, at_end: bool) -> Result<Option<Option<u8>>, Error> {
         let compiled = self.compiled;
         let flags = self.engine.spans.flags();
@@ -174,7 +174,7 @@ impl Pull<'_> {
         })
     }
 
-    /// Holds what comes after the text until more of it has come.
+    /// Holds the bytes after the text until more of them have come.
     pub(super) fn wait(&mut self) -> ReadOutcome {
         let held = self.unreported() - self.engine.text;
         self.engine.pending = if held > 0 { Pending::Held(held) } else { Pending::Unread };
@@ -194,13 +194,13 @@ impl Pull<'_> {
             let step = self.look(at_end, |lookahead| closers.next(&body, lookahead))?;
             match step {
                 None => return Ok(self.wait()),
-                // What comes after the text has decided it. If the host stops there, other bytes may come.
+                // The bytes after the text have decided it. If the host stops there, other bytes may come.
                 Some(Step::Piece { len: 0, .. }) if !wants && self.whole_text() > 0 => return Ok(ReadOutcome::Part),
                 Some(Step::Piece { piece, len, next }) if !wants || piece == Piece::Text => {
                     self.pass_first_in_body(len);
                     self.engine.text += len;
                     self.engine.set_body(Some(next));
-                    // Text that begins in what is held is reported by itself, so that the chunk need not be held.
+                    // Text that begins in the held bytes is reported separately, so that the chunk need not be held.
                     if has_held && len > 0 {
                         return Ok(ReadOutcome::Part);
                     }
@@ -217,7 +217,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Notes that the next `len` bytes after the text, which stand in one place, are of the body.
+    /// Notes that the next `len` bytes after the text, which are contiguous, belong to the body.
     pub(super) fn pass_first_in_body(&mut self, len: usize) {
         if len > 0 && self.engine.is_first_in_body(self.compiled) {
             let are_blank = self.rest(self.engine.text).iter().take(len).all(|&byte| is_blank(byte));
@@ -225,7 +225,8 @@ impl Pull<'_> {
         }
     }
 
-    /// Lets go of what a body holds: of a value, as the value; of a word of a call, as text of a call that broke its grammar.
+    /// Releases the held bytes of a body: of a value, as the value; of a word of a call, as text of a call that broke its
+    /// grammar.
     pub(super) fn flush_body(&mut self, held: usize) -> Result<Option<EventRef>, Error> {
         let Some(&body) = self.engine.body() else { return Ok(None) };
         if held == 0 {
@@ -236,7 +237,7 @@ impl Pull<'_> {
         let Some(tables) = self.compiled.calls(self.engine.spans.region()) else { return Ok(None) };
         let (piece, held, next) = body.flush(tables, self.engine.hold.unreported());
         if held == 0 {
-            // A closer is held, and what comes after it.
+            // A closer is held, and the bytes after it.
             self.engine.set_body(Some(next));
             return self.next_of_feed(false);
         }
@@ -276,9 +277,9 @@ impl Pull<'_> {
         Ok(self.event(kind, len))
     }
 
-    /// Asks a question about the bytes after the text, which stand in one place: of as many as are needed, so that a word
-    /// that began in an earlier chunk does not take the whole chunk to what is held. Returns none where only more bytes can
-    /// tell.
+    /// Asks a question about the contiguous bytes after the text. It takes only as many as are needed, so that a word that
+    /// began in an earlier chunk does not move the whole chunk into the hold buffer. Returns none where only more bytes can
+    /// decide.
     fn look<T>(&mut self, at_end: bool, mut ask: impl FnMut(Lookahead) -> Option<T>) -> Result<Option<T>, Error> {
         let by_tokens = self.engine.hold.has_marks();
         let mut more = FEW;
@@ -302,7 +303,7 @@ impl Pull<'_> {
     }
 }
 
-/// Returns whether an opener counts after which these bytes come; none where only more bytes can tell.
+/// Returns whether an opener followed by these bytes counts; none where only more bytes can decide.
 pub(super) fn counts(
     compiled: &Compiled,
     tables: &CallTables,
@@ -313,15 +314,15 @@ pub(super) fn counts(
     Closers::of_span(compiled, tables, inside, tag).decide(lookahead, |view| begins_body(tables, tag, view))
 }
 
-/// The bytes after the text, and what is known of their tokens.
+/// The bytes after the text, and their token marks.
 #[derive(Clone, Copy)]
 pub(super) struct Lookahead<'a> {
     pub(super) text: &'a [u8],
     /// Nothing comes after it.
     pub(super) is_end: bool,
-    /// Returns what is known of a byte's token, by its index in what was looked at first; none where no tokens have come.
+    /// Returns the mark of a byte's token, by its index in the bytes examined first; none if no tokens have come.
     pub(super) marks: Option<&'a dyn Fn(usize) -> TokenMark>,
-    /// The index of the text in what was looked at first.
+    /// The index of the text in the bytes examined first.
     pub(super) from: usize,
 }
 
@@ -332,7 +333,7 @@ impl<'a> Lookahead<'a> {
         Lookahead { text: &self.text[len..], from: self.from + len, ..self }
     }
 
-    /// Returns the first `len` bytes, of which it is not known what comes after them.
+    /// Returns the first `len` bytes, when the bytes after them are not known.
     fn first(self, len: usize) -> Lookahead<'a> {
         Lookahead { text: &self.text[..len], is_end: self.is_end && len == self.text.len(), ..self }
     }
@@ -366,14 +367,14 @@ impl<'a> Closers<'a> {
         Closers { grammar: &compiled.grammar, tables, region, active: region.active(0, 0, tag), innermost: 0 }
     }
 
-    /// Returns the next step of a body. A closer that comes as a special token ends it wherever it stands: inside a string or
-    /// a value too, where it breaks the call.
+    /// Returns the next step of a body. A closer that is a special token ends it anywhere: inside a string or a value too,
+    /// where it breaks the call.
     fn next(&self, body: &Body, lookahead: Lookahead) -> Option<Step> {
         let Some((at, len)) = self.special_closer(&lookahead) else { return self.step(body, &lookahead) };
         if let Some(step) = self.step(body, &lookahead.first(at)) {
             return Some(step);
         }
-        // What comes before the closer is decided by it alone: nothing after it may change that.
+        // The closer alone decides the bytes before it: nothing after it may change that.
         let all = Lookahead { is_end: true, ..lookahead.first(at + len?) };
         Some(body.break_off(self.step(body, &all), at))
     }
@@ -382,7 +383,7 @@ impl<'a> Closers<'a> {
         self.view(lookahead, |view| body.next(self.tables, view))
     }
 
-    /// Decides a question about the bytes; none where only more of them can tell.
+    /// Decides a question about the bytes; none where only more bytes can decide.
     fn decide(&self, lookahead: &Lookahead, ask: impl FnOnce(&View) -> Decision) -> Option<bool> {
         match self.view(lookahead, ask) {
             Decision::More => None,
@@ -396,8 +397,8 @@ impl<'a> Closers<'a> {
         ask(&View { text: lookahead.text, is_end: lookahead.is_end, innermost: self.innermost, closers: &closers })
     }
 
-    /// Returns where the first closer stands that is a special token, and its length; no length where only more bytes can
-    /// tell whether it is a closer.
+    /// Returns the index of the first closer that is a special token, and its length; no length where only more bytes can
+    /// decide whether it is a closer.
     fn special_closer(&self, lookahead: &Lookahead) -> Option<(usize, Option<usize>)> {
         let patterns = self.active & self.tables.closers & !self.tables.first_closers & self.region.special;
         if patterns == 0 || lookahead.marks.is_none() {

@@ -1,4 +1,4 @@
-//! The caller's bytes, and what the caller knows of the tokens that they came from. Nothing of a chunk may outlive its pull.
+//! The caller's bytes, and the caller's knowledge of their tokens. Nothing of a chunk may outlive its pull.
 
 use std::cell::Cell;
 
@@ -87,7 +87,7 @@ impl<'a> Chunk<'a> {
         self.bytes.len()
     }
 
-    /// Returns whether a token goes on here.
+    /// Returns whether a token continues here.
     pub fn is_inside_token(&self, at: usize) -> bool {
         self.tokens.as_ref().is_some_and(|tokens| {
             let (index, start) = tokens.find(at);

@@ -21,7 +21,7 @@ use crate::utf8::{continuations, fit, is_continuation};
 pub struct Counts {
     /// Bytes of text.
     pub bytes: u64,
-    /// Characters of text. Of invalid UTF-8, each byte that does not continue a character counts.
+    /// Characters of text. In invalid UTF-8, each byte that does not continue a character counts.
     pub characters: u64,
     /// Spans that were opened.
     pub spans: u64,
@@ -53,7 +53,7 @@ pub struct Counts {
 pub struct Budget {
     /// The most that is within the budget.
     pub limit: u64,
-    /// What is counted.
+    /// The unit that is counted.
     pub unit: BudgetUnit,
     /// Where the count begins again.
     pub scope: BudgetScope,
@@ -67,7 +67,7 @@ impl Budget {
     }
 }
 
-/// What a budget counts.
+/// The unit of a budget.
 ///
 /// ```
 /// use aside::{Budget, BudgetScope, BudgetUnit};
@@ -84,7 +84,7 @@ pub enum BudgetUnit {
     Characters,
 }
 
-/// What a budget is for.
+/// The scope of a budget.
 ///
 /// ```
 /// use aside::{Budget, BudgetScope, BudgetUnit};
@@ -163,7 +163,7 @@ fn other(to: Channel) -> Channel {
     if to == Channel::Thinking { Channel::Content } else { Channel::Thinking }
 }
 
-/// Keeps what is left of the budget.
+/// Keeps the rest of the budget.
 #[derive(Clone, Copy)]
 pub struct BudgetTracker {
     budget: Budget,

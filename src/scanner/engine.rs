@@ -1,5 +1,5 @@
-//! The engine: all that a scanner remembers of its stream, and how that changes. Who feeds it is elsewhere: a chunk that completes
-//! no marker goes up the ladder (`advance`), and all else is done by a `Pull`, event by event.
+//! The engine: all that a scanner remembers of its stream, and how that changes. It is fed elsewhere: a chunk that completes no
+//! marker goes up the ladder (`advance`), and a `Pull` does everything else, event by event.
 
 use super::{
     attributes::Attributes,
@@ -31,7 +31,7 @@ use crate::{
 /// The offset up to which a host may skip. No stream is as long, and offsets cannot overflow after it.
 #[cfg(feature = "c-api")]
 const MOST_SKIPPED: u64 = 1 << 63;
-/// Chunks up to this length are short: they are looked at byte by byte, and joined to what is held.
+/// Chunks up to this length are short: they are read byte by byte, and joined to the held bytes.
 pub const SHORT: usize = 16;
 
 /// The state of a stream.
@@ -45,29 +45,29 @@ pub const SHORT: usize = 16;
 pub struct Engine {
     pub ledger: Ledger,
     /// The state of the automaton while the matcher is in the table. Until it leaves the table, `code`, `framing` and the flags
-    /// of `spans` stay as they were when it entered.
+    /// of `spans` stay unchanged when it entered.
     pub state: StateInfo,
     /// The number of bytes that have turned out to be text and are in no event yet. Between chunks, they begin a character.
     pub text: usize,
     pub before: Before,
     pub spans: Spans,
     pub hold: HoldBuffer,
-    /// What comes after `text`.
+    /// The state after `text`.
     pub pending: Pending,
     pub code: CodeTracker,
-    /// The tracker of the text around a tool call, which goes on after the call. Only in dialects that guard code.
+    /// The tracker of the text around a tool call, which continues after the call. Only in dialects that guard code.
     pub code_around: CodeTracker,
     /// The framing that may follow the last marker, as a number of the grammar's framings, or 0.
     pub framing: u16,
     /// Where a stream starts if no prompt says otherwise.
     pub start: Start,
-    /// The flag that says what the host has made of a stray closer.
+    /// The flag for the host's treatment of a stray closer.
     stray_close: u16,
     /// Nobody has said that streams start in the thinking: the dialect guesses so.
     pub guesses_start: bool,
     /// The thinking that is open was guessed to be, and nothing has shown that it is one.
     pub is_guess: bool,
-    /// What the host has said of the end that comes.
+    /// The reason that the host has given for the coming end.
     pub end_reason: EndReason,
     /// The rule and tag of the opener that the text has mentioned last.
     pub mentioned: (u8, u8),
@@ -97,7 +97,8 @@ impl Engine {
             return Err(Error::NoSuchStart);
         }
         // Bytes that are held when a chunk comes stay until it ends. As many more may then have to be held, or a short chunk be
-        // joined to them. Tags with attributes may be very long but rarely are: room for a long one is made when it comes.
+        // joined to them. Tags with attributes may be very long but rarely are: capacity for a long one is reserved when it
+        // comes.
         let most = compiled.room + 1;
         let mut engine = Engine {
             ledger: Ledger::default(),
@@ -134,7 +135,7 @@ impl Engine {
             optional.budget = options.budget.map(BudgetTracker::new);
         }
         let never = options.calls_in_thinking == CallsInThinking::Never;
-        // Where a body stands is kept there: no stream allocates for it.
+        // The position in a body is kept there: no stream allocates for it.
         if options.calls || never || !compiled.calls.is_empty() {
             let calls = &mut engine.optional.made()?.calls;
             (calls.are_wanted, calls.never_in_thinking) = (options.calls, never);
@@ -171,7 +172,7 @@ impl Engine {
         }
     }
 
-    /// Notes that a marker comes next. Of a prompt, the last one decides what is leading.
+    /// Notes that a marker comes next. With a prompt, its last marker decides what is leading.
     pub fn pass_marker(&mut self, compiled: &Compiled) {
         let gained = if self.is_in_prompt { self.leading } else { 0 };
         self.spans.change(compiled, flag::LEADING | flag::CLOSED, gained);
@@ -209,7 +210,7 @@ impl Engine {
         Ok(Engine { hold, optional, attributes: self.attributes.try_clone()?, ledger: self.ledger.clone(), ..*self })
     }
 
-    /// Returns the set of bytes that change nothing where the stream stands, in any number and order, and the channel. Cannot
+    /// Returns the set of bytes that, in any number and order, change nothing at the stream's position, and the channel. Cannot
     /// panic.
     #[cfg(feature = "c-api")]
     #[inline]
@@ -244,7 +245,7 @@ impl Engine {
         self.ledger.set_table_until(0);
     }
 
-    /// Leaves the table at this origin, where the next byte to be read stands.
+    /// Leaves the table at this origin, the position of the next byte to be read.
     pub fn leave_at(&mut self, compiled: &Compiled, origin: &Origin) {
         let region = compiled.grammar.region(self.spans.region());
         self.spans.lose(&compiled.grammar, origin.stage.lost(region));
@@ -253,7 +254,7 @@ impl Engine {
         self.state = StateInfo::FALLBACK;
     }
 
-    /// Enters the table, if it has a state for where the stream stands. It has none where calls without an opener may begin.
+    /// Enters the table, if it has a state for the stream's position. It has none where calls without an opener may begin.
     pub fn enter_table(&mut self, compiled: &Compiled) {
         if self.spans.flags() & (flag::START | flag::HEADER) != 0
             && (self.ledger.offset() > 0 || self.optional.get().is_some_and(|optional| optional.prompt.is_settled))
@@ -267,7 +268,7 @@ impl Engine {
         self.state = compiled.automaton.enter(&config, &self.code, self.framing);
     }
 
-    /// Takes a byte that has turned out to be text, outside of the table.
+    /// Takes a byte that has turned out to be text, outside the table.
     pub fn pass(&mut self, compiled: &Compiled, byte: u8) {
         let region = compiled.grammar.region(self.spans.region());
         if region.has_lines() {
@@ -320,7 +321,7 @@ impl Engine {
         }
     }
 
-    /// Keeps, from now on, what is known of the token of each held byte.
+    /// Keeps, from now on, the token mark of each held byte.
     pub fn begin_tokens(&mut self) -> Result<(), Error> {
         self.optional.made()?;
         self.hold.begin_marks()
@@ -344,8 +345,8 @@ impl Engine {
         self.guesses_start && self.prompted_start().is_none()
     }
 
-    /// Returns whether the thinking that is open, or in which the stream will start, may turn out to be the answer: by its end, or by
-    /// a marker.
+    /// Returns whether the thinking that is open, or in which the stream will start, may turn out to be the answer: by its end,
+    /// or by a marker.
     pub fn may_be_answer(&self, compiled: &Compiled) -> bool {
         if !self.has_begun {
             return self.is_start_guessed();
@@ -355,7 +356,7 @@ impl Engine {
             && (self.is_guess || compiled.grammar.region(self.spans.region()).is_answered)
     }
 
-    /// Returns how many bytes at the front of what is held belong to a prompt.
+    /// Returns how many of the held bytes at the front belong to a prompt.
     pub fn early(&self) -> usize {
         self.optional.get().map_or(0, |optional| optional.prompt.early)
     }

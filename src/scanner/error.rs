@@ -4,7 +4,7 @@ use std::{collections::TryReserveError, fmt};
 
 use crate::memory::OutOfMemory;
 
-/// Why a scanner could not be made, or could not go on.
+/// The reason that a scanner could not be made, or could not continue.
 ///
 /// ```
 /// use aside::{Channel, Dialect, Error, Scanner, ScannerOptions, Start};
@@ -17,8 +17,8 @@ use crate::memory::OutOfMemory;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// There was no memory for the scanner or for what it keeps. A scanner that returns this in the middle of a stream must be
-    /// reset before it goes on.
+    /// There was no memory for the scanner or its data. A scanner that returns this in the middle of a stream must be
+    /// reset before it is used again.
     OutOfMemory,
     /// The dialect has no span of the channel to start in, or no headers.
     NoSuchStart,

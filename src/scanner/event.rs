@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::channel::Channel;
 
-/// A stretch of the stream and what it is, or an attribute of the marker before.
+/// A stretch of the stream with its kind, or an attribute of the marker before.
 ///
 /// Every byte of the stream is in exactly one event: the bytes of all events, joined, are the stream.
 ///
@@ -24,7 +24,7 @@ use crate::channel::Channel;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event<'a> {
-    /// What the event reports.
+    /// The kind of the event, with its data.
     pub kind: Kind<'a>,
     /// The channel: of the span for its own events, of the text around it for framing.
     pub channel: Channel,
@@ -42,8 +42,8 @@ pub struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Returns an event of the channel of tools, for a [`CallWriter`](crate::call_writer::CallWriter) of a host that has kept the
-    /// kinds and bytes of a scanner's events and not the events.
+    /// Returns an event of the channel of tools, for a [`CallWriter`](crate::call_writer::CallWriter) of a host that has kept
+    /// the kinds and bytes of a scanner's events and not the events.
     ///
     /// ```
     /// use aside::call_writer::{CallWriter, Options};
@@ -68,7 +68,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// What an event reports.
+/// The kind of an event.
 ///
 /// ```
 /// use aside::{Cause, Dialect, Kind, Scanner};
@@ -101,16 +101,16 @@ pub enum Kind<'a> {
     Framing,
     /// The span ends. The bytes are those of its marker, if it has one.
     Close(Cause),
-    /// All content so far was thinking, or all thinking so far was content: the channel of the event says what it was. It was
+    /// All content so far was thinking, or all thinking so far was content: the channel of the event is the right one. It was
     /// thinking where a closer of a thinking came without an opener before it. It was content where the stream has ended in a
-    /// thinking that was only guessed ([`Scanner::end_reason`](crate::Scanner::end_reason)), and where the closer of a wrapper of
-    /// the answer ends the thinking. The event has no bytes, and comes at most once in a stream.
+    /// thinking that was only guessed ([`Scanner::end_reason`](crate::Scanner::end_reason)), and where the closer of a wrapper
+    /// of the answer ends the thinking. The event has no bytes, and comes at most once in a stream.
     Reclassify,
-    /// The thinking exceeds its budget here. The event has no bytes, stands between two characters, and comes once for each
+    /// The thinking exceeds its budget here. The event has no bytes, is between two characters, and is reported once for each
     /// span or stream.
     Budget,
-    /// A tool call begins. This and the kinds below come only with [`ScannerOptions::calls`](crate::ScannerOptions::calls). The bytes are what
-    /// begins the call, if the opener of its span was not that.
+    /// A tool call begins. This and the kinds below come only with [`ScannerOptions::calls`](crate::ScannerOptions::calls). The
+    /// bytes are the beginning of the call, if the opener of its span was not that.
     Call {
         /// The rule of the span's `Open`.
         rule: u32,
@@ -119,15 +119,16 @@ pub enum Kind<'a> {
         /// The number of the call in the stream, from 0.
         index: u64,
     },
-    /// The name of the call, whole. The bytes are the name, unless it is the value of a header's field, which stands here.
+    /// The name of the call, whole. The bytes are the name, unless it is the value of a header's field, which is then in this
+    /// member.
     CallName(Option<&'a [u8]>),
     /// An id of the call, whole. If the whole head is the id, it comes in two parts, with the name between them.
     CallId,
     /// A key of the arguments, whole. Arguments that are JSON have none.
     CallKey,
-    /// The word that says of which type the next value is, whole.
+    /// The word for the type of the next value, whole.
     CallType,
-    /// A value, or the arguments as JSON, as they stand in the stream. It comes in pieces that cut no character.
+    /// A value, or the arguments as JSON, verbatim. It is reported in pieces that do not cut a character.
     CallValue,
     /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
     CallValueEnd {
@@ -205,8 +206,8 @@ pub enum Cause {
     Forced = 3,
     /// The text of a call broke its grammar. No span has this cause.
     Malformed = 4,
-    /// The answer ended by itself inside a call, as the host has said ([`Scanner::end_reason`](crate::Scanner::end_reason)). No span
-    /// has this cause.
+    /// The answer ended by itself inside a call, as the host has said ([`Scanner::end_reason`](crate::Scanner::end_reason)). No
+    /// span has this cause.
     Ended = 5,
 }
 
@@ -240,8 +241,8 @@ pub struct Attribute<'a> {
     pub name: &'a [u8],
     /// The value, with its character references decoded.
     pub value: &'a [u8],
-    /// Where the name stands in the marker. It is empty for the bare last word of a header.
+    /// The range of the name in the marker. It is empty for the bare last word of a header.
     pub raw_name: Range<usize>,
-    /// Where the value stands in the marker, not decoded.
+    /// The range of the value in the marker, not decoded.
     pub raw_value: Range<usize>,
 }

@@ -1,5 +1,5 @@
-//! The events of one method call as the host sees them, pulled one at a time: what a `Pull` or the ladder has found, with its
-//! bytes. What they are is decided below; here nothing may change the stream.
+//! The events of one method call as the host sees them, pulled one at a time: the results of a `Pull` or of the ladder, with
+//! their bytes. Their kinds are decided below; nothing here may change the stream.
 
 use std::fmt;
 
@@ -29,8 +29,8 @@ pub enum Method {
 ///
 /// To drop it early is to stop the call. The bytes of the chunk after [`consumed`](Events::consumed) then go into the next
 /// call, which first returns the events that are still due. A host that ends the stream need not feed them: every method then
-/// does with the bytes that were consumed what it does at the end of any call. Events that were returned stay as they are, also
-/// where the rest of the chunk has decided them.
+/// treats the consumed bytes as at the end of any call. Events that were returned stay unchanged, also where the rest of the
+/// chunk has decided them.
 ///
 /// ```
 /// use aside::{Dialect, Kind, Scanner};
@@ -123,7 +123,7 @@ impl Drop for Events<'_> {
     }
 }
 
-/// Returns what a piece of a call is for the host. `index` is the number of the last call.
+/// Returns the kind of event for a piece of a call. `index` is the number of the last call.
 pub fn call_kind<'a>(engine: &'a Engine, compiled: &Compiled, piece: Piece, index: u64) -> Kind<'a> {
     match piece {
         Piece::Text => Kind::Text,

@@ -1,6 +1,6 @@
 //! The engine, state by state. From every state that a dialect's pieces lead to, each piece is read in one call, byte by byte,
 //! and with a stop after each event. Events, counts and next state must be the same. A state that the engine keeps in several
-//! forms goes on in the same way from each. If all states were found, this holds for texts of any length.
+//! forms continues in the same way from each. If all states were found, this holds for texts of any length.
 //!
 //! `ASIDE_STATES` says how many states are visited at most from each start, in the order of the lengths of their texts.
 //! `ASIDE_EVERY=1` takes all pieces, `ASIDE_DIALECT=NAME` one dialect.
@@ -45,12 +45,13 @@ impl Hasher for Bytes {
     }
 }
 
-/// All of a state that decides how it goes on, but where a body stands. Offsets and counts do not.
+/// Returns everything in a state that decides how it continues, except the position in a body. Offsets and counts do not decide
+/// it.
 fn kept(engine: &Engine) -> Vec<u8> {
     let mut bytes = Bytes(Vec::with_capacity(160));
     let Engine { ledger, state, text, before, spans, hold, pending, code, framing, has_begun, .. } = engine;
     (ledger.table_until(), state.state(), text, spans, hold.unreported(), has_begun).hash(&mut bytes);
-    // What a tag would ask of the byte before it.
+    // A tag asks only whether the byte before it is a quote mark.
     let quote = prose::is_quote(*before).then_some(*before);
     let asked = (prose::may_be_prose(*before), prose::is_prose(*before, b'a'), quote);
     // Inside calls nothing asks.
@@ -62,7 +63,7 @@ fn kept(engine: &Engine) -> Vec<u8> {
     bytes.0
 }
 
-/// The same with where a body stands. One place has several forms, which go on in the same way.
+/// Returns the same with the position in a body. One position has several forms, which continue in the same way.
 fn kept_with_body(engine: &Engine) -> Vec<u8> {
     let mut bytes = Bytes(kept(engine));
     engine.body().hash(&mut bytes);
@@ -105,7 +106,7 @@ struct Node {
     depth: usize,
 }
 
-/// What can be done in each state: a chunk, or one of two calls.
+/// The steps that are possible in each state: a chunk, or one of two calls.
 struct Steps(Vec<Vec<u8>>);
 
 impl Steps {
@@ -136,7 +137,7 @@ struct Explorer {
     most: usize,
     nodes: Vec<Node>,
     found: HashSet<Vec<u8>>,
-    /// What came of each state as the engine finds it, and of which node first.
+    /// The outcome of each state as the engine keeps it, and the node that reached it first.
     outcomes: HashMap<Vec<u8>, (u64, usize)>,
 }
 
@@ -154,7 +155,7 @@ impl Explorer {
         }
     }
 
-    /// The steps that lead to a node.
+    /// Returns the steps that lead to a node.
     fn path(&self, mut node: usize) -> String {
         let mut steps = Vec::new();
         while node > 0 {
@@ -200,11 +201,11 @@ impl Explorer {
         self.add(closed, (node, Steps::FORCE_CLOSE));
         let outcome = outcome.finish();
         let (first, other) = *self.outcomes.entry(kept_with_body(&left(&scanner))).or_insert((outcome, node));
-        assert!(first == outcome, "{} goes on otherwise than {}", self.path(node), self.path(other));
+        assert!(first == outcome, "{} continues differently from {}", self.path(node), self.path(other));
     }
 }
 
-/// Looks at up to `most` states of each dialect, from each start, and says what it saw.
+/// Looks at up to `most` states of each dialect, from each start, and reports the results.
 fn explore(files: &[String], every: bool, most: usize, say: fn(&str)) {
     let dialects: Vec<_> = files
         .iter()

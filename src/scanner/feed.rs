@@ -1,4 +1,4 @@
-//! Feeding: a chunk goes up the ladder, part by part, and what the ladder leaves is pulled. Most chunks are one part, so that way
+//! Feeding: a chunk goes up the ladder, part by part, and a pull reads the rest. Most chunks are one part, so that way
 //! is short, and must stay so.
 
 use super::{
@@ -59,10 +59,10 @@ impl Scanner {
         self.push::<IS_SHORT>(chunk, 0, on_event).1
     }
 
-    /// Feeds what is left of a chunk, from `fed` on, until `on_event` returns false. Returns how many bytes of the chunk are done.
+    /// Feeds the rest of a chunk, from `fed` on, until `on_event` returns false. Returns how many bytes of the chunk are done.
     ///
-    /// Text that comes in parts is fed by a loop that knows no pieces of a body (`HAS_PIECES`), so that it need not ask what a
-    /// part is.
+    /// Text that comes in parts is fed by a loop that knows no pieces of a body (`HAS_PIECES`), so that it does not have to ask
+    /// for the kind of a part.
     #[inline(never)]
     pub(crate) fn push<const HAS_PIECES: bool>(
         &mut self,
@@ -116,7 +116,7 @@ impl Scanner {
     ///
     /// Markers that the dialect calls special (`special = true`) then count only where a special token begins, each event
     /// says which tokens begin in it ([`first_token`](Event::first_token), [`tokens`](Event::tokens)), and
-    /// [`counts`](Scanner::counts) returns the tokens of each channel. In all else it does what `feed` does. A token without
+    /// [`counts`](Scanner::counts) returns the tokens of each channel. Otherwise it works as `feed` does. A token without
     /// bytes is not counted.
     ///
     /// # Errors
@@ -156,7 +156,7 @@ impl Scanner {
     /// other cases it returns none and feeds nothing.
     #[inline]
     pub(crate) fn feed_whole_tokens<'a>(&mut self, chunk: &'a [u8], tokens: &[Token]) -> Option<Event<'a>> {
-        // The first tokens make room for what is known of them.
+        // The first tokens allocate memory for their marks.
         let part = if self.engine.hold.has_marks() { self.advance(chunk, Take::WholeText)? } else { return None };
         let tokens = tokens.iter().filter(|token| token.len() > 0).count() as u32;
         let event = Event {

@@ -22,7 +22,7 @@ pub struct HoldBuffer {
     reported: usize,
     /// The number of bytes that were carried over from earlier chunks, at most `len`.
     carried: usize,
-    /// What is known of each byte, if bytes come with their tokens.
+    /// The token mark of each byte, if bytes come with their tokens.
     marks: Option<Vec<TokenMark>>,
 }
 
@@ -165,7 +165,7 @@ impl HoldBuffer {
         Ok(())
     }
 
-    /// Appends bytes, each with what is known of it, and makes room for them. Bytes that were appended from this chunk and
+    /// Appends bytes, each with its mark, and makes room for them. Bytes that were appended from this chunk and
     /// are reported are dropped first.
     pub fn append(&mut self, bytes: &[u8], mark: impl Fn(usize) -> TokenMark) -> Result<(), Error> {
         self.forget_reported();
@@ -215,7 +215,7 @@ impl HoldBuffer {
         self.marks = None;
     }
 
-    /// Keeps, from now on, what is known of each byte.
+    /// Keeps, from now on, the mark of each byte.
     pub fn begin_marks(&mut self) -> Result<(), Error> {
         if self.marks.is_none() {
             let mut marks = Vec::new();
@@ -231,7 +231,7 @@ impl HoldBuffer {
         self.marks.is_some()
     }
 
-    /// Returns what is known of the byte at an index of `all`.
+    /// Returns the mark of the byte at an index of `all`.
     pub fn mark(&self, at: usize) -> TokenMark {
         self.marks.as_ref().and_then(|marks| marks.get(at)).copied().unwrap_or(TokenMark::PLAIN)
     }

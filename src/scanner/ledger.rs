@@ -6,8 +6,8 @@ use crate::channel::Channel;
 
 /// Offset and counts of a stream.
 ///
-/// Text that the automaton alone has read is added to the counts late: all of it is of one channel, and its bytes are known
-/// from the offset. Only bytes that continue a character are counted at once.
+/// Text that the automaton alone has read is added to the counts late: all of it belongs to one channel, and its bytes are
+/// known from the offset. Only bytes that continue a character are counted at once.
 #[repr(C)]
 #[derive(Clone, Default)]
 pub struct Ledger {
@@ -111,7 +111,7 @@ impl Ledger {
         self.counts = ChannelCounts::default();
     }
 
-    /// Returns what a channel has had; `innermost` is the channel of the innermost span.
+    /// Returns the counts of a channel; `innermost` is the channel of the innermost span.
     pub fn counts(&self, channel: Channel, innermost: Channel) -> Counts {
         let more = if channel == innermost { self.offset - self.counted } else { 0 };
         self.counts.counts(channel, more)

@@ -28,7 +28,7 @@ pub struct Prompt {
     /// The number of the first span that the prompt has opened and that is not reported. None if there is no prompt, or if all
     /// are reported.
     pub open: Option<u8>,
-    /// The number of bytes at the front of what is held that belong to the prompt. They are in no event.
+    /// The number of held bytes at the front that belong to the prompt. They are in no event.
     pub early: usize,
     /// Some of the prompt's bytes are decided.
     pub is_settled: bool,
@@ -43,18 +43,19 @@ pub struct StreamCalls {
     pub are_wanted: bool,
     /// An opener inside the thinking is text.
     pub never_in_thinking: bool,
-    /// Where the body of the innermost span stands, if it is read by tables.
+    /// The position in the body of the innermost span, if it is read by tables.
     pub body: Option<Body>,
     /// Hashes of the names of the elements that are open; room for all, in a dialect with elements.
     pub elements: TryBox<[u32; MOST_NESTED as usize]>,
     /// How many calls the stream had.
     pub count: u64,
-    /// Which bytes change nothing where the body stands, and the loop mask for them. Its pieces are text if calls are not wanted.
+    /// The bytes that change nothing at the body's position, and the loop mask for them. Its pieces are text if calls are not
+    /// wanted.
     pub self_loop: Option<(SelfLoop, u32)>,
 }
 
 impl StreamCalls {
-    /// Passes a piece, after which the body stands there. Returns the number of the last call.
+    /// Passes a piece, after which the body is at `next`. Returns the number of the last call.
     pub fn pass(&mut self, piece: Piece, next: Body) -> u64 {
         self.set_body(Some(next));
         if let Piece::Call { .. } = piece {
@@ -64,7 +65,7 @@ impl StreamCalls {
     }
 
     pub fn set_body(&mut self, body: Option<Body>) {
-        // What changed nothing before may change something after it.
+        // Bytes that changed nothing before may change something after it.
         (self.body, self.self_loop) = (body, None);
         if let Some((at, name)) = body.and_then(|body| body.named_element())
             && let Some(element) = self.elements.get_mut().and_then(|names| names.get_mut(at))

@@ -1,9 +1,9 @@
-//! The options of a scanner: the one place that says what a host may ask for beyond the dialect's own rules.
+//! The options of a scanner: the only place with a host's choices beyond the dialect's own rules.
 
 use super::counts::Budget;
 use crate::channel::Start;
 
-/// Options of a scanner. The default is what the dialect says.
+/// Options of a scanner. The default is the dialect's choice.
 ///
 /// ```
 /// use aside::{Channel, Dialect, Scanner, ScannerOptions, Start, StrayClose};
@@ -35,7 +35,7 @@ impl ScannerOptions {
         ScannerOptions::default()
     }
 
-    /// Sets what is open at byte 0. With `None`, the dialect's own start.
+    /// Sets the span that is open at byte 0. With `None`, the dialect's own start.
     pub fn start(self, start: impl Into<Option<Start>>) -> ScannerOptions {
         ScannerOptions { start: start.into(), ..self }
     }
@@ -43,7 +43,7 @@ impl ScannerOptions {
     /// Collects whole thoughts, for [`Scanner::take_thought`](crate::Scanner::take_thought).
     ///
     /// Thoughts that were not taken yet hold at most this many bytes together: their texts, types and attributes. Each
-    /// attribute counts as at least 48 bytes. What does not fit is cut off: first attributes, then the type, then the text.
+    /// attribute counts as at least 48 bytes. The excess is cut off: first attributes, then the type, then the text.
     pub fn collect(self, bytes: impl Into<Option<usize>>) -> ScannerOptions {
         ScannerOptions { collect: bytes.into(), ..self }
     }
@@ -69,15 +69,15 @@ impl ScannerOptions {
         ScannerOptions { stray_close, ..self }
     }
 
-    /// Sets how a scanner reads a tag `think`, `thinking` or `thought` as the first thing of a stream, where it is not the dialect's
-    /// own.
+    /// Sets how a scanner reads a tag `think`, `thinking` or `thought` at the beginning of a stream, where it is not the
+    /// dialect's own.
     pub fn leading_tags(self, leading_tags: LeadingTags) -> ScannerOptions {
         ScannerOptions { leading_tags, ..self }
     }
 }
 
-/// What a scanner does with a tag `<think>`, `<thinking>` or `<thought>` as the first thing of a stream but for blanks, where
-/// the dialect has other markers for the thinking.
+/// The treatment of a tag `<think>`, `<thinking>` or `<thought>` that begins a stream, after blanks at most, where the dialect
+/// has other markers for the thinking.
 ///
 /// ```
 /// use aside::{Channel, Dialect, LeadingTags, Scanner, ScannerOptions};
@@ -100,7 +100,7 @@ pub enum LeadingTags {
     Text,
 }
 
-/// What a scanner does with a closer of the thinking that has no opener and comes after content.
+/// The treatment of a closer of the thinking that has no opener and comes after content.
 ///
 /// ```
 /// use aside::{Channel, Dialect, Scanner, ScannerOptions, StrayClose};
@@ -114,19 +114,19 @@ pub enum LeadingTags {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StrayClose {
-    /// What the dialect says.
+    /// As the dialect says.
     #[default]
     Dialect,
     /// The closer is text. This is for a host that knows that its model does not think, and whose users write about such
     /// markers.
     Text,
     /// The closer is removed alone: the text on both sides of it stays content, white space included. This is for a host whose
-    /// prompt has ended the thinking, with a model that closes it once more. It is the default after
+    /// prompt has ended the thinking, with a model that closes it again. It is the default after
     /// [`start_from_prompt`](crate::Scanner::start_from_prompt) with such a prompt.
     Drop,
 }
 
-/// What a scanner does with a tool call that begins inside the thinking.
+/// The treatment of a tool call that begins inside the thinking.
 ///
 /// ```
 /// use aside::{CallsInThinking, Channel, Dialect, Scanner, ScannerOptions};
@@ -141,14 +141,14 @@ pub enum StrayClose {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallsInThinking {
-    /// What the dialect says: the call ends the thinking, interrupts it, or is text of it.
+    /// As the dialect says: the call ends the thinking, interrupts it, or is part of its text.
     #[default]
     Dialect,
     /// Every tool opener in the thinking is text.
     Never,
 }
 
-/// Why a stream ends, as far as its host knows: what [`Scanner::end_reason`](crate::Scanner::end_reason) says.
+/// Why a stream ends, as far as its host knows: the argument of [`Scanner::end_reason`](crate::Scanner::end_reason).
 ///
 /// ```
 /// use aside::{Channel, Dialect, EndReason, Scanner};

@@ -1,19 +1,19 @@
-//! What a pull may leave to the next one besides bytes: how far a marker has been read, or a marker of which not all
-//! events were reported. A host may stop between any two events, so nothing that is still due may live in a pull alone.
+//! The work that a pull may leave to the next one, besides bytes: a marker that is partly read, or one with events that are not
+//! reported yet. A host may stop between any two events, so nothing that is still due may live in a pull alone.
 
 use super::spans::OpenSpan;
 use crate::{dialect::compiled::Compiled, matcher::recogniser::Recogniser};
 
-/// What comes after the text of a stream.
+/// The unfinished work after the text of a stream.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy)]
 pub enum Pending {
     /// Bytes that were not read, or only by the automaton.
     Unread,
-    /// Bytes that may be a marker, as far as they were read. Only outside of the table.
+    /// Bytes that may be a marker, as far as they were read. Only outside the table.
     Undecided(Recogniser),
-    /// A marker of `len` bytes, which counts or is text by the bytes after it: of it and those, `seen` bytes. If it is an opener
-    /// of calls (`opens_calls`), a body must begin after it. Otherwise the text may only mention it.
+    /// A marker of `len` bytes, which counts or is text by the bytes after it: of it and those, `seen` bytes. If it is an
+    /// opener of calls (`opens_calls`), a body must begin after it. Otherwise the text may only mention it.
     Marker {
         pattern: u8,
         len: u32,
@@ -44,7 +44,7 @@ pub mod due {
     /// Not an event: a thinking is over, so no later closer can say that the text before it was thinking.
     pub const OVER: u16 = 1 << 8;
     pub const FRAMING: u16 = 1 << 9;
-    /// Not an event: it stood for an opener.
+    /// Not an event: it marked an opener.
     pub const AGAIN: u16 = 1 << 10;
 }
 

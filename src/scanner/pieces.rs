@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Engine {
-    /// Feeds a short chunk that changes nothing inside of a value, of framing, of text, or of a word that is held. In all other
+    /// Feeds a short chunk that changes nothing inside a value, of framing, of text, or of a word that is held. In all other
     /// cases it returns none and feeds nothing. Cannot panic.
     #[inline(always)]
     pub fn advance_in_value(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
@@ -26,7 +26,7 @@ impl Engine {
         let end = self.ledger.end_in_table(chunk.len())?;
         let loops = last_of_loop(compiled.automaton.loop_sets(), mask, chunk).is_some();
         let Some(piece) = piece else {
-            // An escape may be open, so that any byte might decide that may end a word.
+            // An escape may be open, so any byte that may end a word might be decisive.
             let is_held = loops && self.hold_more(chunk);
             let part = Part::whole(Piece::Text, self.ledger.offset(), chunk);
             return is_held.then_some(Part { len: 0, is_held, ..part });
@@ -79,8 +79,8 @@ impl Engine {
         is_done
     }
 
-    /// Holds a short chunk after an opener, where only more bytes can tell whether it counts. Returns none, and changes nothing,
-    /// where it is decided.
+    /// Holds a short chunk after an opener, where only more bytes can decide whether it counts. Returns none, and changes
+    /// nothing, where it is decided.
     fn hold_after_opener(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
         let Pending::Marker { pattern, len, opens_calls: true, .. } = self.pending else { return None };
         let region = compiled.grammar.region(self.spans.region());
@@ -100,7 +100,7 @@ impl Engine {
         Some(Part { len: 0, is_held: true, ..Part::whole(Piece::Text, self.ledger.offset(), chunk) })
     }
 
-    /// Feeds what comes next of a chunk inside a body. If only a `Pull` can tell, it returns none and feeds nothing.
+    /// Feeds the next part of a chunk inside a body. If only a `Pull` can decide, it returns none and feeds nothing.
     #[inline(never)]
     pub fn advance_in_body(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
         let Some(&body) = self.body() else { return self.hold_after_opener(compiled, chunk) };
@@ -130,7 +130,7 @@ impl Engine {
             0 if is_waiting => rest,
             0 => len,
             _ => {
-                // What of the chunk is in no event is reported where it stands.
+                // Bytes of the chunk that are in no event yet are reported in place.
                 let back = if is_waiting { 0 } else { rest.min(few) };
                 self.hold.take_back(back);
                 self.hold.report(len);
@@ -161,8 +161,8 @@ impl Engine {
         Some(Part { piece, offset, is_held: held > 0, len, fed, is_last })
     }
 
-    /// Returns the next piece of a text, its length, and where the body stands after it: text without bytes where only more
-    /// bytes can tell, and none before a closer.
+    /// Returns the next piece of a text, its length, and the body's position after it: text without bytes where only more bytes
+    /// can decide, and none before a closer.
     fn next_piece(&self, compiled: &Compiled, mut body: Body, text: &[u8]) -> Option<(Piece, usize, Body)> {
         let closers = self.closers(compiled)?;
         let wants = self.wants_calls();
@@ -187,7 +187,7 @@ impl Engine {
         }
     }
 
-    /// Says which bytes change nothing where the body stands.
+    /// Sets which bytes change nothing at the body's position.
     pub fn settle_body(&mut self, compiled: &Compiled) {
         let is_first = self.is_first_in_body(compiled);
         let may_be = self.text == 0 && self.framing == 0 && !self.hold.has_marks() && !is_first;
@@ -198,7 +198,7 @@ impl Engine {
             let piece = if self.wants_calls() { self_loop.piece } else { self_loop.piece.and(Some(Piece::Text)) };
             let mask = compiled.call_loop(region, body.table(), self_loop.context).filter(|_| !body.is_escaped());
             let mask = mask.unwrap_or(StateInfo::FALLBACK.loop_mask());
-            // What ends a key has perhaps begun, and then any byte may be its last one.
+            // The end of a key may have begun, and then any byte may be its last one.
             let sets = compiled.automaton.loop_sets();
             let may_end =
                 self_loop.context == Context::Key && held.iter().any(|&byte| sets[usize::from(byte)] & mask != 0);

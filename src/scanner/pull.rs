@@ -1,6 +1,6 @@
-//! The order of the parts of a pull: what was found is reported (`report`), and then the text is read on (`read`), until all is
-//! decided that can be. A pull returns one event at a time and may be stopped after each, so no loop here may run past an
-//! event.
+//! The order of the parts of a pull: a found marker is reported (`report`), and then the text is read further (`read`), until
+//! everything is decided that can be. A pull returns one event at a time and may be stopped after each, so no loop here may run
+//! past an event.
 
 use super::{
     chunk::Chunk,
@@ -62,14 +62,14 @@ impl Pull<'_> {
         }
     }
 
-    /// Returns the next event of a flush, which reports what is held as text.
+    /// Returns the next event of a flush, which reports the held bytes as text.
     pub fn next_of_flush(&mut self) -> Result<Option<EventRef>, Error> {
-        // What is decided comes first: only the rest is released.
+        // Decided events are reported first: only the rest is released.
         if let Some(event) = self.next_of_feed(false)? {
             return Ok(Some(event));
         }
         let held = self.engine.hold.unreported().len();
-        // Before the first byte, all that is held is of the prompt.
+        // Before the first byte, all held bytes belong to the prompt.
         if !self.engine.has_begun {
             self.engine.leave(self.compiled);
             return Ok(None);
@@ -117,7 +117,7 @@ impl Pull<'_> {
             return Ok(Some(event));
         }
         self.engine.framing = 0;
-        // There is no marker, so what comes begins a line of its own.
+        // There is no marker, so the next text begins a new line.
         self.engine.code = CodeTracker::NEW;
         let event = self.close(0, Cause::Forced)?;
         if event.channel == Channel::Thinking {
@@ -147,7 +147,7 @@ impl Pull<'_> {
         Ok(None)
     }
 
-    /// Ends a pull in which all is decided that can be: says how far the automaton alone may report what comes.
+    /// Ends a pull in which everything is decided that can be: notes how far the automaton alone may report the next bytes.
     fn settle(&mut self, left: Option<usize>) {
         let engine = &mut *self.engine;
         if engine.body().is_some() {
@@ -204,7 +204,7 @@ impl Pull<'_> {
         self.engine.has_begun.then_some(open)
     }
 
-    /// Reports the text before what was found, and then what was found.
+    /// Reports the text before the found marker, and then the marker.
     fn report_found(&mut self, found: Match) -> Result<Option<EventRef>, Error> {
         if self.engine.text > 0 {
             return self.report_text(self.engine.text).map(Some);
@@ -234,7 +234,7 @@ impl Pull<'_> {
     }
 }
 
-/// Reads what the prompt has written of the model's turn, as if it had been generated, and begins a stream after it.
+/// Reads the prompt's part of the model's turn, as if it had been generated, and begins a stream after it.
 pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Result<Start, Error> {
     // A model whose messages have headers begins its turn in one. All others begin in the content.
     let start = if compiled.start == Start::Header { Start::Header } else { Start::Channel(Channel::Content) };

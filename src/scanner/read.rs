@@ -1,5 +1,5 @@
-//! Reading on: the automaton leads from state to state until a marker is complete, and where it cannot tell, a recogniser
-//! reads one marker. What has turned out to be text is only counted here; `pull` reports it.
+//! Reading on: the automaton leads from state to state until a marker is complete; where it cannot decide, a recogniser reads
+//! one marker. Bytes that turned out to be text are only counted here; `pull` reports them.
 
 use super::{
     engine::SHORT,
@@ -21,13 +21,13 @@ pub enum ReadOutcome {
     Found,
     /// The text so far should be reported before more is read, or the budget may end there.
     Part,
-    /// Only more bytes can decide what comes next.
+    /// Only more bytes can decide the next event.
     End,
 }
 
 impl Pull<'_> {
-    /// Reads on to the next marker or framing. `left` is what is left of the budget, in bytes at least. Reading must not go far
-    /// beyond it, because text that exceeds the budget is divided.
+    /// Reads on to the next marker or framing. `left` is the rest of the budget, as a lower bound in bytes. Reading must not go
+    /// far beyond it, because text that exceeds the budget is divided.
     #[inline(never)] // See `report_text`.
     pub(super) fn read(&mut self, at_end: bool, left: Option<usize>) -> Result<ReadOutcome, Error> {
         self.give_back();
@@ -72,7 +72,7 @@ impl Pull<'_> {
             }
             let read = self.engine.text + self.engine.undecided();
             // Text that begins in the held bytes is reported as soon as it is decided, so that the text after it, in a long
-            // chunk, can be reported where it stands.
+            // chunk, can be reported in place.
             let held = self.engine.hold.unreported().len();
             let begins_in_held = held > 0 && read >= held && is_long;
             if begins_in_held && read > first && self.engine.undecided() == 0 {
@@ -168,7 +168,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Returns the bytes from the index `read` on that stand in one place, up to the index `limit`.
+    /// Returns the contiguous bytes from the index `read` up to the index `limit`.
     fn unread(&self, read: usize, limit: usize) -> &[u8] {
         let rest = self.rest(read);
         &rest[..rest.len().min(limit - read)]
@@ -185,7 +185,7 @@ impl Pull<'_> {
         self.engine.pending = Pending::Undecided(recogniser);
     }
 
-    /// Passes text in which no marker can begin, and then begins to read one. Only outside of the table, when nothing is
+    /// Passes text in which no marker can begin, and then begins to read one. Only outside the table, when nothing is
     /// undecided.
     fn skip(&mut self, read: usize, limit: usize) {
         let text = self.unread(read, limit.min(read + SHORT));
@@ -268,7 +268,7 @@ impl Pull<'_> {
         self.rest(self.engine.text + at)[0]
     }
 
-    /// Returns what stands before the place that has been read up to.
+    /// Returns the context before the place that has been read up to.
     fn before(&self) -> Before {
         let Some(last) = self.engine.text.checked_sub(1) else { return self.engine.before };
         let byte = self.rest(last)[0];
@@ -326,7 +326,7 @@ impl Pull<'_> {
             && (self.byte(count) == b'>' && len == count + 1 || self.byte(count) == b':')
     }
 
-    /// Decides whether a marker that the text may only mention counts. Returns none where only more bytes can tell.
+    /// Decides whether a marker that the text may only mention counts. Returns none where only more bytes can decide.
     fn decide_mention(&self, pattern: u8, len: u32, at_end: bool) -> Option<bool> {
         let at = self.engine.text + len as usize;
         let mut next = [0; 2];

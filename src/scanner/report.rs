@@ -1,5 +1,5 @@
-//! Markers as events: what a marker does that was found, and its events, one after the other. After each event the host may
-//! stop, so every step must leave the engine in a state from which the next pull goes on.
+//! Markers as events: the effects of a marker that was found, and its events, one after the other. After each event the host
+//! may stop, so every step must leave the engine in a state from which the next pull can continue.
 
 use super::{
     attributes::{Attributes, fits},
@@ -352,13 +352,13 @@ fn message(compiled: &Compiled, innermost: Option<&OpenSpan>, fields: &Attribute
     let route = rule.routes.iter().find(|route| fits(rule, route, fields));
     let channel = route.map_or(Channel::Content, |route| route.channel);
     let rule = compiled.spans.len() as u8;
-    // It ends the span that it stands in, unless that is a wrapper of the content.
+    // It ends the span that it is in, unless that is a wrapper of the content.
     let ends =
         innermost.is_some_and(|it| it.rule == rule || compiled.grammar.region(it.region).channel != Channel::Content);
     PendingMarker::open(compiled, OpenSpan::new(rule, tag, compiled.body(channel), false), ends)
 }
 
-/// Returns the span's rule, if its thoughts have a rule of their own.
+/// Returns the span's rule, if its thoughts have a separate rule.
 fn with_thought(compiled: &Compiled, span: OpenSpan) -> Option<u8> {
     compiled.thought(span.rule).map(|_| span.rule)
 }

@@ -1,4 +1,4 @@
-//! The open spans of a stream, and what the matcher must know of earlier text: the flags, and which spans were closed. Region,
+//! The open spans of a stream, and the matcher's memory of earlier text: the flags, and which spans were closed. Region,
 //! channel and active patterns follow from these, so no other file may set them.
 
 use crate::{
@@ -95,7 +95,7 @@ impl Spans {
         self.open().last()
     }
 
-    /// Says which rule a span that was open at the start is of: the one whose closer comes.
+    /// Sets the rule of a span that was open at the start: the one whose closer comes.
     pub fn set_rule(&mut self, rule: u8) {
         if let Some(innermost) = self.open[..usize::from(self.depth)].last_mut() {
             innermost.rule = rule;
@@ -110,7 +110,7 @@ impl Spans {
         self.enter_innermost(compiled);
     }
 
-    /// Returns the configuration in which the matcher stands.
+    /// Returns the matcher's current configuration.
     pub fn config(&self, grammar: &Grammar) -> Config {
         let region = grammar.region(self.region);
         Config::new(self.region, region, self.flags, |flags| match flags == self.flags {
@@ -179,7 +179,7 @@ impl Spans {
         self.active = grammar.region(self.region).active(self.flags, self.closed_once, self.tag());
     }
 
-    /// Updates what follows from the innermost span, because that has changed.
+    /// Updates the data derived from the innermost span, because that has changed.
     fn enter_innermost(&mut self, compiled: &Compiled) {
         let innermost = self.innermost().copied();
         self.region = innermost.map_or(Grammar::ROOT, |span| span.region);

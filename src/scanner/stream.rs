@@ -83,7 +83,7 @@ impl Scanner {
         self.engine.spans.channel()
     }
 
-    /// Returns the configuration in which the stream stands.
+    /// Returns the stream's current configuration.
     #[cfg(test)]
     pub(crate) fn config(&self) -> crate::matcher::automaton::Config {
         let mut scanner = self.clone();
@@ -91,7 +91,7 @@ impl Scanner {
         scanner.engine.spans.config(&self.dialect.compiled.grammar)
     }
 
-    /// Returns whether the stream stands in a body that is read by tables of calls.
+    /// Returns whether the stream is in a body that is read by tables of calls.
     #[cfg(test)]
     pub(crate) fn is_in_body(&self) -> bool {
         self.engine.body().is_some()
@@ -120,7 +120,7 @@ impl Scanner {
         self.engine.may_be_answer(&self.dialect.compiled)
     }
 
-    /// Ends the stream: resolves what is held and closes what is open. The next feed begins a new stream.
+    /// Ends the stream: resolves the held bytes and closes open spans. The next feed begins a new stream.
     ///
     /// # Errors
     ///
@@ -134,13 +134,14 @@ impl Scanner {
     ///
     /// It matters where the start was [guessed](Scanner::is_start_guessed) to be in the thinking. If an answer
     /// [ended](EndReason::Ended) and nothing in it has closed that thinking or written its opener, it was the answer:
-    /// `finish` then reports [`Kind::Reclassify`](crate::Kind::Reclassify) with the channel `Content`, before the span is closed.
+    /// `finish` then reports [`Kind::Reclassify`](crate::Kind::Reclassify) with the channel `Content`, before the span is
+    /// closed.
     #[doc(alias = "aside_scanner_end_reason")]
     pub fn end_reason(&mut self, reason: EndReason) {
         self.engine.end_reason = reason;
     }
 
-    /// Releases what is held as text of its channel. The stream goes on.
+    /// Releases the held bytes as text of their channel. The stream continues.
     ///
     /// # Errors
     ///
@@ -150,8 +151,9 @@ impl Scanner {
         self.flush_events().for_each(on_event)
     }
 
-    /// Closes the thinking that is open: releases what is held as text, and ends the span with the cause
-    /// [`Cause::Forced`](crate::Cause::Forced). A tool span whose calls the dialect describes is closed too, and so is the call in it.
+    /// Closes the thinking that is open: releases the held bytes as text, and ends the span with the cause
+    /// [`Cause::Forced`](crate::Cause::Forced). A tool span whose calls the dialect describes is closed too, and so is the call
+    /// in it.
     ///
     /// It does nothing if the innermost span is neither of these, nor before the first byte of a stream whose prompt has
     /// opened one. A closer that comes next, with only blanks before it, is removed. The closer of a fence is not: it is text.
@@ -164,7 +166,7 @@ impl Scanner {
         self.force_close_events().for_each(on_event)
     }
 
-    /// Reports what is held before a tool call that is not in the text. Like a call in the text, it ends the thinking if the
+    /// Reports the held bytes before a tool call that is not in the text. Like a call in the text, it ends the thinking if the
     /// dialect says so (`ends` of its tool spans). A closer that comes next, with only blanks before it, is removed.
     pub(crate) fn pass_call(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
         if self.engine.is_ended_by_calls(&self.dialect.compiled) {
@@ -199,7 +201,7 @@ impl Scanner {
         self.summed_token_events(chunk, tokens)
     }
 
-    /// Does what `token_events` does, for tokens whose lengths add up.
+    /// Works as `token_events` does, for tokens whose lengths add up.
     pub(crate) fn summed_token_events<'a>(
         &'a mut self,
         chunk: &'a [u8],
@@ -220,7 +222,7 @@ impl Scanner {
         self.pull(Chunk::EMPTY, Method::Finish)
     }
 
-    /// Releases what is held as [`flush`](Scanner::flush) does, one event at a time.
+    /// Releases the held bytes as [`flush`](Scanner::flush) does, one event at a time.
     #[doc(alias = "aside_scanner_flush_into")]
     pub fn flush_events(&mut self) -> Events<'_> {
         self.pull(Chunk::EMPTY, Method::Flush)
@@ -243,8 +245,8 @@ impl Scanner {
         self.engine.reset(&self.dialect.compiled);
     }
 
-    /// Returns a copy in the same state, in the middle of a stream too: for beams, and to try again from here. What is fed to
-    /// one does not change the other. Thoughts that were not taken are in both.
+    /// Returns a copy in the same state, in the middle of a stream too: for beams, and to try again from here. Feeding one does
+    /// not change the other. Thoughts that were not taken are in both.
     ///
     /// # Errors
     ///
@@ -255,7 +257,7 @@ impl Scanner {
     }
 
     /// Returns how much text of a channel was reported since the stream began. After a finish, these are the counts of the
-    /// stream that has ended, until another begins. What is held is counted when it is reported.
+    /// stream that has ended, until another begins. Held bytes are counted when they are reported.
     ///
     /// After `finish`, they show whether an answer was thinking to its end: `Thinking` has bytes, `Content` and `Tool` have
     /// none. Either the model broke off, or the stream was started in the thinking although that was off. A host that knows it
@@ -280,13 +282,13 @@ impl Scanner {
     /// Says where the next stream starts, before its first byte: after a rendered prompt that ends with `tail`. Returns where
     /// that is.
     ///
-    /// Of the tail, only what comes after the last turn marker of the dialect counts (`turns` in its file), or all of it if
+    /// Only the text after the last turn marker of the dialect in the tail counts (`turns` in its file), or all of it if
     /// there is none. It is read as if the model had written it: the stream may start inside a span or inside a header, and a
-    /// marker or framing that the prompt begins goes on in the stream.
+    /// marker or framing that the prompt begins continues in the stream.
     ///
-    /// What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a tool call that counts only if
-    /// a call comes after it. The start is then what is open around it. If the stream decides that the opener counts, the first
-    /// event opens its span.
+    /// Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call that counts
+    /// only if a call follows it. The start is then the state around them. If the stream decides that the opener counts, the
+    /// first event opens its span.
     ///
     /// Spans that the prompt has opened are reported with the first byte, at offset 0 and without bytes. No other event and no
     /// offset has anything of the prompt. `finish`, `reset` and an empty `tail` go back to the scanner's own start.
@@ -357,22 +359,22 @@ impl Scanner {
         self.engine.is_start_guessed()
     }
 
-    /// Returns the bytes that are held back now. They stand directly before the next chunk.
+    /// Returns the bytes that are held back now. They directly precede the next chunk.
     #[doc(alias = "aside_scanner_held")]
     #[must_use]
     pub fn held(&self) -> &[u8] {
         self.engine.held_of_stream()
     }
 
-    /// Returns the bytes that were held back when the last chunk came whose events are pulled one at a time. They stood directly
-    /// before that chunk.
+    /// Returns the bytes that were held back when the last chunk arrived whose events are pulled one at a time. They directly
+    /// preceded that chunk.
     #[doc(hidden)] // For the C interface and the tests.
     #[must_use]
     pub fn before(&self) -> &[u8] {
         self.engine.hold.before()
     }
 
-    /// Returns the most bytes that are held back for what may come. Between two events of a chunk, a marker or a word of a
+    /// Returns the largest number of bytes that are held back. Between two events of a chunk, a marker or a word of a
     /// tool call whose events are still due is held too.
     #[doc(alias = "aside_scanner_max_hold")]
     #[must_use]

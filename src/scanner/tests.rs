@@ -1,4 +1,4 @@
-//! What may be skipped, and that prose is read by the automaton alone: both see inside the engine, so they are not with the
+//! Tests of skipping, and of prose being read by the automaton alone: both look inside the engine, so they are not with the
 //! tests of the public interface.
 
 use samples::Random;
@@ -6,7 +6,7 @@ use samples::Random;
 use super::advance::Take;
 use crate::{Channel, Counts, Dialect, Kind, Scanner, ScannerOptions, Start, StrayClose};
 
-/// Channel, offset and bytes of what came; text that was cut is joined, and other events are told by their kind.
+/// Channel, offset and bytes of each event; text that was cut is joined, and other events are recorded by their kind.
 #[derive(Debug, Default, PartialEq)]
 struct Recorded(Vec<(String, Channel, u64, Vec<u8>)>);
 
@@ -27,7 +27,7 @@ impl Recorded {
     }
 }
 
-/// Feeds as a host does that passes over what is quiet; `plainly`: it tries plain text first. Returns how much passed.
+/// Feeds as a host does that skips quiet chunks; `plainly`: it tries plain text first. Returns how much passed.
 fn feed_quietly(scanner: &mut Scanner, recorded: &mut Recorded, chunks: &[&[u8]], plainly: bool) -> u64 {
     let (mut quiet, mut passed) = (None, 0);
     let mut skipped: Vec<u8> = Vec::new();
@@ -120,7 +120,7 @@ fn prose_is_in_the_table_wherever_an_example_leads() {
                     let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
                     scanner.feed(&input[..end], |_| {}).unwrap();
                     scanner.feed(b"\n Then comes prose, as most text is.", |_| {}).unwrap();
-                    // A value in a tag goes on. Where few streams are, the table has no code.
+                    // A value in a tag continues. The table has no states for code where streams are rare.
                     let is_rare = stray_close != StrayClose::Dialect && input[..end].contains(&b'`');
                     if scanner.held().is_empty() && !is_rare && !scanner.is_in_body() {
                         let shown = input[..end].escape_ascii();

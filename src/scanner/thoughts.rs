@@ -113,7 +113,7 @@ impl Thoughts {
         Ok(())
     }
 
-    /// Begins with the stream what could turn out to be a thought.
+    /// Begins a possible thought with the stream.
     pub fn guess(&mut self) -> Result<(), Error> {
         self.begin(0, &Attributes::NONE, None)?;
         self.is_guess = true;
@@ -198,13 +198,13 @@ fn cut(thought: &mut Thought, mut room: usize) {
     thought.attributes.truncate(fits);
 }
 
-/// Returns what counts against the cap: text, type and attributes.
+/// Returns the bytes that count against the cap: text, type and attributes.
 fn size(thought: &Thought) -> usize {
     let kind = thought.thought_type.as_ref().map_or(0, Vec::len);
     thought.text.len() + kind + thought.attributes.iter().map(weight).sum::<usize>()
 }
 
-/// Returns what an attribute counts: its bytes, or for a small one the memory that any attribute takes.
+/// Returns the bytes that an attribute counts: its own, or for a small one the memory that any attribute takes.
 fn weight((name, value): &(Vec<u8>, Vec<u8>)) -> usize {
     const LEAST: usize = 48;
     (name.len() + value.len()).max(LEAST)
@@ -218,7 +218,7 @@ fn finish(thought: &mut Thought, rule: &ThoughtRule) -> Result<(), Error> {
     let given = value(&rule.text).map(trim).filter(|text| !text.is_empty());
     // If the attribute has the text, it does not matter that the body was cut.
     let truncated = thought.truncated && given.is_none();
-    // The last bytes of a thought that goes on are not its end.
+    // The last bytes of a thought that continues are not its end.
     let body = if thought.truncated { &thought.text } else { trim(&thought.text) };
     let text = copy(given.unwrap_or(body))?;
     let kind = value(&rule.kind).map(copy).transpose()?;

@@ -1,5 +1,5 @@
 //! The window of a pull: the held bytes and then the chunk, as one stretch of bytes that are in no event yet. Events are cut
-//! off its front. What is left of it when the pull ends is held, so no byte may leave it without an event.
+//! off its front. The rest of it is held when the pull ends, so no byte may leave it without an event.
 
 use super::{chunk::Chunk, engine::Engine, error::Error, event::Cause, hold::HoldBuffer, pending::Pending};
 use crate::{
@@ -16,7 +16,8 @@ pub struct Pull<'a> {
     pub(super) chunk: Chunk<'a>,
     /// The number of bytes of the chunk that are in events or held.
     pub(super) pos: usize,
-    /// What was found after the engine's `text`. None of its bytes is in an event: if the pull is stopped, they are read again.
+    /// The match found after the engine's `text`. None of its bytes is in an event: if the pull is stopped, they are read
+    /// again.
     pub(super) found: Option<Match>,
     /// An error was returned.
     pub(super) has_failed: bool,
@@ -37,9 +38,9 @@ pub enum Match {
     Framing { len: usize },
     /// The beginning of a body of calls that opens a span of this rule, without an opener.
     Bare { rule: u8 },
-    /// A piece of a body of calls, which stands at `next` after it.
+    /// A piece of a body of calls, which is at `next` after it.
     Call { piece: Piece, len: usize, next: Body },
-    /// What ends a body of calls. The marker itself is the recogniser's.
+    /// The end of a body of calls. The recogniser reads the marker itself.
     Closer,
 }
 
@@ -102,7 +103,7 @@ impl<'a> Pull<'a> {
     pub fn new(compiled: &'a Compiled, engine: &'a mut Engine, chunk: Chunk<'a>) -> Pull<'a> {
         engine.hold.carry_over();
         engine.ledger.count_plain(engine.spans.channel());
-        // If this pull is stopped, the automaton alone must not report what comes.
+        // If this pull is stopped, the automaton alone must not report the next bytes.
         engine.ledger.set_table_until(0);
         let before = if cfg!(debug_assertions) { engine.fed() } else { 0 };
         Pull { compiled, engine, chunk, pos: 0, found: None, has_failed: false, before }
@@ -118,8 +119,8 @@ impl<'a> Pull<'a> {
         self.pos
     }
 
-    /// Checks what holds wherever a pull may end, after each event too. The rest of its chunk may never come, so nothing may
-    /// be remembered of it.
+    /// Checks the invariants wherever a pull may end, after each event too. The rest of its chunk may never come, so nothing
+    /// may be remembered of it.
     fn check_end(&self) {
         let (engine, is_sound) = (&*self.engine, !self.has_failed);
         if is_sound && engine.has_begun {
@@ -139,12 +140,13 @@ impl<'a> Pull<'a> {
         }
     }
 
-    /// Returns whether a token goes on where the chunk was consumed.
+    /// Returns whether a token continues where the chunk was consumed.
     pub fn is_inside_token(&self) -> bool {
         self.chunk.is_inside_token(self.pos)
     }
 
-    /// Holds what was read of the chunk, and what was decided but is not all reported: the caller will not feed it again.
+    /// Holds the bytes that were read of the chunk, and those that were decided but not all reported: the caller will not feed
+    /// it again.
     pub(super) fn hold_rest(&mut self) -> Result<(), Error> {
         if matches!(&self.engine.pending, Pending::Undecided(recogniser) if recogniser.len() == 0) {
             // It was begun for a byte that it has not read. The caller may feed another one.
@@ -163,7 +165,7 @@ impl<'a> Pull<'a> {
     }
 
     /// Hands bytes back to the chunk that this pull has taken from it and that are in no event, so that they are read and
-    /// reported where they stand.
+    /// reported in place.
     pub(super) fn give_back(&mut self) {
         self.pos -= self.engine.hold.give_back();
     }
@@ -181,7 +183,7 @@ impl<'a> Pull<'a> {
         Ok(())
     }
 
-    /// Holds the `len` bytes from an index on if they begin in the held bytes, so that they stand in one place.
+    /// Holds the `len` bytes from an index on if they begin in the held bytes, so that they are contiguous.
     pub(super) fn join(&mut self, at: usize, len: usize) -> Result<(), Error> {
         if at < self.engine.hold.unreported().len() { self.gather(at + len) } else { Ok(()) }
     }
@@ -199,8 +201,8 @@ impl<'a> Pull<'a> {
         }
     }
 
-    /// Reports as much of the next `len` bytes as is within the budget, as text. If that is nothing, it reports that the budget
-    /// is exceeded. Returns the event and its length. The bytes must stand in one place.
+    /// Reports as text as much of the next `len` bytes as is within the budget. If that is nothing, it reports that the budget
+    /// is exceeded. Returns the event and its length. The bytes must be contiguous.
     pub(super) fn text_within_budget(&mut self, len: usize) -> Result<(EventRef, usize), Error> {
         let early = self.engine.early().min(len);
         let mut fitting = len - early;
@@ -233,7 +235,7 @@ impl<'a> Pull<'a> {
         Ok(event)
     }
 
-    /// Returns the next `len` bytes, which must stand in one place, as an event of the innermost channel.
+    /// Returns the next `len` bytes, which must be contiguous, as an event of the innermost channel.
     pub(super) fn event(&mut self, kind: KindRef, len: usize) -> EventRef {
         self.give_back();
         let engine = &mut *self.engine;

@@ -1,6 +1,6 @@
-//! The last event of a stream, as what the next one is held against: servers write the same envelope around each token. Where
-//! only the text differs, and values that nothing is read from, an event need not be parsed again. What is found without
-//! parsing must be what parsing finds.
+//! The last event of a stream, for comparison with the next one: servers write the same envelope around each token. Where
+//! only the text differs, and values that nothing is read from, an event need not be parsed again. The result without parsing
+//! must be the same as with parsing.
 
 use super::choices::{self, Choice, Choices, Layout};
 use super::event::Event;
@@ -18,7 +18,7 @@ const MOST_VALUES: usize = 64;
 /// time.
 const MOST_VAIN: u32 = 8;
 
-/// Where something stands in the known event, which has at most `MOST_BYTES`.
+/// A position in the known event, which has at most `MOST_BYTES`.
 #[derive(Clone, Copy)]
 struct Place {
     start: u16,
@@ -39,7 +39,7 @@ impl Place {
 
 /// A value of the event that may be another in the next one.
 struct Value {
-    /// Where it stands in the event.
+    /// The position in the event.
     place: Place,
     /// It is the text.
     is_text: bool,
@@ -47,7 +47,7 @@ struct Value {
     varies: bool,
 }
 
-/// What was read of the event.
+/// The parts of the event that were read.
 enum Known {
     Nothing,
     Choice(&'static Layout, Choice<Place>),
@@ -55,7 +55,7 @@ enum Known {
     Responses(responses::Fields<Place>),
 }
 
-/// What was read of an event, unless it is kept with the choices.
+/// The parts of an event that were read, unless they are kept with the choices.
 #[allow(clippy::large_enum_variant)] // It lives on the stack, for as long as its event is written.
 pub enum Read {
     Nothing,
@@ -73,10 +73,12 @@ pub struct Envelope {
     name: Place,
     data: Place,
     line_end: &'static [u8],
-    /// Where the values that may differ end: in the known event, and in the one that is held against it.
+    /// Where the values that may differ end: in the known event, and in the one that is compared with it.
     ends: Vec<(usize, usize)>,
     /// How many envelopes were learnt and have not been of use.
     vain: u32,
+    /// Whether the event has nothing for a client but its text, once that was asked.
+    has_only_text: Option<bool>,
 }
 
 impl Envelope {
@@ -91,6 +93,7 @@ impl Envelope {
             line_end: b"\n",
             ends: Vec::new(),
             vain: 0,
+            has_only_text: None,
         }
     }
 
@@ -113,6 +116,7 @@ impl Envelope {
             return Ok(None);
         }
         self.vain = self.vain.saturating_sub(1);
+        let has_only_text = if choices.looks_for_calls() { self.has_only_text(raw) } else { None };
         let start = usize::from(self.data.start);
         let in_event = |place: &Place| self.moved(place.start.into())..self.moved(place.end.into());
         let in_data = |place: &Place| {
@@ -124,7 +128,7 @@ impl Envelope {
             Known::Nothing => return Ok(None),
             Known::Choice(layout, choice) => {
                 choices.begin_event();
-                choices.take(layout, choice.moved(in_data))?;
+                choices.take(layout, Choice { has_only_text, ..choice.moved(in_data) })?;
             }
             Known::Messages(fields) => *read = Read::Messages(fields.moved(in_data)),
             Known::Responses(fields) => *read = Read::Responses(fields.moved(in_data)),
@@ -155,7 +159,21 @@ impl Envelope {
         Ok(raw[at..] == self.raw[from..])
     }
 
-    /// Returns where a place of the known event is in the one that was held against it.
+    /// Returns whether the event that was compared with this one has nothing for a client but its text, or `None` if only
+    /// reading it can decide.
+    fn has_only_text(&mut self, raw: &[u8]) -> Option<bool> {
+        let Known::Choice(layout, _) = &self.known else { return None };
+        let known = &self.raw[self.data.span()];
+        let has_only_text = *self.has_only_text.get_or_insert_with(|| choices::has_only_text(known, layout));
+        let says_as_much = |(value, &(_, end)): (&Value, &(usize, usize))| {
+            let span = value.place.span();
+            value.is_text || choices::says(raw, &(self.moved(span.start)..end)) == choices::says(&self.raw, &span)
+        };
+        let mut values = self.values.iter().filter(|value| value.is_text || value.varies).zip(&self.ends);
+        values.all(says_as_much).then_some(has_only_text)
+    }
+
+    /// Returns where a place of the known event is in the one that was compared with it.
     fn moved(&self, place: usize) -> usize {
         let before = self.ends.iter().take_while(|(end, _)| *end <= place).last();
         before.map_or(place, |(end, moved)| place - end + moved)
@@ -214,7 +232,7 @@ impl Envelope {
         }
         self.raw.clear();
         append(&mut self.raw, raw)?;
-        self.values = values;
+        (self.values, self.has_only_text) = (values, None);
         (self.format, self.known) = (format, known);
         (self.name, self.data, self.line_end) = (Place::of(&event.name), Place::of(&data), event.line_end);
         Ok(())
@@ -234,11 +252,11 @@ impl Envelope {
     }
 }
 
-/// How deep an object stands whose members are looked at: the chunk, its choice and its delta.
+/// The depth of the objects whose members are read: the chunk, its choice and its delta.
 const DEPTH: u32 = 2;
 
 /// Finds the values of an object, and of those in it that are read, that may be others in the next event: the `text`, and values
-/// that nothing is read from. All the rest is what the envelope is known by.
+/// that nothing is read from. The rest identifies the envelope.
 fn find(
     data: &[u8],
     reader: &mut Reader<'_>,
@@ -268,8 +286,8 @@ fn find(
 mod tests {
     use super::{choices, format, messages, responses};
 
-    /// Every name in the code that reads members is one of those whose values must not vary. A name that is not would be read from
-    /// the first event alone.
+    /// Checks that every name in the code that reads members is one of those whose values must not vary. Any other name would
+    /// be read from the first event alone.
     #[test]
     fn what_is_read_is_known() {
         let chat = [include_str!("choices/chunk.rs"), include_str!("choices/layout.rs"), include_str!("format.rs")];
@@ -278,7 +296,7 @@ mod tests {
         all_are_read(&[include_str!("messages/fields.rs"), include_str!("format.rs")], messages::is_read, &[]);
         // Their places are noted, and they are read anew.
         let anew = ["sequence_number", "output_index", "logprobs"];
-        // These are members of what is read anew, or a type.
+        // These are members of a part that is read again, or a type.
         let inner = ["id", "status", "summary", "annotations", "output", "reasoning"];
         let both = [&anew[..], &inner].concat();
         all_are_read(&[include_str!("responses/fields.rs"), include_str!("format.rs")], responses::is_read, &both);

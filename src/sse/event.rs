@@ -1,5 +1,5 @@
-//! Events of a stream: where one ends, and what its lines say. The bytes themselves stay with the caller: they must go out
-//! unchanged.
+//! Events of a stream: their ends, and the contents of their lines. The bytes themselves stay with the caller: they must be
+//! sent unchanged.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub struct EventFramer {
 impl EventFramer {
     pub const START: EventFramer = EventFramer { blank: true, comment: false, first: true, cr: false };
 
-    /// Returns how many of the stream's next bytes belong to the event, or `None` if it goes on after them.
+    /// Returns how many of the stream's next bytes belong to the event, or `None` if it continues after them.
     pub fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut from = 0;
         while let Some(len) = memchr2(b'\r', b'\n', &bytes[from..]) {
@@ -146,7 +146,7 @@ impl Event {
         Ok(())
     }
 
-    /// Reads an event of which it is known where its name and its only line of data stand, and how its lines end.
+    /// Reads an event whose name, only line of data and line end are known.
     pub fn set(&mut self, name: Range<usize>, data: Range<usize>, line_end: &'static [u8]) -> memory::Result<()> {
         memory::clear(&mut self.joined);
         self.lines.clear();
@@ -155,13 +155,13 @@ impl Event {
         Ok(())
     }
 
-    /// Returns where the data stands, if it has one line.
+    /// Returns the range of the data, if it has one line.
     pub fn single(&self) -> Option<Range<usize>> {
         (self.lines.len() == 1).then(|| self.single.clone())
     }
 
-    /// Returns where the line of each value of `data:` begins, and where the value stands. Blank values are left out. Only for
-    /// events with several values.
+    /// Returns the beginning of the line of each value of `data:`, and the range of the value. Blank values are left out. Only
+    /// for events with several values.
     pub fn values(&self, raw: &[u8]) -> Result<Vec<(usize, Range<usize>)>, Error> {
         let mut values = Vec::new();
         for (number, &(at, start)) in self.lines.iter().enumerate() {
@@ -187,7 +187,7 @@ impl Event {
         if self.lines.len() > 1 { &self.joined } else { &raw[self.single.clone()] }
     }
 
-    /// Returns where a stretch of the data stands in the event. It must not be empty, and its last byte not a line end.
+    /// Returns the range in the event of a stretch of the data. It must not be empty, and its last byte not a line end.
     pub fn place(&self, span: &Range<usize>) -> Range<usize> {
         if let [(start, raw)] = self.lines[..] {
             return span.start - start + raw..span.end - start + raw;
@@ -227,7 +227,7 @@ impl<'a> EventPart<'a> {
             && after.iter().all(|byte| matches!(byte, b'\r' | b'\n'))
     }
 
-    /// Writes it with its changes. It gets the event's name, which stands in another part of it.
+    /// Writes it with its changes. It gets the event's name, which is in another part of it.
     pub fn write(&self, edits: &mut Edits, out: &mut Vec<u8>) -> memory::Result<()> {
         if !self.name().is_empty() && !self.part.contains(&self.event.name.start) {
             append_all(out, &[b"event: ", self.name(), self.event.line_end])?;

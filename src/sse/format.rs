@@ -1,4 +1,4 @@
-//! Of which format an event or a body is, by the names of its members. A stream does not say it in any other way that can be
+//! Finds the format of an event or a body by the names of its members. A stream does not say it in any other way that can be
 //! relied on: the address that it was asked for at is not known here.
 
 use super::options::Formats;
@@ -32,7 +32,7 @@ const MESSAGES: [&[u8]; 7] = [
     b"\"ping\"",
 ];
 
-/// The members that tell one format from another.
+/// The members that distinguish formats.
 const CHOICES: &[u8] = b"choices";
 const TYPE: &[u8] = b"type";
 const OBJECT: &[u8] = b"object";
@@ -45,7 +45,7 @@ const ERROR: &[u8] = b"error";
 const TEXT: &[u8] = b"text";
 const DELTA: &[u8] = b"delta";
 
-/// Returns whether formats are told by members with this name.
+/// Returns whether members with this name distinguish formats.
 pub fn is_read(name: &[u8]) -> bool {
     [CHOICES, TYPE, OBJECT, DONE, MESSAGE, RESPONSE, CONTENT, ERROR, TEXT, DELTA].contains(&name)
 }
@@ -83,7 +83,7 @@ impl Format {
     }
 }
 
-/// The values of members that tell one format from another.
+/// The values of members that distinguish formats.
 #[derive(Default)]
 struct Members {
     choices: Option<Span>,

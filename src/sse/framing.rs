@@ -1,4 +1,4 @@
-//! What the bytes of a stream are, which its first ones decide, and where its events, lines and bodies end.
+//! The kind of a stream's bytes, which its first ones decide, and where its events, lines and bodies end.
 
 use std::mem;
 
@@ -39,7 +39,7 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Line ends pass at once, because a server may send them to keep the connection open. Other blanks may begin a line.
+    /// Passes line ends at once, because a server may send them to keep the connection open. Other blanks may begin a line.
     #[inline(never)]
     fn feed_unknown(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
         match rest[0] {
@@ -87,7 +87,7 @@ impl Rewriter {
         is_of_events && self.repairer.get().is_some()
     }
 
-    /// The bytes before the first colon or line end decide whether this is a text. If neither comes soon, it is one.
+    /// Decides by the bytes before the first colon or line end whether this is a text. If neither comes soon, it is one.
     #[inline(never)]
     fn feed_begun(&mut self, len: usize, byte: u8, out: &mut Vec<u8>) -> Result<usize, Error> {
         if len == FIRST || matches!(byte, b':' | b'\n' | b'\r') {
@@ -128,14 +128,14 @@ impl Rewriter {
         let end = self.framer.end(rest);
         let used = end.unwrap_or(rest.len());
         if self.held.len() + used > self.max_event() {
-            // Its text is not read: what is held back must not come after it.
+            // Its text is not read: held text must not come after it.
             self.rewrite.flush(out)?;
             self.pass_long(&rest[..used], out)?;
             self.mode = if end.is_some() { Mode::Events } else { Mode::LongEvent };
         } else if end.is_none() {
             append(&mut self.held, rest)?;
         } else if self.held.is_empty() {
-            // Events come whole, so the one that decided what the stream is needs no room any more.
+            // Events come whole, so the one that decided the kind of the stream needs no memory any more.
             self.held = Vec::new();
             self.event(&rest[..used], false, out)?;
         } else {
@@ -246,7 +246,7 @@ impl Rewriter {
         Ok(used)
     }
 
-    /// Passes what was held and the bytes that follow it, unread.
+    /// Passes the held bytes and the bytes that follow them, unread.
     fn pass(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
         self.rewrite.setup.stats.too_long += 1;
         append(out, &self.held)?;
@@ -259,7 +259,7 @@ impl Rewriter {
     }
 }
 
-/// Writes what an event becomes in its shape.
+/// Writes the shaped form of an event.
 #[inline(never)]
 fn shaped(rewrite: &mut Rewrite, shaper: &mut Shaper, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
     let before = rewrite.setup.stats.changed;
@@ -269,7 +269,7 @@ fn shaped(rewrite: &mut Rewrite, shaper: &mut Shaper, raw: &[u8], last: bool, ou
     Ok(())
 }
 
-/// Writes what a whole event becomes when it is mended.
+/// Writes the mended form of a whole event.
 #[inline(never)]
 fn mended(rewrite: &mut Rewrite, repairer: &mut Repairer, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     let mended = repairer.event(raw, |event| rewrite.event(event, false, out))?;

@@ -1,4 +1,4 @@
-//! Which answers a rewriter is for, and which requests ask for them, by what HTTP says of them. All hosts decide it here, so
+//! Which answers a rewriter is for, and which requests ask for them, by the HTTP facts about them. All hosts decide it here, so
 //! that none takes an answer for its own that another lets pass. Nothing is allocated and nothing is remembered.
 
 use super::normalise::Thinking;
@@ -15,7 +15,7 @@ const PATHS: [(&[u8], Formats); 6] = [
     (b"/api/generate", Formats::OLLAMA),
 ];
 
-/// What each media type's body is.
+/// The kind of body of each media type.
 const TYPES: [(&[u8], Body); 4] = [
     (b"text/event-stream", Body::Events),
     (b"application/json", Body::Json),
@@ -23,7 +23,7 @@ const TYPES: [(&[u8], Body); 4] = [
     (b"application/jsonl", Body::Lines),
 ];
 
-/// What HTTP says of a request and its answer, as far as it is known. [`wants`] and [`request_hint`] read it.
+/// The HTTP facts about a request and its answer, as far as they are known. [`wants`] and [`request_hint`] read it.
 ///
 /// ```
 /// use aside::sse::{Exchange, wants};
@@ -81,7 +81,7 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Returns what the body of an answer is, or `None` if the answer is not for a rewriter of these formats: its status is not
+/// Returns the kind of an answer's body, or `None` if the answer is not for a rewriter of these formats: its status is not
 /// 200, its body is compressed, its media type is another, or its path is that of no such format. The method is not read.
 ///
 /// A host that rewrites the answer takes `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest` off it, since
@@ -108,7 +108,7 @@ pub fn wants(exchange: &Exchange<'_>) -> Option<Body> {
     TYPES.iter().find(|(name, _)| media_type.eq_ignore_ascii_case(name)).map(|&(_, body)| body)
 }
 
-/// What a host does with a request.
+/// How a host should treat a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[repr(u32)]
@@ -117,8 +117,8 @@ pub enum Hint {
     Identity = 1,
 }
 
-/// Returns what a host does with a request, or `None` if it leaves the request alone, because its answer is not for a rewriter
-/// of these formats. Only the method and the path are read, since the answer has not come yet.
+/// Returns how a host should treat a request, or `None` if it leaves the request alone, because its answer is not for a
+/// rewriter of these formats. Only the method and the path are read, since the answer has not come yet.
 ///
 /// ```
 /// use aside::sse::{Exchange, Hint, request_hint};
@@ -139,24 +139,24 @@ fn fits(path: &[u8], formats: Formats) -> bool {
     before(path, b'?').is_empty() || format(path).is_some_and(|format| formats.contains(format))
 }
 
-/// Returns the format that a path is of.
+/// Returns the format of a path.
 fn format(path: &[u8]) -> Option<Formats> {
     let path = before(path, b'?');
     let ends = PATHS.iter().filter(|(end, _)| path.ends_with(end));
     ends.max_by_key(|(end, _)| end.len()).map(|&(_, format)| format)
 }
 
-/// Returns what stands before the first such byte.
+/// Returns the text before the first such byte.
 fn before(text: &[u8], byte: u8) -> &[u8] {
     text.split(|&other| other == byte).next().unwrap_or_default()
 }
 
-/// What is known of the model that a request asks for.
+/// The model that a request asks for, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestModel<'a> {
     /// Its name.
     Found(&'a str),
-    /// It cannot be told before more of the body has come.
+    /// It cannot be decided before more of the body has come.
     More,
     /// The body has none, or none that can be used.
     None,
@@ -165,7 +165,7 @@ pub enum RequestModel<'a> {
 /// Finds the model that a request asks for, in all of its body that has come so far. The name is written into `room`.
 ///
 /// It is the string `"model"` of the object; if there are several, the first. There is none if that is not a string, does not
-/// fit, or is not UTF-8, and if the body is not a JSON object. What comes after the model is not read.
+/// fit, or is not UTF-8, and if the body is not a JSON object. Text after the model is not read.
 ///
 /// ```
 /// use aside::sse::{RequestModel, request_model};
@@ -217,8 +217,9 @@ fn decode<'a>(string: &[u8], room: &'a mut [u8]) -> Option<&'a str> {
 /// Returns whether a request wants the thinking in its answer, for [`Options::thinking`](super::Options::thinking). Only the path of the
 /// exchange is read; `body` is the whole body of the request.
 ///
-/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is one of
-/// Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object, wants it.
+/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it
+/// is a Messages request without `thinking`, or with `thinking` that is `disabled`. Any other, and a body that is not a JSON
+/// object, wants it.
 ///
 /// ```
 /// use aside::sse::{Exchange, Thinking, request_thinking};

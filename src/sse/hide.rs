@@ -1,4 +1,4 @@
-//! Takes the thinking out of what was written, for hosts that send none. It comes last, so that everything before it need not know:
+//! Takes the thinking out of the output, for hosts that send none. It comes last, so that everything before it need not know:
 //! what is split, promoted, labelled and numbered is the same with it and without. Blocks of Messages and items of Responses move up,
 //! since clients take their indexes for places in a list.
 
@@ -82,7 +82,7 @@ impl Hidden {
 }
 
 impl Hider {
-    /// Returns what hides the thinking, if that is asked for.
+    /// Returns the object that hides the thinking, if requested.
     pub fn new(options: &Options) -> memory::Result<TryBox<Hider>> {
         if options.thinking == Thinking::Keep { Ok(TryBox::NONE) } else { TryBox::new(Hider::of(options.formats)) }
     }
@@ -152,7 +152,7 @@ impl Hider {
         Ok(())
     }
 
-    /// Takes what was written off the output.
+    /// Takes the written bytes off the output.
     fn take(&mut self, start: usize, out: &mut Vec<u8>) -> memory::Result<Vec<u8>> {
         let mut raw = mem::take(&mut self.raw);
         memory::clear(&mut raw);

@@ -1,5 +1,5 @@
-//! Ids of calls. Clients tell calls apart by them, so no two calls of an answer may have the same, and those that the model does
-//! not write are made of the answer's own id.
+//! Ids of calls. Clients distinguish calls by them, so no two calls of an answer may have the same, and those that the model
+//! does not write are made of the answer's own id.
 
 use twox_hash::XxHash3_64;
 

@@ -1,15 +1,15 @@
 //! Event streams: the bytes of an OpenAI-style answer in, the same bytes out with its text split into fields.
 //!
-//! A server that does not tell a model's thinking from its answer sends both as `content`. A [`Rewriter`] stands between
-//! such a server and its clients. What comes off the socket goes through [`Rewriter::feed`], one call for each read; what
-//! comes out has the thinking as `reasoning_content`. Which bytes are thinking is decided by the dialect: there is one
-//! scanner for each choice. Tool calls in the text become `tool_calls` if the host wants that ([`Options::calls`]).
+//! A server that does not separate a model's thinking from its answer sends both as `content`. A [`Rewriter`] sits between such
+//! a server and its clients. Bytes from the socket go through [`Rewriter::feed`], one call for each read; the output has the
+//! thinking as `reasoning_content`. Which bytes are thinking is decided by the dialect: there is one scanner for each choice.
+//! Tool calls in the text become `tool_calls` if the host wants that ([`Options::calls`]).
 
 // `rewriter` has the functions that a host calls, and `framing` cuts the bytes into events, lines and bodies. `repair` mends
-// events where that is asked for, and puts chunks into one shape. `format` says which format one is of, and `rewrite` hands it to the
-// code of that: `choices`, `messages` or `responses`, each a `Protocol`. That finds the text of the event, has `text` split it, and
-// notes the changes as `json::Edits`: what is not split must go out as it came in, to the byte. `envelope` is a shorter way to what
-// an event says, if it differs from the last one in little more than its text. `hide` takes the thinking out of what was written,
+// events where that is asked for, and puts chunks into one shape. `format` says which format one has, and `rewrite` hands it to
+// the code of that: `choices`, `messages` or `responses`, each a `Protocol`. That finds the text of the event, has `text` split
+// it, and notes the changes as `json::Edits`: text that is not split must pass byte for byte. `envelope` is a shorter way to an
+// event's fields, if it differs from the last one in little more than its text. `hide` takes the thinking out of the output,
 // where none is wanted.
 
 mod choices;

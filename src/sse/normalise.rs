@@ -1,8 +1,8 @@
-//! The shape in which answers leave, whatever shape the server sends: which of its forms are changed, and whether its thinking is
-//! sent at all.
+//! The shape in which answers are sent, whatever the server's shape: which of its forms are changed, and whether its thinking
+//! is sent at all.
 
 /// The shapes in which servers send an answer, of which a rewriter makes one ([`Options::normalise`](super::Options::normalise)). They are
-/// changed in chat completions, but for [`CONTENT`](Shapes::CONTENT), which applies to every format.
+/// changed in chat completions, except for [`CONTENT`](Shapes::CONTENT), which applies to every format.
 ///
 /// ```
 /// use aside::{Dialect, sse::{Field, Shapes, Options, Rewriter}};
@@ -18,7 +18,7 @@
 pub struct Shapes(u32);
 
 impl Shapes {
-    /// None: what a server sends in another shape stays as it is.
+    /// None: other shapes that a server sends stay unchanged.
     pub const NONE: Shapes = Shapes(0);
     /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of `reasoning_details`, is
     /// sent in the field that [`Options::field`](super::Options::field) says.

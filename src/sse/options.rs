@@ -1,4 +1,4 @@
-//! The options of a rewriter. They stand apart from it, because the files that it is built on need them too.
+//! The options of a rewriter. They are separate from it, because the files that it is built on need them too.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Field {
     }
 }
 
-/// What comes in.
+/// The kind of body that is fed.
 ///
 /// ```
 /// use aside::{Dialect, sse::{Body, Options, Rewriter}};
@@ -56,7 +56,7 @@ pub enum Body {
     Events = 1,
     /// One JSON object (`application/json`).
     Json = 2,
-    /// JSON objects, each on a line of its own (`application/x-ndjson`), as Ollama streams.
+    /// JSON objects, each on a separate line (`application/x-ndjson`), as Ollama streams.
     Lines = 3,
 }
 
@@ -127,7 +127,7 @@ impl std::ops::BitOr for Formats {
     }
 }
 
-/// What the thinking becomes in the items of OpenAI Responses.
+/// The form of the thinking in the items of OpenAI Responses.
 ///
 /// ```
 /// use aside::sse::{Formats, Options, ResponsesAs};
@@ -184,10 +184,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// The default of [`max_event`](Options::max_event): 16 MiB. Memory is used for what comes, not reserved in advance.
+    /// The default of [`max_event`](Options::max_event): 16 MiB. Memory is used as data arrives, and not reserved in advance.
     pub const MAX_EVENT: usize = 16 << 20;
 
-    /// The default of [`max_held`](Options::max_held): 1 MiB. Memory is used for what is held, not for what may be.
+    /// The default of [`max_held`](Options::max_held): 1 MiB. Memory is used for held bytes only, not for the limit.
     pub const MAX_HELD: usize = call_writer::Options::MAX_HELD;
 
     /// Returns the default options.
@@ -195,7 +195,7 @@ impl Options {
         Options::default()
     }
 
-    /// Sets what is open at the first byte of each choice's text. With `None`, the dialect's own start.
+    /// Sets the span that is open at the first byte of each choice's text. With `None`, the dialect's own start.
     pub fn start(self, start: impl Into<Option<Start>>) -> Options {
         Options { start: start.into(), ..self }
     }
@@ -238,7 +238,7 @@ impl Options {
         Options { max_event: bytes.into(), ..self }
     }
 
-    /// Turns the rewriter off: all bytes go out as they came in.
+    /// Turns the rewriter off: all bytes pass unchanged.
     pub fn off(self, off: bool) -> Options {
         Options { off, ..self }
     }
@@ -248,8 +248,8 @@ impl Options {
         Options { stray_close, ..self }
     }
 
-    /// Sets how a rewriter reads a tag `think`, `thinking` or `thought` as the first thing of each text, where it is not the dialect's
-    /// own.
+    /// Sets how a rewriter reads a tag `think`, `thinking` or `thought` at the beginning of each text, where it is not the
+    /// dialect's own.
     pub fn leading_tags(self, leading_tags: LeadingTags) -> Options {
         Options { leading_tags, ..self }
     }
@@ -352,27 +352,27 @@ impl Options {
         Options { formats, ..self }
     }
 
-    /// Sets what the thinking becomes in the items of OpenAI Responses.
+    /// Sets the form of the thinking in the items of OpenAI Responses.
     pub fn responses_as(self, responses_as: ResponsesAs) -> Options {
         Options { responses_as, ..self }
     }
 
-    /// Mends what makes clients fail in a stream of events: empty data, comments inside events, objects over several lines,
-    /// chunks without choices, and more.
+    /// Mends faults in a stream of events that make clients fail: empty data, comments inside events, objects over several
+    /// lines, chunks without choices, and more.
     pub fn repair(self, repair: bool) -> Options {
         Options { repair, ..self }
     }
 
-    /// Sends the thinking of an answer once more, as its content, if the answer ends by itself with no content and no call. For
+    /// Sends the thinking of an answer again, as its content, if the answer ends by itself with no content and no call. For
     /// models that forget to close their thinking. At most [`max_event`](Options::max_event) bytes of thinking are kept for it.
     pub fn promote_empty(self, promote_empty: bool) -> Options {
         Options { promote_empty, ..self }
     }
 
     /// Leaves thinking that is only [guessed](crate::Scanner::is_start_guessed) to be some as it is. By default, a stream whose answer
-    /// ends by itself in the thinking in which it started, without a marker, gets that thinking once more as its content, and a body
-    /// gets it only as its content. At most [`max_event`](Options::max_event) bytes of thinking are kept for it. For hosts that do
-    /// not show the thinking, or that never want it twice.
+    /// ends by itself in the thinking in which it started, without a marker, gets that thinking again as its content, and a
+    /// body gets it only as its content. At most [`max_event`](Options::max_event) bytes of thinking are kept for it. For hosts
+    /// that do not show the thinking, or that never want it twice.
     pub fn keep_guessed(self, keep_guessed: bool) -> Options {
         Options { keep_guessed, ..self }
     }
@@ -394,8 +394,8 @@ impl Options {
         Options { label, ..self }
     }
 
-    /// Writes what one chunk of a stream becomes as one chunk, the thinking before the content, for clients that count chunks. It
-    /// applies to chat, legacy completions and Ollama.
+    /// Writes the result of each chunk of a stream as one chunk, the thinking before the content, for clients that count
+    /// chunks. It applies to chat, legacy completions and Ollama.
     pub fn merge(self, merge: bool) -> Options {
         Options { merge, ..self }
     }

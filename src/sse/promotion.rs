@@ -11,7 +11,7 @@ use super::options::Options;
 use super::text::{Parts, Target};
 use crate::memory::{self, append};
 
-/// Which thinking a host wants once more as content.
+/// Which thinking a host wants again as content.
 #[derive(Clone, Copy)]
 pub struct Promotes {
     /// That of an answer without content.
@@ -28,7 +28,7 @@ impl Promotes {
         Promotes { is_empty_wanted: options.promote_empty, is_guess_wanted: !options.keep_guessed, most }
     }
 
-    /// Returns the same without a limit: somebody else limits what is kept.
+    /// Returns the same without a limit: the caller limits the kept text.
     pub fn without_limit(self) -> Promotes {
         Promotes { most: usize::MAX, ..self }
     }
@@ -51,7 +51,7 @@ impl Promotes {
     }
 }
 
-/// What an answer has said so far.
+/// The content of an answer so far.
 pub enum Promotion {
     /// Nothing but thinking, all of which is kept: at most `most` bytes.
     Open {
@@ -85,7 +85,7 @@ impl Promotion {
         *self = Promotion::Closed;
     }
 
-    /// Takes what a text has become.
+    /// Takes the result for a text.
     pub fn take(&mut self, parts: &Parts) -> memory::Result<()> {
         self.see(parts);
         if self.is_closed() {
@@ -119,7 +119,7 @@ impl Promotion {
         }
     }
 
-    /// Takes thinking that the server has told apart itself.
+    /// Takes thinking that the server has itself separated.
     pub fn take_of_server(&mut self, text: &[u8]) -> memory::Result<()> {
         if self.is_guess() {
             self.close();
@@ -134,8 +134,8 @@ impl Promotion {
         }
     }
 
-    /// Returns what is to be the content of an answer that has ended by itself: nothing, most of the time. `None` says that it was
-    /// too long.
+    /// Returns the text to promote to the content of an answer that has ended by itself: none, most of the time. `None` says
+    /// that it was too long.
     pub fn content(&self) -> Option<&[u8]> {
         match self {
             Promotion::Open { thinking, .. } => Some(thinking),

@@ -1,5 +1,5 @@
-//! What the code of every format does, and what it works with. A stream is rewritten by the code of its formats, of which none
-//! knows another: [`rewrite`](super::rewrite) hands each event to one of them.
+//! The interface of the code of every format, and its shared data. A stream is rewritten by the code of its formats, of which
+//! none knows another: [`rewrite`](super::rewrite) hands each event to one of them.
 
 use super::event::EventPart;
 use super::text::{Input, Parts, Setup};
@@ -7,29 +7,29 @@ use crate::Error;
 use crate::json::Edits;
 use crate::memory;
 
-/// At most this many stretches of an event go out on their own; the rest is joined for each field. Otherwise a few bytes of text
-/// could become many times as many bytes of events.
+/// At most this many stretches of an event are sent on their own; the rest is joined for each field. Otherwise a few bytes of
+/// text could become many times as many bytes of events.
 pub const ALONE: usize = 32;
 
-/// A family of formats that are rewritten alike: its streams are read, and its events written, by the same code. Each writes an
-/// event of its own by a function `event`, which gets what was read of it.
+/// A family of formats that are rewritten alike: its streams are read, and its events written, by the same code. Each writes
+/// its events by a function `event`, which gets the parts that were read.
 pub trait Protocol {
     /// Returns how many bytes are held back.
     fn held(&self) -> usize;
 
-    /// Begins the next event of the stream, whichever format that is of.
+    /// Begins the next event of the stream, of any format.
     fn begin_event(&mut self) {}
 
-    /// Takes a `\n` that comes alone after an event that ended with `\r`. Returns whether it does not go out either, because that
+    /// Takes a `\n` that comes alone after an event that ended with `\r`. Returns whether it is not sent either, because that
     /// event did not.
     fn takes_line_feed(&mut self) -> Result<bool, Error> {
         Ok(false)
     }
 
-    /// Writes what is held back: `input` says whether texts go on.
+    /// Writes the text that is held back: `input` says whether texts continue.
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error>;
 
-    /// Lets go of what an event of another format must not pass. With `is_last`, no text goes on after that.
+    /// Releases text that must precede an event of another format. With `is_last`, no text continues after that.
     fn make_way(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<(), Error>;
 
     /// Writes a whole body, of an answer that is not a stream, with its changes. Returns whether there are any.
@@ -39,22 +39,22 @@ pub trait Protocol {
     fn restart(&mut self, setup: &Setup) -> Result<(), Error>;
 }
 
-/// What an event or a body is rewritten with.
+/// The data for rewriting an event or a body.
 pub struct Context<'a> {
     pub setup: &'a mut Setup,
     pub scratch: &'a mut Scratch,
     pub out: &'a mut Vec<u8>,
 }
 
-/// What is needed for one event only, and used again for the next.
+/// Buffers for one event, reused for the next.
 pub struct Scratch {
-    /// What the scanner has reported last.
+    /// The last results of the scanner.
     pub parts: Parts,
     /// The changes of the event or body.
     pub edits: Edits,
     /// The text of a string with escapes.
     pub decoded: Vec<u8>,
-    /// How many stretches of the event may still go out on their own.
+    /// How many stretches of the event may still be sent on their own.
     pub alone: usize,
 }
 
@@ -76,7 +76,7 @@ impl Scratch {
     }
 }
 
-/// What a server does itself, so that it is not done to its text.
+/// The work that a server does itself, so that it is not done again to its text.
 #[derive(Clone, Copy, Default)]
 pub struct ServerDoes {
     /// It splits the thinking: only calls are looked for.

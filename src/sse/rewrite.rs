@@ -35,7 +35,7 @@ pub struct Rewrite {
     fresh: bool,
     event: Event,
     envelope: Envelope,
-    /// Takes the thinking out of what was written, if that is asked for.
+    /// Takes the thinking out of the output, if requested.
     hider: TryBox<Hider>,
 }
 
@@ -103,12 +103,12 @@ impl Rewrite {
         messages.get().map_or(0, Protocol::held) + responses.get().map_or(0, Protocol::held) + choices.held()
     }
 
-    /// Writes what is held back as text. The streams go on.
+    /// Writes the bytes that are held back as text. The streams continue.
     pub fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.write_held(Input::Flush, out)
     }
 
-    /// Writes what is held back, because the streams are over.
+    /// Writes the held text, because the streams are over.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.write_held(Input::Finish, out)
     }
@@ -121,7 +121,7 @@ impl Rewrite {
         self.hide(if is_line { Hider::lines } else { Hider::events }, start, out)
     }
 
-    /// Takes the thinking out of what was written from `start` on, if that is asked for.
+    /// Takes the thinking out of the output from `start` on, if requested.
     #[inline]
     fn hide(
         &mut self,
@@ -141,7 +141,7 @@ impl Rewrite {
     fn release(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         let Rewrite { options, setup, scratch, choices, messages, responses, .. } = self;
         if Promotes::new(options).is_any_wanted() && matches!(input, Input::Flush) {
-            // They must know that what comes now is not read.
+            // They must know that the next event is not read.
             messages.made_by(|| Messages::new(options))?;
             responses.made_by(|| Responses::new(options))?;
         }
@@ -149,7 +149,7 @@ impl Rewrite {
         all(choices, messages, responses).try_for_each(|protocol| protocol.release(context, input))
     }
 
-    /// Writes the byte order mark of a stream that begins with this. Returns what comes after it, and whether the stream begins.
+    /// Writes the byte order mark of a stream that begins with this. Returns the bytes after it, and whether the stream begins.
     fn pass_mark<'a>(&mut self, raw: &'a [u8], out: &mut Vec<u8>) -> Result<(&'a [u8], bool), Error> {
         let is_first = mem::take(&mut self.fresh);
         let (mark, rest) = split_mark(raw, is_first);
@@ -225,7 +225,7 @@ impl Rewrite {
         Ok(())
     }
 
-    /// Takes the `\n` of a line end whose `\r` ended an event. Returns whether it does not go out.
+    /// Takes the `\n` of a line end whose `\r` ended an event. Returns whether it is not sent.
     fn takes_line_feed(&mut self) -> Result<bool, Error> {
         let protocols = [made(&mut self.messages), made(&mut self.responses)];
         protocols.into_iter().flatten().try_fold(false, |taken, protocol| Ok(taken || protocol.takes_line_feed()?))
@@ -281,10 +281,10 @@ impl Rewrite {
         Ok(())
     }
 
-    /// Reads the data of the event, or what is selected of it. `None` says that it is not a JSON object.
+    /// Reads the data of the event, or the selected part. `None` says that it is not a JSON object.
     fn read(&mut self, raw: &[u8], read: &mut Read) -> Result<Option<Format>, Error> {
         let data = self.event.data(raw);
-        // Ollama sends no events: its lines could not stand between them.
+        // Ollama sends no events: its lines could not be between them.
         let format = self.format(data).map(|format| if is_ollama(Some(format)) { Format::Unknown } else { format });
         let Some(layout) = format.and_then(Layout::of) else {
             match format {
@@ -309,7 +309,7 @@ impl Rewrite {
         }
     }
 
-    /// Returns whether what was read as an object with choices is of another format.
+    /// Returns whether an object that was read as one with choices belongs to another format.
     fn is_unread(&self, data: &[u8]) -> bool {
         self.choices.is_empty() && Format::of(data, self.options.formats) == Some(Format::Unknown)
     }
@@ -410,7 +410,7 @@ fn made<T: Protocol>(protocol: &mut TryBox<T>) -> Option<&mut dyn Protocol> {
     protocol.get_mut().map(|protocol| protocol as &mut dyn Protocol)
 }
 
-/// Returns the code of all formats that is there, in the order in which it writes what it holds.
+/// Returns the code of all formats in use, in the order in which it writes held text.
 fn all<'a>(
     choices: &'a mut Choices,
     messages: &'a mut TryBox<Messages>,

@@ -1,4 +1,4 @@
-//! What a host calls: the bytes of its streams in, those for its clients out.
+//! The interface for a host: the bytes of its streams in, those for its clients out.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::json::Braces;
 use crate::memory::{TryBox, append};
 use crate::{Dialect, Error, Start};
 
-/// What the bytes of the stream are now.
+/// The current kind of the stream's bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
     /// Nothing but blanks has come.
@@ -23,7 +23,7 @@ pub enum Mode {
     Events,
     /// An event that is too long, up to its end.
     LongEvent,
-    /// JSON objects, each on a line of its own.
+    /// JSON objects, each on a separate line.
     Lines,
     /// A line that is too long, up to its end.
     LongLine,
@@ -73,7 +73,7 @@ pub struct Rewriter {
     pub(super) framer: EventFramer,
     /// Mends the events, if that is asked for.
     pub(super) repairer: TryBox<Repairer>,
-    /// Puts what comes into one shape, if that is asked for, where nothing is mended.
+    /// Puts the input into one shape, if requested, where nothing is mended.
     pub(super) shaper: TryBox<Shaper>,
     pub(super) braces: Braces,
     /// The bytes of the event or body that have come.
@@ -105,10 +105,10 @@ impl Rewriter {
     }
 
     /// Reads the next stream by another dialect, such as the one that [`Dialect::find_for_template`] finds for a model's chat
-    /// template, and sets where that stream starts: what is open at the first byte of each choice's text. With `None` as the
-    /// dialect, the stream is read by the rewriter's own dialect; with `None` as the start, it starts where the dialect says.
-    /// Call this before the first byte. [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) restore the rewriter's own
-    /// dialect and start.
+    /// template, and sets where that stream starts: the span that is open at the first byte of each choice's text. With `None`
+    /// as the dialect, the stream is read by the rewriter's own dialect; with `None` as the start, it starts where the dialect
+    /// says. Call this before the first byte. [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) restore the
+    /// rewriter's own dialect and start.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start, sse::{Options, Rewriter}};
@@ -210,8 +210,8 @@ impl Rewriter {
         self.feed_bytes(chunk.as_ref(), out)
     }
 
-    /// Ends the stream: appends what was held back. An event without the blank line that ends it counts as whole. The next feed
-    /// begins a new stream; the [`stats`](Rewriter::stats) stay.
+    /// Ends the stream: appends the bytes that were held back. An event without the blank line that ends it counts as whole.
+    /// The next feed begins a new stream; the [`stats`](Rewriter::stats) stay.
     ///
     /// # Errors
     ///
@@ -245,7 +245,7 @@ impl Rewriter {
         self.rewrite.setup.stats = Stats::default();
     }
 
-    /// Returns what has been counted since the start or the last reset, and how much is held now.
+    /// Returns the counts since the start or the last reset, and the number of bytes held now.
     #[doc(alias = "aside_rewriter_get_stats")]
     #[must_use]
     pub fn stats(&self) -> Stats {

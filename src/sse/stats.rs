@@ -1,5 +1,5 @@
-//! What a host can count of its streams: how much was read, how much was changed, and what passed although it should not have.
-//! It is the same for all formats.
+//! The counts of a host's streams: how much was read, how much was changed, and the events that passed although they should not
+//! have. It is the same for all formats.
 
 /// Counts of a rewriter's streams since it was made, or since the last [`reset`](super::Rewriter::reset). A finish keeps them.
 ///
@@ -19,21 +19,21 @@
 pub struct Stats {
     /// Events that have data, lines of JSON, and bodies that were read whole.
     pub events: u64,
-    /// Those of them that went out changed, or with chunks before them.
+    /// The number of them that were sent changed, or with chunks before them.
     pub changed: u64,
     /// Chunks and events that were written in addition to those that came.
     pub added: u64,
-    /// Events, and comments of their own, that were mended or left out.
+    /// Events, and separate comments, that were mended or left out.
     pub repaired: u64,
     /// Events and bodies that passed unread because they were too long.
     pub too_long: u64,
-    /// JSON objects that passed unread because they are of no format that is read, nor an error.
+    /// JSON objects that passed unread because they are neither in a format that is read nor an error.
     pub unread: u64,
     /// Answers without content whose thinking was too long to be sent as content.
     pub unpromoted: u64,
     /// Events that repeat a whole text and lack some of it, because that text was too long to be kept.
     pub truncated: u64,
-    /// Bytes of text that were sent as thinking. What a server splits itself is not counted.
+    /// Bytes of text that were sent as thinking. Text that a server splits itself is not counted.
     pub thinking_bytes: u64,
     /// Bytes of text that were sent as content.
     pub content_bytes: u64,

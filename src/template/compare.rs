@@ -1,5 +1,5 @@
-//! What a template writes of a model's turn, read by a dialect: what it leaves over is what the dialect lacks. A template shows the
-//! tokens that its model writes, so a dialect can be held against it without a recording.
+//! The turns that a template writes, read by a dialect: any remainder is missing from the dialect. A template shows the
+//! tokens that its model writes, so a dialect can be compared with it without a recording.
 
 use super::Reason;
 use super::UnknownTemplate;
@@ -8,11 +8,12 @@ use crate::call_writer::{self, CallWriter};
 use crate::{Channel, Dialect, Kind, Scanner, ScannerOptions};
 
 impl Dialect {
-    /// Renders a chat template, reads the turns of the model in it by this dialect, and returns what is wrong with them: a line for
-    /// each difference, none if the dialect reads them as they were meant. For those who write a dialect.
+    /// Renders a chat template, reads the turns of the model in it by this dialect, and returns what is wrong with them: a line
+    /// for each difference, none if the dialect reads them as they were meant. For those who write a dialect.
     ///
-    /// A turn has a thought and an answer, or a call. A difference is what the dialect leaves in the answer or the thought: end
-    /// tokens, framing and markers that it does not know; and a call that it does not tell, or with other arguments.
+    /// A turn has a thought and an answer, or a call. A difference is anything that the dialect leaves in the answer or the
+    /// thought: end tokens, framing and markers that it does not know; or a call that it does not report, or reports with other
+    /// arguments.
     ///
     /// ```
     /// use aside::Dialect;
@@ -86,7 +87,7 @@ impl Dialect {
 /// The arguments of the call in a turn, without white space.
 const ARGUMENTS: &str = r#"{"city":"aside"}"#;
 
-/// What a turn says.
+/// The text of a turn.
 #[derive(Default)]
 struct Said {
     thinking: String,
@@ -99,8 +100,8 @@ fn shared_start(one: &str, other: &str) -> usize {
     one.chars().zip(other.chars()).take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
 }
 
-/// Compares a text with what was read. What comes after an answer's end token is not the model's, so that white space at the end of
-/// the content counts for nothing.
+/// Compares a text with what was read. Text after an answer's end token is not the model's, so that white space at the
+/// end of the content counts for nothing.
 fn compare(what: &str, channel: &str, wanted: &str, read: &str, differences: &mut Vec<String>) {
     let Some(at) = read.find(wanted) else {
         return differences.push(format!("the {channel} is {read:?}, without the {what}"));

@@ -93,7 +93,7 @@ pub fn evaluate<'v>(expression: &'v str, variables: &'v Variables<'_>) -> Result
     let mut parser = Parser::new(expression);
     let value = parser.choice(variables)?;
     parser.space();
-    // What was not understood may change all of the namespace.
+    // An expression that was not understood may change all of the namespace.
     Ok(if parser.rest.is_empty() { value } else { Value::Unknown })
 }
 

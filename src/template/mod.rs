@@ -29,10 +29,10 @@ impl Dialect {
     /// Returns the built-in dialect that a chat template (Jinja) is written for, with the start that generation has
     /// after its prompt. It goes by the markers that the template writes, and the framing around them.
     ///
-    /// The template is read, never rendered. What was found for the last 64 templates of up to 64 KiB is kept, so that a host
-    /// may ask with each request. The start is that of the branches of the generation prompt that are taken by default. A host that knows the variables of a request asks `find_for_rendered_template` (with the feature
-    /// `templates`), or starts its scanner after the prompt itself
-    /// ([`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt)).
+    /// The template is read, never rendered. The results for the last 64 templates of up to 64 KiB are cached, so that a host
+    /// may ask with each request. The start is that of the branches of the generation prompt that are taken by default. A host
+    /// that knows the variables of a request asks `find_for_rendered_template` (with the feature `templates`), or starts its
+    /// scanner after the prompt itself ([`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt)).
     ///
     /// If the template fits several dialects equally well, and they differ in nothing that it has, the first by name is
     /// returned. If they differ, the error lists them.
@@ -84,8 +84,9 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// As [`find_for_template`](Dialect::find_for_template). Also if `variables` is not a JSON object, or if the template cannot be
-    /// rendered with them, because it raises an exception, is not Jinja, or would exceed the bounds. The message says why.
+    /// As [`find_for_template`](Dialect::find_for_template). Also if `variables` is not a JSON object, or if the template
+    /// cannot be rendered with them, because it raises an exception, is not Jinja, or would exceed the bounds. The message says
+    /// why.
     #[cfg(feature = "templates")]
     pub fn find_for_rendered_template(template: &str, variables: &str) -> Result<(Dialect, Start), UnknownTemplate> {
         let rendered =
@@ -96,7 +97,7 @@ impl Dialect {
 
 #[cfg(not(feature = "templates"))]
 mod render {
-    /// Stands for a rendering, of which there are none without the feature.
+    /// Replaces the type of renderings, of which there are none without the feature.
     pub enum Rendered {}
 }
 

@@ -63,7 +63,7 @@ impl Rendered {
         Rendered::new(template, context! {}, 0).ok()
     }
 
-    /// Renders the template with the variables of a request. An error has a message for whoever gave them.
+    /// Renders the template with the variables of a request. An error has a message for their author.
     pub fn with(template: &str, variables: &str) -> Result<Rendered, String> {
         if variables.len() > LONGEST_VARIABLES {
             return Err(format!("the variables are longer than {LONGEST_VARIABLES} bytes"));

@@ -7,18 +7,18 @@ use super::signatures::{Catalogue, Framing, MarkerPair, Needle, NeedleId, Signat
 use crate::channel::{Channel, Start};
 use crate::memory::{Result, filled};
 
-/// What is known of a template.
+/// The known facts about a template.
 pub struct Evidence<'a> {
     /// The template's own text.
     pub source: &'a str,
-    /// What the template writes.
+    /// The text that the template writes.
     pub written: &'a str,
-    /// What it writes if the model calls a tool. It is empty if that is unknown.
+    /// The text that it writes if the model calls a tool. It is empty if that is unknown.
     pub call: &'a str,
     /// The placeholders in `written` for the thought, and for the answer after it.
     pub thought: &'a str,
     pub answer: &'a str,
-    /// What its generation prompt may write by default, and if thinking is asked for.
+    /// The texts that its generation prompt may write by default, and if thinking is requested.
     pub prompts: &'a [&'a str],
     pub thinking_prompts: &'a [&'a str],
 }
@@ -34,7 +34,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// The rank. More is better.
+    /// Returns the rank. Higher is better.
     pub fn rank(&self) -> (i32, (bool, bool)) {
         (self.score, self.has_all)
     }
@@ -65,7 +65,7 @@ impl<'a> Scorer<'a> {
         Ok(scorer)
     }
 
-    /// Finds the first tool marker; of several at one place, the longest. What is inside a call counts little, even if
+    /// Finds the first tool marker; of several at one place, the longest. Markers inside a call count little, even if
     /// it is a marker of another dialect.
     fn find_outer(&mut self, text: &str) -> bool {
         let table = &self.catalogue.table;
@@ -135,7 +135,7 @@ impl<'a> Scorer<'a> {
         Some(Candidate { signature, start, score, has_all: (has_all(&signature.tools), has_all(&signature.turns)) })
     }
 
-    /// Whether two dialects differ in nothing that the template has.
+    /// Returns whether two dialects differ in nothing that the template has.
     pub fn are_alike(&self, one: &Signature, other: &Signature) -> bool {
         let markers = |signature: &'static Signature| {
             let pairs = signature.thinking.iter().flat_map(|pair| pair.open.iter().chain(&pair.close));
@@ -185,8 +185,7 @@ impl<'a> Scorer<'a> {
     }
 
     /// Returns 1 if the framing is next to one of the markers and no longer framing is, and -1 if there is other
-    /// framing. What is between a marker and the thought or the answer says most; elsewhere, empty framing says
-    /// nothing.
+    /// framing. Framing between a marker and the thought or the answer says most; elsewhere, empty framing says nothing.
     fn stands(&self, framing: &Framing, markers: &[NeedleId], is_between: impl Fn(&str, &str) -> Option<bool>) -> i32 {
         let text = |marker: &NeedleId| &*self.catalogue.table[*marker].text;
         let seen = markers.iter().filter_map(|marker| is_between(text(marker), &framing.text));
@@ -200,7 +199,7 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// Whether this framing is between two texts. Returns `None` if at no place only white space or the framing is
+    /// Returns whether this framing is between two texts. Returns `None` if at no place only white space or the framing is
     /// between them.
     fn is_between(&self, left: &str, framing: &str, right: &str) -> Option<bool> {
         let mut seen = None;
@@ -221,12 +220,12 @@ impl<'a> Scorer<'a> {
         seen
     }
 
-    /// Whether a path through the generation prompt opens the thinking and leaves it open.
+    /// Returns whether a path through the generation prompt opens the thinking and leaves it open.
     fn prompt_opens(&self, pair: &MarkerPair) -> bool {
         self.evidence.prompts.iter().any(|prompt| self.opens(prompt, pair))
     }
 
-    /// Whether the prompt opens the thinking by default, and leaves it open if thinking is asked for.
+    /// Returns whether the prompt opens the thinking by default, and leaves it open if thinking is requested.
     fn prompt_may_open(&self, pair: &MarkerPair) -> bool {
         let Evidence { prompts, thinking_prompts, .. } = self.evidence;
         !prompts.is_empty()

@@ -12,15 +12,15 @@ use crate::memory::{Result, append_text, copy_text, push};
 const MOST_PATHS: usize = 8;
 /// How many bytes of the end of each path are kept at least.
 const TAIL: usize = 512;
-/// How deep branches that make paths of their own are nested.
+/// The deepest nesting of branches that are followed as separate paths.
 const DEEPEST: usize = 32;
 
 pub struct Source<'a> {
     /// The template, with the escapes of its string literals decoded.
     pub text: Cow<'a, str>,
-    /// What its branches write one after the other, whether they are taken or not. U+0000 stands for unknown text.
+    /// The texts of its branches one after the other, whether they are taken or not. U+0000 marks unknown text.
     pub written: String,
-    /// What the generation prompt may write by default, and if thinking is asked for.
+    /// The texts that the generation prompt may write by default, and if thinking is requested.
     pub prompts: Vec<String>,
     pub thinking_prompts: Vec<String>,
 }
@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
     }
 
     fn expression(&mut self, expression: &'a str) -> Result<()> {
-        // What is written is copied, since it may be part of the variables.
+        // The output is copied, since it may be part of the variables.
         let variables = std::mem::take(&mut self.variables);
         let done = match evaluate(expression, &variables)? {
             Value::Text(text) => self.write(&text),

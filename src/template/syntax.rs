@@ -64,7 +64,7 @@ pub fn prepare(template: &str, most: usize) -> Option<String> {
                     replace(assigns, assigns, &[" (("]);
                     replace(end, end, &[") | ", FILTER, ") "]);
                 }
-                // What a filter makes of a block is not checked anywhere else.
+                // The result of a filter on a block is not checked anywhere else.
                 None if body.contains(&b'|') => return None,
                 _ => {}
             },

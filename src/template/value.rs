@@ -69,7 +69,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// Whether two values are the same. Unknown if either is unknown.
+    /// Returns whether two values are the same. Unknown if either is unknown.
     pub fn equals(&self, other: &Value) -> Truth {
         match (self, other) {
             (Value::Text(one), Value::Text(two)) if is_known(one) && is_known(two) => Truth::from(one == two),
@@ -82,7 +82,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// Whether the value is in the container.
+    /// Returns whether the value is in the container.
     pub fn is_in(&self, container: &Value) -> Truth {
         match (self, container) {
             (_, Value::List(list)) => list.iter().fold(Truth::No, |found, entry| match (found, self.equals(entry)) {
@@ -129,7 +129,7 @@ impl<'v> Value<'v> {
     }
 }
 
-/// Whether a text has no unknown part.
+/// Returns whether a text has no unknown part.
 fn is_known(text: &str) -> bool {
     !text.contains(UNKNOWN)
 }

@@ -88,7 +88,7 @@ impl TokenState {
     /// Makes the state of a stream that comes after the ids of a prompt. `start` says what is open at the first token if there
     /// is no prompt, or `None` for the dialect's own start.
     ///
-    /// Of a prompt, what follows its last turn marker is read, as [`Scanner::start_from_prompt`] reads it. Ids without such a marker
+    /// A prompt is read after its last turn marker, as [`Scanner::start_from_prompt`] reads it. Ids without such a marker
     /// are read as the beginning of the answer, from `start` on. A thinking that is closed there has ended.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ impl TokenState {
             *fed += u64::from(len);
             tokens.extend(is_special.map(|special| if special { Token::special(len) } else { Token::text(len) }));
         }
-        // The content has room for all that may become content.
+        // The content has capacity for all tokens that may become content.
         reading.content.try_reserve(reading.waiting.len())?;
         let mut take = |event: Event<'_>| reading.take(&event, &mut on_token);
         if tokens.is_empty() {

@@ -26,8 +26,8 @@ use std::sync::OnceLock;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait TokenBytes: Send + Sync {
-    /// Appends the bytes of a token, none if it is not known. Returns whether the token is special, or `None` if nobody knows which
-    /// tokens are: a marker then counts wherever its text is. One of the two answers must hold for all tokens.
+    /// Appends the bytes of a token, none if it is not known. Returns whether the token is special, or `None` if nobody knows
+    /// which tokens are: a marker then counts wherever its text is. One of the two answers must hold for all tokens.
     fn read(&self, id: u32, bytes: &mut Vec<u8>) -> Option<bool>;
 }
 
@@ -73,8 +73,8 @@ impl Vocabulary {
         vocabulary
     }
 
-    /// Makes the vocabulary of a byte-level tokenizer, which writes each byte as a printable character (GPT-2, Llama 3, Qwen). A
-    /// special token is its own text; so is any other with a character that means no byte.
+    /// Makes the vocabulary of a byte-level tokenizer, which writes each byte as a printable character (GPT-2, Llama 3, Qwen).
+    /// A special token is its own text; so is any other with a character that means no byte.
     pub fn byte_level<T: AsRef<str>>(tokens: impl IntoIterator<Item = (T, bool)>) -> Vocabulary {
         Vocabulary::decoded(tokens, |token| {
             let table = byte_table();
@@ -82,9 +82,9 @@ impl Vocabulary {
         })
     }
 
-    /// Makes the vocabulary of a tokenizer that writes blanks as `▁` and has tokens like `<0x0A>` for single bytes (SentencePiece:
-    /// Llama 2, Gemma, Mistral). A special token is its own text. The blank that such a tokenizer removes before the first token
-    /// of a text is kept.
+    /// Makes the vocabulary of a tokenizer that writes blanks as `▁` and has tokens like `<0x0A>` for single bytes
+    /// (SentencePiece: Llama 2, Gemma, Mistral). A special token is its own text. The blank that such a tokenizer removes
+    /// before the first token of a text is kept.
     pub fn byte_fallback<T: AsRef<str>>(tokens: impl IntoIterator<Item = (T, bool)>) -> Vocabulary {
         Vocabulary::decoded(tokens, |token| {
             let byte = token.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>')).filter(|hex| hex.len() == 2);
@@ -142,8 +142,8 @@ impl Vocabulary {
     }
 }
 
-/// For each character up to U+0143, the byte that it means: printable bytes are written as themselves, the others as U+0100 and the
-/// characters that follow it.
+/// Returns, for each character up to U+0143, the byte that it means: printable bytes are written as themselves, the others as
+/// U+0100 and the characters that follow it.
 fn byte_table() -> &'static [Option<u8>; 0x144] {
     static TABLE: OnceLock<[Option<u8>; 0x144]> = OnceLock::new();
     TABLE.get_or_init(|| {

@@ -53,7 +53,7 @@ static int32_t count(void *user, const aside_event *event, const char *bytes)
     return 0;
 }
 
-/* After a `<` that comes to nothing: a short chunk is one text with it. Of a long one, only the byte that decides is, as
+/* After a `<` that comes to nothing: a short chunk is one text with it. For a long one, only the byte that decides is, as
  * readers of arrays have to copy such a text. `most`: entries of the array. */
 static void behind_held(size_t len, size_t most, size_t wanted)
 {

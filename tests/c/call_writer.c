@@ -1,5 +1,5 @@
 /* Calls for a client through C: the same JSON leaves however the text is cut and whichever way it is fed; a tool that the request
- * does not have is not told, and a broken body is told as far as it went. */
+ * does not have is not reported, and a broken body is reported as far as it went. */
 #include "check.h"
 
 #define HUGE_LEN ((size_t)-1)
@@ -47,7 +47,7 @@ static const char text[] =
     "<tool_call>{\"name\": \"rm\", \"arguments\": {\"a\": 1}}</tool_call>"
     "<tool_call>{\"name\": \"add\", \"arguments\": {\"a\": [1}}</tool_call>.";
 
-/* Of each call: its numbers, id, name, arguments, cause, and whether it is whole. */
+/* For each call: its numbers, id, name, arguments, cause, and whether it is whole. */
 static const char told[] = "0/0 call_0 add {\"a\":2,\"note\":\"\\\"x\\\" </tool_call>\"} 0 1\n"
                            "1/1 own add {\"a\": 40, \"b\": \"\xC3\xA9\"} 0 1\n"
                            "3/2 call_2 add {\"a\": [1 4 0\n";
@@ -223,7 +223,7 @@ static void refused(const aside_dialect *dialect, const aside_call_writer_option
     CHECK_STATUS(aside_last_status(), ASIDE_ERROR_OPTION);
 }
 
-/* The parts of calls that are sent, which calls, and what is mended: each option with the calls of the text. */
+/* The parts of calls that are sent, which calls, and mended calls: each option with the calls of the text. */
 static void policies(const aside_dialect *dialect)
 {
     static const char cut[] = "<tool_call><function=add><parameter=a>2</parameter>";
@@ -319,7 +319,7 @@ static void versions(const aside_dialect *dialect)
     aside_call_delta delta = {.size = sizeof delta};
     size_t i;
 
-    /* Of the older options, only the tools are looked at. */
+    /* Only the tools of the older options are read. */
     options.id_prefix.len = HUGE_LEN;
     writer = aside_call_writer_new(dialect, &options);
     CHECK(writer != NULL);
@@ -335,7 +335,7 @@ static void versions(const aside_dialect *dialect)
     memset(&newer_event, 0x5a, sizeof newer_event);
     newer_event.event = call;
     CHECK_STATUS(aside_call_writer_feed(writer, &newer_event.event, sizeof newer_event, "", &newer_delta.delta), ASIDE_NONE);
-    /* What comes after the number of the call is not needed. */
+    /* The fields after the number of the call are not needed. */
     CHECK_STATUS(aside_call_writer_feed(writer, &name, offsetof(aside_event, tokens), "f", &newer_delta.delta), ASIDE_NONE);
     CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof end, "", &newer_delta.delta), ASIDE_OK);
     CHECK(newer_delta.delta.call == 7 && newer_delta.delta.id.len == 3 && memcmp(newer_delta.delta.id.at, "c-0", 3) == 0);

@@ -1,4 +1,4 @@
-/* What the C tests share: checks that NDEBUG does not empty, and a listener that puts a stream together again. */
+/* Helpers that the C tests share: checks that NDEBUG does not empty, and a listener that puts a stream together again. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -35,7 +35,7 @@ static inline int is_address(const void *at) { return (size_t)at >= 4096; }
 
 #define HEARD_MAX 16384
 
-/* What a listener has heard of one stream. */
+/* The events of one stream as a listener received them. */
 struct heard {
     char text[4][HEARD_MAX]; /* by channel */
     size_t text_len[4];
@@ -75,7 +75,7 @@ static inline void hear(struct heard *heard, const aside_event *event, const cha
         heard_add(heard->spans, &heard->spans_len, "=", 1);
         heard_add(heard->spans, &heard->spans_len, bytes + event->name_len, event->value_len);
         heard_add(heard->spans, &heard->spans_len, ";", 1);
-        /* In every dialect used here, the value stands in the marker as it is or longer. */
+        /* In every dialect used here, the value is in the marker verbatim or longer. */
         CHECK(event->raw_value_len >= event->value_len);
         return;
     }
@@ -165,7 +165,7 @@ static inline aside_bytes bytes_of(const char *text)
     return bytes;
 }
 
-/* Takes the events of an array; `buf` is what was fed. */
+/* Takes the events of an array; `buf` is the input. */
 static inline void hear_array(struct heard *heard, const aside_event_array *array, const char *buf)
 {
     static char bytes[HEARD_MAX];
@@ -226,7 +226,7 @@ static inline aside_scanner *scanner_named(const char *name)
     return scanner;
 }
 
-/* Feeds with a callback, going on after each pause. */
+/* Feeds with a callback, and continues after each pause. */
 static inline void feed(aside_scanner *scanner, struct heard *heard, const char *buf, size_t len)
 {
     aside_status status;

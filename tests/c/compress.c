@@ -1,4 +1,4 @@
-/* The C functions of tool results: nothing that a host does with them, in any order, may crash or change what the report says.
+/* The C functions of tool results: nothing that a host does with them, in any order, may crash or change the report.
  * One call, its report, streams, filters and caches of the host, and every misuse that can be detected. */
 #include "check.h"
 #include <aside_unstable.h>
@@ -103,7 +103,7 @@ static aside_failed failed_of(const aside_compressed *compressed, size_t index)
     return failed;
 }
 
-/* What did not become a stretch, and how many stretches there are. */
+/* Returns how many bytes are in no stretch, and counts the stretches. */
 static size_t left_of(const aside_compressed *compressed, size_t index, aside_part_report *part, size_t *stretches)
 {
     aside_stretch stretch;
@@ -182,14 +182,14 @@ static void one_call(void)
     CHECK_STATUS(aside_compressed_part_report(compressed, 0, NULL), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_compressed_stretch(NULL, 0, 0, &stretch), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_compressed_stretch(compressed, 0, 0, NULL), ASIDE_ERROR_NULL);
-    /* What was borrowed from it is valid without its compressor. */
+    /* Pointers borrowed from it are valid without its compressor. */
     aside_compressor_free(compressor);
     CHECK(memcmp(result.at + result.len - 16, "error: the end.\n", 16) == 0);
     aside_compressed_free(compressed);
     aside_compressed_free(NULL);
 }
 
-/* What a host's callbacks have seen. */
+/* The arguments that a host's callbacks have received. */
 struct seen {
     aside_compressor *compressor;
     aside_tool_stream *stream;
@@ -199,7 +199,7 @@ struct seen {
     size_t recorded_len;
 };
 
-/* What every callback is given: the invocation as this header has it. */
+/* Checks the argument of every callback: the invocation as this header has it. */
 static void check_invocation(const aside_invocation *invocation, const char *input)
 {
     CHECK(invocation->size == sizeof *invocation && invocation->now == 1000);
@@ -229,7 +229,7 @@ static int32_t apply(void *user, const aside_invocation *invocation, const char 
     seen->applies++;
     check_invocation(invocation, "{\"command\":\"make\"}");
     CHECK(len >= 1024);
-    /* Whoever is inside cannot come in again, nor be freed. */
+    /* A compressor that is in use cannot be entered again, nor freed. */
     refused(seen->compressor, &own, NULL, 0, ASIDE_ERROR_BUSY);
     CHECK(aside_tool_stream_new(seen->compressor, &own, 1 << 20) == NULL);
     CHECK(aside_last_status() == ASIDE_ERROR_BUSY);
@@ -365,7 +365,7 @@ static void filters(void)
     CHECK(out.len == 0 && is_address(out.at));
     aside_compressor_free(seen.compressor);
     CHECK(seen.releases == 1);
-    /* The compressor's handle is gone; the stream still has what it needs, and its callback asks for no handle. */
+    /* The compressor's handle is gone; the stream still has its data, and its callback asks for no handle. */
     seen.compressor = compressor_new(registry_new(), 0);
     aside_compressor_free(seen.compressor);
     aside_tool_stream_free(seen.stream);
@@ -410,7 +410,7 @@ static void stream_reentry(void)
     aside_compressed_free(compressed);
 }
 
-/* What a filter's release uses: that what it belongs to is being freed. */
+/* The state for a filter's release, which runs while its owner is being freed. */
 static struct {
     aside_registry *registry;
     aside_tool_stream *stream;
@@ -466,8 +466,8 @@ static void release_reentry(void)
     CHECK(going.releases == 4);
 }
 
-/* A registry, two compressors and a stream are freed in every order: what the host gave is released once, with the last that
- * needs it. */
+/* A registry, two compressors and a stream are freed in every order: the host's data is released once, with the last
+ * object that needs it. */
 static void releases(void)
 {
     enum { REGISTRY, FIRST, SECOND, STREAM, COUNT };
@@ -492,7 +492,7 @@ static void releases(void)
         CHECK((compressors[SECOND] = aside_compressor_new(registry, NULL)) != NULL);
         CHECK((stream = aside_tool_stream_new(compressors[SECOND], &invocation, 8192)) != NULL);
         if (turn % 2 == 1) {
-            /* They keep what the registry no longer has. */
+            /* They keep filters that the registry no longer has. */
             CHECK_STATUS(aside_registry_remove(registry, "mine", 4), ASIDE_OK);
             CHECK_STATUS(aside_registry_remove(registry, "kept", 4), ASIDE_OK);
             holders &= ~(1 << REGISTRY);
@@ -860,8 +860,8 @@ static void command_lines(void)
         CHECK(memcmp(room + 1 + sizeof(type), zero, 40) == 0); \
     } while (0)
 
-/* Reads structs that are smaller and larger than this header's: `call` reads `*from` and returns a status; `smaller` is what it
- * returns for one that lacks its last byte. */
+/* Reads structs that are smaller and larger than this header's: `call` reads `*from` and returns a status; `smaller` is
+ * its status for a struct without its last byte. */
 #define READS_EVERY_SIZE(type, good, call, smaller)                          \
     do {                                                                     \
         struct {                                                             \

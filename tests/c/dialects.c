@@ -31,7 +31,7 @@ static void list(void)
     CHECK(aside_dialect_max_hold(dialect_named("inline-think")) == 7);
 }
 
-/* What an open event's rule and tag stand for. */
+/* Checks the text that an open event's rule and tag identify. */
 static void words(void)
 {
     static const char toml[] = "name = \"mine\"\n[[span]]\nchannel = \"tool\"\nopen = [\"[a]\"]\n"

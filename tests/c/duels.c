@@ -5,8 +5,8 @@
 #include <aside_unstable.h>
 #include <pthread.h>
 
-/* What a thread of a duel does over and over with the handle that both have. Returns whether the call passed: it does, or it is
- * refused because the other thread is inside. */
+/* The function that a thread of a duel calls again and again with the shared handle. Returns whether the call passed: it
+ * does, or it is refused because the other thread is inside. */
 typedef int (*attack)(void *handle);
 
 struct duel {
@@ -53,7 +53,7 @@ static void duel(attack attack, void *handle)
     pthread_barrier_destroy(&begin);
 }
 
-/* Both threads' texts, whatever the order. What a call returned is gone with the other thread's next call: only its length is
+/* Both threads' texts, whatever the order. The result of a call is gone with the other thread's next call: only its length is
  * this thread's own. */
 static const char event[] = "data: {\"choices\":[{\"delta\":{\"content\":\"some words of an answer\"}}]}\n\n";
 

@@ -1,5 +1,5 @@
-# The example says what its first comment says that it says, names the nearest dialects for one that it has not, and fails where
-# it cannot read.
+# The example prints the output of its first comment, names the nearest dialects for an unknown one, and fails where it cannot
+# read.
 set(folder "${CMAKE_CURRENT_BINARY_DIR}")
 file(WRITE "${folder}/example-input.txt" "<think>2 * 21</think>42.")
 execute_process(COMMAND "${PROGRAM}" inline-think INPUT_FILE "${folder}/example-input.txt"

@@ -1,4 +1,4 @@
-/* Which answers and requests are for a rewriter, and what they are of; every misuse is a status. */
+/* The answers and requests for a rewriter, and their kinds; every misuse is a status. */
 #include "check.h"
 #include <aside_unstable.h>
 
@@ -28,7 +28,7 @@ static aside_exchange exchange(uint32_t status, const char *path, const char *ty
     return exchange;
 }
 
-/* Returns what the body of an answer is, or 77 if the answer is to pass. */
+/* Returns the kind of an answer's body, or 77 if the answer is to pass. */
 static uint32_t wants(uint32_t status, const char *path, const char *type, const char *encoding, uint32_t formats)
 {
     unsigned char room[1 + sizeof(aside_exchange)], body_room[1 + sizeof(uint32_t)]; /* not aligned */

@@ -7,7 +7,7 @@
 
 static char *end;
 
-/* A copy of the bytes whose end is the end of what may be read. */
+/* A copy of the bytes whose end is the end of readable memory. */
 static const char *at_end(const char *bytes, size_t len)
 {
     memcpy(end - len, bytes, len);

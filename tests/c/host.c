@@ -345,7 +345,7 @@ static void clones(void)
     CHECK(strcmp(second_heard.text[ASIDE_CHANNEL_CONTENT], "c") == 0);
     CHECK(aside_scanner_clone(NULL) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
 
-    /* A clone of a pause goes on in the same chunk. */
+    /* A clone of a paused scanner continues in the same chunk. */
     first = scanner_named("inline-think");
     CHECK_STATUS(aside_scanner_feed(first, "<think>a", 8, stop, NULL), ASIDE_STOPPED);
     second = aside_scanner_clone(first);

@@ -28,7 +28,7 @@ static void join(const char *name, uint32_t start, uint32_t markers, const char 
     aside_free(out);
 }
 
-/* What was joined goes through a scanner and comes out in its channels. */
+/* Feeds a joined text to a scanner, which must report the same channels. */
 static void there_and_back(const char *thinking, size_t thinking_len, const char *content, size_t content_len)
 {
     static struct heard heard;
@@ -72,7 +72,7 @@ static void refuse(const char *thinking, const char *content, const char *says)
     CHECK_SAYS(says);
 }
 
-/* Calls come out of the scanner as they went in; what cannot be written is named. */
+/* Calls come out of the scanner unchanged; parts that cannot be written are named. */
 static void with_calls(void)
 {
     static const char toml[] = "name = \"calls\"\n"
@@ -92,7 +92,7 @@ static void with_calls(void)
         {bytes_of("add"), bytes_of("{\"a\": 1, \"n\": \"x\"}"), {NULL, 0}},
         {bytes_of("g"), bytes_of("{}"), bytes_of("1")},
     };
-    /* Of a newer header: what is not known is not looked at, since each call has its own size. */
+    /* With a newer header, unknown fields are ignored, since each call has its own size. */
     struct {
         aside_join_call call;
         char later[24];

@@ -49,7 +49,7 @@ static void endless_value(const aside_dialect *dialect, const char *block, size_
     CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof(aside_event), "", &delta), ASIDE_ERROR_MEMORY);
     CHECK_STATUS(aside_call_writer_reset(writer), ASIDE_OK);
 
-    /* The key leaves with its value, and all of a block as one string. */
+    /* The key is sent with its value, and all of a block as one string. */
     CHECK_STATUS(aside_call_writer_feed(writer, &call, sizeof(aside_event), "", &delta), ASIDE_NONE);
     CHECK_STATUS(aside_call_writer_feed(writer, &name, sizeof(aside_event), "f", &delta), ASIDE_NONE);
     CHECK_STATUS(aside_call_writer_feed(writer, &key, sizeof(aside_event), "k", &delta), ASIDE_NONE);
@@ -154,7 +154,7 @@ static void first_failure(void)
     aside_scanner_free(scanner);
 }
 
-/* Dialects were loaded before all memory went; what is not known is said all the same. */
+/* Dialects were loaded before memory ran out; unknown names are still reported. */
 static void lookups(void)
 {
     static const char *models[] = {"Qwen/Qwen3-32B", "kimi-k2.5", "kimi-k2", "gpt-oss:20b", "openai/gpt-4o", "qwen3.9", "x"};

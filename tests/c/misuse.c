@@ -203,7 +203,7 @@ static void joins(void)
     CHECK(len == 77);
 }
 
-/* A message says why there is no handle, whoever is given NULL in its place. */
+/* A message says why there is no handle, whichever function gets NULL in its place. */
 static void handles_that_were_not_made(void)
 {
     size_t len;

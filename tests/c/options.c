@@ -77,7 +77,7 @@ int main(void)
     options.size = (size_t)-1;
     refused(&options, ASIDE_ERROR_SIZE);
 
-    /* An older header: what it did not have is not looked at. */
+    /* An older header: fields that it does not have are ignored. */
     options.size = sizeof(size_t);
     options.start = 99;
     scanner = aside_scanner_new(dialect_named("inline-think"), &options);
@@ -90,7 +90,7 @@ int main(void)
     CHECK(scanner != NULL);
     aside_scanner_free(scanner);
 
-    /* A newer header: fine as long as what we do not know is not set. */
+    /* A newer header: accepted as long as unknown fields are not set. */
     memset(&newer, 0, sizeof newer);
     newer.options.size = sizeof newer;
     scanner = aside_scanner_new(dialect_named("inline-think"), &newer.options);

@@ -20,7 +20,7 @@ static void models(void)
     CHECK(aside_dialect_find_for_model("\xff\0", 2) == NULL && aside_last_status() == ASIDE_ERROR_UNKNOWN);
 }
 
-/* A model of which the prompt opens the thinking has a handle of its own; scanners over it start there. */
+/* A model whose prompt opens the thinking has a separate handle; scanners over it start there. */
 static void starts(void)
 {
     static struct heard inside, own;

@@ -1,5 +1,5 @@
-/* A callback must not get into the scanner that feeds it: each call is refused, and the stream goes on as if it had not been
- * made. */
+/* A callback must not get into the scanner that feeds it: each call is refused, and the stream continues as if it had not
+ * been made. */
 #include "check.h"
 #include <aside_unstable.h>
 

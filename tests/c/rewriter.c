@@ -139,7 +139,7 @@ static void options(void)
     options.size = 0;
     refused(&options, ASIDE_ERROR_SIZE);
 
-    /* A closer without an opener says what came before it, or is text. */
+    /* A closer without an opener decides the text before it, or is text. */
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
     options.stray_close = ASIDE_STRAY_CLOSE_DROP + 1;
@@ -172,7 +172,7 @@ static void options(void)
     CHECK(strstr(got, "</think>") == NULL);
     aside_rewriter_free(sse);
 
-    /* What passes unread is counted. */
+    /* Events that pass unread are counted. */
     options.max_event = 20;
     sse = aside_rewriter_new(dialect_named("inline-think"), &options);
     CHECK(sse != NULL && stats_of(sse).too_long == 0);
@@ -321,7 +321,7 @@ static void stats(void)
     aside_rewriter_free(sse);
 }
 
-/* What the request tells is said before the first byte, and is for one stream. */
+/* The facts from the request are set before the first byte, and hold for one stream. */
 static void starts(void)
 {
     static const char prompt[] = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n";

@@ -118,7 +118,7 @@ int main(void)
     CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "b") == 0 && strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "c") == 0);
     CHECK(strcmp(heard.spans, "(1)0") == 0);
 
-    /* Reset drops what is held and what is open. */
+    /* Reset drops held bytes and open spans. */
     clear();
     feed(scanner, &heard, "<think>d</thi", 13);
     CHECK_STATUS(aside_scanner_reset(scanner), ASIDE_OK);
@@ -142,7 +142,7 @@ int main(void)
     }
     CHECK(strcmp(heard.spans, "(1)0") == 0);
 
-    /* Half a finish: only finish and reset go on. */
+    /* Half a finish: only finish and reset are allowed. */
     clear();
     CHECK_STATUS(aside_scanner_reset(scanner), ASIDE_OK);
     heard.stop = 0;

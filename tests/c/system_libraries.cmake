@@ -1,5 +1,5 @@
-# What CMake and pkg-config link the static library with is what rustc says that it needs. That its dependencies need no
-# more is shown by the programs that are linked so.
+# CMake and pkg-config link the static library with the system libraries that rustc lists. The programs linked in this way show
+# that its dependencies need no more.
 set(empty "${CMAKE_CURRENT_BINARY_DIR}/empty.rs")
 file(WRITE "${empty}" "")
 execute_process(

@@ -1,5 +1,5 @@
-/* Whole thoughts must be what the events said: text, attributes, cause, what is cut and what is lost, and how long the memory is
- * valid. */
+/* Whole thoughts must agree with the events: text, attributes, cause, cut and lost thoughts, and the lifetime of the
+ * memory. */
 #include "check.h"
 
 static struct heard heard;
@@ -123,7 +123,7 @@ int main(void)
     no_attribute(scanner, (size_t)-1);
     other_sizes(scanner);
 
-    /* What was taken stays good while the scanner is fed. */
+    /* A thought that was taken stays valid while the scanner is fed. */
     text = thought.text;
     play(scanner, "<thinking>d</thinking>");
     CHECK(is(text, "a < b") && is(attribute(scanner, 0).value, "a < b"));
@@ -149,13 +149,13 @@ int main(void)
     for (i = 0; i < sizeof newer.later; i++)
         CHECK(newer.later[i] == 0);
 
-    /* Reset drops what was not taken. */
+    /* Reset drops thoughts that were not taken. */
     play(scanner, "<thinking>f</thinking>");
     CHECK_STATUS(aside_scanner_reset(scanner), ASIDE_OK);
     none(scanner);
     aside_scanner_free(scanner);
 
-    /* A cap cuts at a character, and says so; the deltas go on. */
+    /* A cap cuts at a character, and says so; the deltas continue. */
     scanner = collecting("thinking-tags", 4);
     play(scanner, "<think>abc\xc3\xa4"
                   "def</think>");

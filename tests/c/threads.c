@@ -1,5 +1,5 @@
-/* Threads share a dialect and a compressor, each with scanners of its own; two threads that meet in one scanner must get a status
- * and no crash. */
+/* Threads share a dialect and a compressor, each with its own scanners; two threads that use one scanner at once must get
+ * a status and not crash. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include <aside_unstable.h>
@@ -71,7 +71,7 @@ static void *take_over(void *user)
 
 static aside_compressor *compressor;
 #ifdef __SANITIZE_THREAD__
-/* It does not see the locks inside the library, and takes what they guard for races. */
+/* It does not see the locks inside the library, and reports the data that they guard as races. */
 static const int has_cache = 0;
 #else
 static const int has_cache = 1;
@@ -85,7 +85,7 @@ static int32_t half(void *user, const aside_invocation *invocation, const char *
     return aside_reply_write(reply, text, len / 2) == ASIDE_OK ? 1 : -1;
 }
 
-/* One compressor, used by all threads: each result is what one thread alone gets. */
+/* One compressor, used by all threads: each result is that of a single thread. */
 static void *compress(void *user)
 {
     char log[3000];

@@ -1,5 +1,5 @@
-# The example prints the calls of a text as OpenAI's deltas: not those of a tool that the request does not have, and a broken one
-# as far as it goes. It says why it cannot begin.
+# The example prints the calls of a text as OpenAI's deltas: not those of a tool that the request does not have, and a broken
+# one as far as it goes. It says why it cannot begin.
 set(folder "${CMAKE_CURRENT_BINARY_DIR}")
 file(WRITE "${folder}/calls-tools.json" [==[[{"name": "add", "parameters": {"properties": {"a": {"type": "integer"}}}}]]==])
 file(WRITE "${folder}/calls-input.txt" [==[Hm.<tool_call><function=add><parameter=a>
@@ -10,7 +10,7 @@ file(WRITE "${folder}/calls-input.txt" [==[Hm.<tool_call><function=add><paramete
 <tool_call>{"name": "rm", "arguments": {}}</tool_call><tool_call>{"name": "add", "arguments": [1}}</tool_call>]==])
 execute_process(COMMAND "${PROGRAM}" "${folder}/calls-tools.json" "${DIALECT}" INPUT_FILE "${folder}/calls-input.txt"
     OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
-# What each call has, with its deltas joined: wherever they are cut.
+# The joined deltas of each call, wherever they are cut.
 string(REGEX REPLACE "\"}}\n{\"index\":[0-9]+,\"function\":{\"arguments\":\"" "" joined "${output}")
 set(wanted [==[{"index":0,"id":"call_0","type":"function","function":{"name":"add","arguments":"{\"a\":2,\"note\":\"\\\"x\\\" </tool_call>\"}"}}
 {"index":1,"id":"call_1","type":"function","function":{"name":"add","arguments":"{\"a\": \"é\"}"}}
@@ -20,7 +20,7 @@ if(NOT joined STREQUAL wanted OR joined STREQUAL output)
     message(FATAL_ERROR "printed: ${output}")
 endif()
 
-# What its first comment says that it prints.
+# The output that its first comment promises.
 file(WRITE "${folder}/calls-tools.json" [==[[{"name": "add"}]]==])
 file(WRITE "${folder}/calls-input.txt" [==[<tool_call>{"name": "add", "arguments": {"a": 2}}</tool_call>]==])
 execute_process(COMMAND "${PROGRAM}" "${folder}/calls-tools.json" qwen3 INPUT_FILE "${folder}/calls-input.txt"

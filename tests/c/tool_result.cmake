@@ -1,4 +1,4 @@
-# The example keeps the failure and the budget, reports what it did, and passes on what is short as it is.
+# The example keeps the failure and the budget, prints a report, and passes short text on unchanged.
 set(folder "${CMAKE_CURRENT_BINARY_DIR}")
 set(log "")
 foreach(number RANGE 1 300)

@@ -1,4 +1,4 @@
-/* A host that loads the library by hand may unload it before its threads end: what the library keeps for a thread, a failure's
+/* A host that loads the library by hand may unload it before its threads end: the library's data for a thread, a failure's
  * message, must not need code that is gone. The library's path is the argument. */
 #define _DEFAULT_SOURCE
 #include <aside.h>

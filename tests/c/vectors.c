@@ -4,7 +4,7 @@
 #include <cjson/cJSON.h>
 #include <dirent.h>
 
-/* What a stream had besides the texts of its channels. */
+/* The results of a stream besides the texts of its channels. */
 struct stream {
     struct heard heard;
     char causes[HEARD_MAX];
@@ -42,7 +42,7 @@ static int32_t on_event(void *user, const aside_event *event, const char *bytes)
     return 0;
 }
 
-/* The events of an array: their bytes are in what was held back and in the chunk. */
+/* The events of an array: their bytes are in the held bytes and in the chunk. */
 static void note_array(const aside_event_array *array, const char *chunk)
 {
     static char bytes[HEARD_MAX];
@@ -65,7 +65,7 @@ static void note_array(const aside_event_array *array, const char *chunk)
     }
 }
 
-/* `into`: 0 the callback, 1 the array, 2 the array for what aside_scanner_feed_text() does not take. */
+/* `into`: 0 the callback, 1 the array, 2 the array for bytes that aside_scanner_feed_text() does not take. */
 static void feed_one(aside_scanner *scanner, const char *chunk, size_t len, int into)
 {
     aside_event events[7];
@@ -175,7 +175,7 @@ static void want(const char *text)
     heard_add(wanted, &wanted_len, bytes, plain(text, bytes));
 }
 
-/* Is that list of the case what came, written as one string? */
+/* Returns whether that list of the case equals the result, written as one string. */
 static int same_list(const cJSON *list, const char *heard, size_t len)
 {
     const cJSON *item;

@@ -1,4 +1,4 @@
-// aside.hpp: the calls of a text leave as the same JSON however it is cut, and whichever way its events are taken.
+// aside.hpp: the calls of a text are sent as the same JSON however it is cut, and whichever way its events are taken.
 #include <aside.hpp>
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ const std::string_view text =
     R"(<tool_call>{"name": "rm", "arguments": {"a": 1}}</tool_call>)"
     R"(<tool_call>{"name": "add", "arguments": {"a": [1}}</tool_call>.)";
 
-// Of each call: its numbers, id, name, arguments, cause, and whether it is whole.
+// For each call: its numbers, id, name, arguments, cause, and whether it is whole.
 const std::string_view told = R"(0/0 call_0 add {"a":2,"note":"\"x\" </tool_call>"} 0 1
 1/1 own add {"a": 40, "b": "é"} 0 1
 3/2 call_2 add {"a": [1 4 0

@@ -1,5 +1,5 @@
-// The C++ examples must do what they show: requests in turn, and a server with many streams at the same time. Their event
-// streams, joined again, are what the scanner says of the whole text.
+// The C++ examples must work as described: requests in turn, and a server with many streams at the same time. Their event
+// streams, joined again, are the scanner's result for the whole text.
 #include "heard.hpp"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(Streams, KeepRequestsApart)
     EXPECT_LT(printed.find("chatcmpl-3"), printed.find("[DONE]"));
 }
 
-/// The server as a process of its own.
+/// The server as a separate process.
 class Server {
 public:
     Server()
@@ -125,7 +125,7 @@ json request_of(const std::string &text, const char *model = "qwen3")
     return {{"model", model}, {"stream", true}, {"messages", {{{"role", "user"}, {"content", text}}}}};
 }
 
-/// What the relay prints of this answer, its counts with it.
+/// Returns the relay's output for this answer, including its counts.
 std::string relayed(const std::string &arguments)
 {
     const std::string command =

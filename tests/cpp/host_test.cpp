@@ -1,4 +1,4 @@
-// aside.hpp: calls of a host around feeding must do what aside.h says. Dialects by model and template, prompts, budgets, tokens,
+// aside.hpp: functions other than feeding must work as aside.h says. Dialects by model and template, prompts, budgets, tokens,
 // counts, clones.
 #include "heard.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 
 void nothing(const Event &) noexcept {}
 
-/// What `call` throws.
+/// Returns the exception that `call` throws.
 template <class F>
 Status thrown(F call)
 {
@@ -345,7 +345,7 @@ TEST(Scanner, KnowsTokens)
     EXPECT_THROW(scanner.feed_tokens("ab", tokens, nothing), aside::Error);
 }
 
-// An event ends inside a token: what is left of it goes in by itself, and begins no marker.
+// An event ends inside a token: the rest of it is fed separately, and does not begin a marker.
 TEST(Scanner, PullsEventsOutOfATokenOfSeveral)
 {
     const std::string_view text = "<think>a</think>b<think>c";

@@ -1,5 +1,4 @@
-// Compiled to assembly by inlined.cmake: a callable must cost no call of its own, so the function that the library calls back
-// contains the lambda.
+// Compiled to assembly by inlined.cmake: a callable must not cost an extra call, so the function that the library calls back contains the lambda.
 #include <aside.hpp>
 
 void add_content(aside::Scanner &scanner, std::string_view chunk, std::size_t &len)

@@ -102,7 +102,7 @@ TEST(Dialect, IsLoadedFromText)
         EXPECT_EQ(own.name(), "own");
         const Dialect moved = std::move(own);
         scanner = Scanner(moved);
-    } // the scanner keeps what it needs
+    } // the scanner keeps its data
     EXPECT_EQ(by_callable(scanner, {"a<", "<b>", ">c"}).text(Channel::thinking), "b");
 
     EXPECT_FALSE(Dialect::try_load("name = \"own\"\nnmae = 1\n"));

@@ -79,7 +79,7 @@ struct Case {
             text += chunk;
     }
 
-    /// What the case wants and the stream does not give; empty where there is nothing.
+    /// Returns the expectations of the case that the stream does not meet; empty if it meets all.
     std::string judge(const Stream &stream, const std::vector<Said> &thoughts) const
     {
         for (const Channel channel : {Channel::content, Channel::thinking, Channel::narration, Channel::tool}) {
@@ -127,7 +127,7 @@ std::vector<Said> take(aside::Scanner &scanner)
     return thoughts;
 }
 
-/// What is wrong with the case; empty where nothing is.
+/// Returns the faults of the case; empty if there are none.
 std::string check(const Case &of)
 {
     aside::ScannerOptions options;

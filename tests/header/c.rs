@@ -8,7 +8,7 @@ use crate::description::{Description, Doc, Enumeration, Enumerator, Form, Signat
 use crate::words::wrap;
 use crate::{root, version_symbol};
 
-/// The headers, the first for what the others include.
+/// The headers; the first one is included by the others.
 pub const HEADERS: [&str; 3] = ["aside.h", "aside_compress.h", "aside_unstable.h"];
 
 /// The longest line.
@@ -18,7 +18,7 @@ pub fn template(name: &str) -> String {
     fs::read_to_string(root().join("src/ffi").join(format!("{name}.in"))).unwrap()
 }
 
-/// The name of the declaration that a template's line stands for.
+/// Returns the name of the declaration that replaces a template's line.
 pub fn placed(line: &str) -> Option<&str> {
     line.trim().strip_prefix('@')?.strip_suffix('@').filter(|name| !name.contains('@'))
 }
@@ -69,7 +69,7 @@ fn fill(template: &str, declarations: &BTreeMap<String, String>, due: &mut Vec<&
     out
 }
 
-/// Each declaration with its comment, by the name that it declares.
+/// Returns each declaration with its comment, by the name that it declares.
 fn declarations(description: &Description) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     let mut add = |name: &str, doc: &[String], text: String| {
@@ -141,7 +141,7 @@ fn comment(doc: &[String], indent: &str) -> String {
     }
 }
 
-/// A function's declaration, on one line if that is short enough.
+/// Returns a function's declaration, on one line if that is short enough.
 fn prototype(description: &Description, before: &str, name: &str, signature: &Signature) -> String {
     let parameters =
         signature.parameters.iter().map(|(name, what)| declare(description, what, name, false)).collect::<Vec<_>>();
@@ -154,7 +154,7 @@ fn prototype(description: &Description, before: &str, name: &str, signature: &Si
     format!("{begin}{});", parameters.join(&format!(",\n{}", " ".repeat(begin.len()))))
 }
 
-/// What C calls a type.
+/// Returns the name of a type in C.
 pub fn name_of(description: &Description, what: &Type) -> String {
     match what {
         Type::Void => "void".into(),
@@ -183,7 +183,7 @@ fn declare(description: &Description, what: &Type, name: &str, is_const: bool) -
     }
 }
 
-/// Takes out comments, preprocessor lines and what is for C++. What is left is the declarations, as cffi and LuaJIT read them.
+/// Takes out comments, preprocessor lines and parts for C++. The rest is the declarations, as cffi and LuaJIT read them.
 pub fn plain(header: &str) -> String {
     let mut out = String::new();
     let mut inside = false;
@@ -210,7 +210,7 @@ fn without_comments(text: &str) -> String {
     plain + rest
 }
 
-/// A header's declarations, one by one, without comments and preprocessor lines.
+/// Returns a header's declarations, one by one, without comments and preprocessor lines.
 pub fn blocks(header: &str) -> Vec<String> {
     let (mut blocks, mut block, mut depth) = (Vec::new(), String::new(), 0);
     for line in without_comments(header).lines().map(str::trim) {
@@ -228,7 +228,7 @@ pub fn blocks(header: &str) -> Vec<String> {
     blocks
 }
 
-/// The test that C sees these numbers and layouts.
+/// Returns the test that C sees these numbers and layouts.
 pub fn layout(description: &Description) -> String {
     let mut numbers = String::new();
     let enumerators = description.enumerations.iter().flat_map(|enumeration| &enumeration.enumerators);
@@ -267,7 +267,7 @@ int main(void)
     )
 }
 
-/// Whether a type has the same size on every machine.
+/// Returns whether a type has the same size on every machine.
 fn is_fixed(description: &Description, what: &Type) -> bool {
     match what {
         Type::Size | Type::Pointer { .. } => false,
@@ -277,7 +277,7 @@ fn is_fixed(description: &Description, what: &Type) -> bool {
     }
 }
 
-/// The names of the functions that a header declares.
+/// Returns the names of the functions that a header declares.
 pub fn functions(header: &str) -> BTreeSet<String> {
     blocks(header)
         .iter()
@@ -287,7 +287,7 @@ pub fn functions(header: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Whether every declaration has a comment; returns those that have none.
+/// Returns whether every declaration has a comment; returns those that have none.
 pub fn undocumented(description: &Description) -> Vec<String> {
     let enumerations = description.enumerations.iter();
     let about = enumerations.clone().map(|one| (&one.name, one.about.is_empty()));

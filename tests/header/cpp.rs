@@ -6,7 +6,7 @@ use crate::words::{camel, translated, wrap};
 /// The longest line of a comment.
 const WIDTH: usize = 120;
 
-/// The enumerations of `aside.hpp`, or those of `aside_compress.hpp`.
+/// Returns the enumerations of `aside.hpp`, or those of `aside_compress.hpp`.
 pub fn enumerations(description: &Description, of_compress: bool) -> String {
     let mut out = String::new();
     for enumeration in description.enumerations.iter().filter(|one| one.is_of_compress == of_compress) {
@@ -42,7 +42,7 @@ fn member<'a>(enumeration: &Enumeration, short: &'a str) -> &'a str {
     }
 }
 
-/// A comment in the words of C++.
+/// Returns a comment in the words of C++.
 fn said(description: &Description, text: &str) -> String {
     translated(text, |word| {
         if let Some((enumeration, short)) = description.enumerator(word) {

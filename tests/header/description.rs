@@ -1,5 +1,5 @@
-//! Reads the sources in `src/ffi` into data: enumerations, structs with their layout, functions. Every generated file is written
-//! from this, so that a declaration is made in one place.
+//! Reads the sources in `src/ffi` into data: enumerations, structs with their layout, functions. Every generated file is
+//! written from this, so that a declaration is made in one place.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,12 +35,12 @@ pub type Doc = Vec<String>;
 
 pub struct Enumeration {
     pub name: String,
-    /// What the type is, as a sentence without a verb.
+    /// The description of the type, as a sentence without a verb.
     pub about: String,
-    /// What its values are; if empty, there is nothing to say.
+    /// The description of its values; empty if there is nothing to say.
     pub values: Doc,
     pub form: Form,
-    /// The type of Rust that it stands for, as it is written there.
+    /// The corresponding type of Rust, as it is written there.
     pub rust: String,
     pub enumerators: Vec<Enumerator>,
     /// Whether it is about tool results.
@@ -59,7 +59,7 @@ pub struct Enumerator {
     pub name: String,
     pub doc: Doc,
     pub value: i64,
-    /// What it stands for in Rust; empty if that is the number.
+    /// Its value in Rust; empty if that is the number.
     pub rust: String,
 }
 
@@ -116,7 +116,7 @@ pub enum Type {
 }
 
 impl Enumeration {
-    /// The part of an enumerator's name that it shares with the others.
+    /// Returns the part of an enumerator's name that it shares with the others.
     pub fn prefix(&self) -> String {
         let name = self.name.to_ascii_uppercase();
         match self.form {
@@ -126,7 +126,7 @@ impl Enumeration {
         }
     }
 
-    /// Each enumerator with its name in lower case, without the part that it shares with the others.
+    /// Returns each enumerator with its name in lower case, without the part that it shares with the others.
     pub fn short(&self) -> impl Iterator<Item = (String, &Enumerator)> {
         let prefix = self.prefix();
         self.enumerators.iter().map(move |enumerator| {
@@ -222,7 +222,7 @@ impl Description {
         }
     }
 
-    /// The size and the alignment of a type; None for a struct that is not among the known ones.
+    /// Returns the size and the alignment of a type; None for a struct that is not among the known ones.
     fn measure(&self, what: &Type, known: &BTreeMap<String, (usize, usize)>) -> Option<(usize, usize)> {
         Some(match what {
             Type::Void | Type::Char => panic!("a field has no such type"),
@@ -247,21 +247,21 @@ impl Description {
         self.opaque.iter().any(|one| one.name == name)
     }
 
-    /// The enumeration and the short name of an enumerator.
+    /// Returns the enumeration and the short name of an enumerator.
     pub fn enumerator(&self, name: &str) -> Option<(&Enumeration, String)> {
         self.enumerations.iter().find_map(|enumeration| {
             enumeration.short().find(|(_, enumerator)| enumerator.name == name).map(|(short, _)| (enumeration, short))
         })
     }
 
-    /// The name of a function without that of the object that it is called with.
+    /// Returns the name of a function without that of the object that it is called with.
     pub fn method<'a>(&self, function: &'a str) -> &'a str {
         let objects = self.opaque.iter().filter_map(|object| function.strip_prefix(&object.name)?.strip_prefix('_'));
         objects.min_by_key(|rest| rest.len()).unwrap_or(function.strip_prefix("aside_").unwrap_or(function))
     }
 }
 
-/// All Rust files of a folder in the order of their names, then those of its folders.
+/// Finds all Rust files of a folder in the order of their names, then those of its folders.
 fn look(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort_by_key(|path| (path.is_dir(), path.clone()));
@@ -300,7 +300,7 @@ fn integer(value: &Expr) -> i64 {
     }
 }
 
-/// The signature of `Option<unsafe extern "C" fn(…) -> …>`.
+/// Returns the signature of `Option<unsafe extern "C" fn(…) -> …>`.
 fn callback(what: &syn::Type) -> Option<Signature> {
     let syn::Type::Path(path) = what else { return None };
     let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else { return None };
@@ -345,7 +345,7 @@ impl Type {
         }
     }
 
-    /// What a pointer points to.
+    /// Returns the type that a pointer points to.
     pub fn target(&self) -> Option<&Type> {
         match self {
             Type::Pointer { to, .. } => Some(to),
@@ -359,7 +359,7 @@ impl Type {
     }
 }
 
-/// Reads what is inside `enumeration! { … }`; src/ffi/constants.rs says what may be there.
+/// Reads the contents of `enumeration! { … }`; src/ffi/constants.rs documents them.
 impl Parse for Enumeration {
     fn parse(input: ParseStream<'_>) -> syn::Result<Enumeration> {
         let mut paragraphs = self::doc(&input.call(Attribute::parse_outer)?);

@@ -61,7 +61,7 @@ fn constant(enumeration: &Enumeration, short: &str) -> String {
     kind + &camel(short, INITIALS)
 }
 
-/// A comment in the words of Go, which has no backticks.
+/// Returns a comment in the words of Go, which has no backticks.
 fn said(description: &Description, text: &str) -> String {
     translated(text, |word| {
         if let Some((enumeration, short)) = description.enumerator(word) {

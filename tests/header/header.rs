@@ -1,10 +1,10 @@
-//! Holds what is generated from `src/ffi` to it: the headers and their plain forms, the C test of layouts, and the numbers of the
-//! bindings. C, C++, cffi and LuaJIT read the headers without a warning, and the library exports just what they declare. Nobody
-//! writes a declaration or a number twice.
+//! Compares the files that are generated from `src/ffi` with it: the headers and their plain forms, the C test of layouts, and
+//! the numbers of the bindings. C, C++, cffi and LuaJIT read the headers without a warning, and the library exports exactly
+//! their declarations. Nobody writes a declaration or a number twice.
 //!
-//! `description.rs` reads the declarations, and each other file writes a language. What is read is taken on trust; safer-ffi prints
-//! plain prototypes of what the compiler really exports. One C file that includes both is refused by the C compiler if they
-//! differ. `ASIDE_BLESS=1` rewrites the checked-in files.
+//! `description.rs` reads the declarations, and each other file writes a language. The declarations are not checked by a
+//! compiler; safer-ffi prints plain prototypes of the functions that the compiler really exports. One C file that includes both
+//! is refused by the C compiler if they differ. `ASIDE_BLESS=1` rewrites the checked-in files.
 
 mod c;
 mod cpp;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
-// Linked for what it exports; nothing here calls it.
+// Linked for its exports; nothing here calls it.
 use aside as _;
 
 use c::{HEADERS, blocks, functions};
@@ -32,7 +32,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// A folder for this test's files.
+/// Returns a folder for this test's files.
 fn scratch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("header").join(name);
     fs::create_dir_all(&folder).unwrap();
@@ -92,7 +92,7 @@ fn section(path: &str, comment: &str, write: impl Fn(&str) -> String) -> String 
     format!("{before}{begin}{}{end}{after}", write(&format!("{before}{after}")))
 }
 
-/// The function that carries this version in its name.
+/// Returns the function that carries this version in its name.
 fn version_symbol() -> String {
     format!("aside_version_{}", env!("CARGO_PKG_VERSION").replace(|c: char| !c.is_ascii_alphanumeric(), "_"))
 }
@@ -117,7 +117,7 @@ fn compare(path: &str, text: &str) {
     );
 }
 
-/// The C or C++ compiler that the environment names, or the system's.
+/// Returns the C or C++ compiler that the environment names, or the system's.
 fn compiler(cpp: bool) -> Command {
     let (variable, usual) = if cpp { ("CXX", "c++") } else { ("CC", "cc") };
     Command::new(std::env::var(variable).unwrap_or_else(|_| usual.into()))
@@ -137,7 +137,7 @@ fn run(command: &mut Command) -> Output {
 
 const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
-/// The library that cargo built next to this test.
+/// Returns the library that cargo built next to this test.
 fn library() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.parent().unwrap().join(format!("{}aside{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX))
@@ -150,7 +150,7 @@ fn generated_files_are_what_the_sources_say() {
     }
 }
 
-/// A new function for most hosts must push out an old one, or go to `aside_unstable.h`.
+/// Checks the limit: a new function for most hosts must replace an old one, or go to `aside_unstable.h`.
 #[test]
 fn stable_headers_have_at_most_80_functions() {
     let [stable, unstable] = ["aside_cdef.h", "aside_unstable_cdef.h"].map(|name| {
@@ -220,7 +220,7 @@ print(ffi.C.ASIDE_ERROR_NULL, ffi.C.ASIDE_NO_FILTER, ffi.sizeof('aside_event'), 
     }
 }
 
-/// Returns what a program says about the plain headers; None if it is not installed.
+/// Returns a program's output about the plain headers; None if it is not installed.
 fn read_plain(program: &mut Command) -> Option<String> {
     LazyLock::force(&FILES);
     let files = ["aside_cdef.h", "aside_unstable_cdef.h"].map(|name| root().join("include").join(name));
@@ -317,7 +317,7 @@ fn header_declares_what_the_compiler_exports() {
         .arg(&source));
 }
 
-/// The name that a struct's line declares.
+/// Returns the name that a struct's line declares.
 fn field(line: &str) -> Option<&str> {
     let declared = line.trim().strip_suffix(';').filter(|line| !line.starts_with('}'))?;
     // A pointer to a function has its name inside: `int (*name)(void *)`.
@@ -403,7 +403,7 @@ fn example_in_the_header_runs() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "It is 42.\n");
 }
 
-/// The files of a folder with this extension, as one text, without tests.
+/// Returns the files of a folder with this extension, as one text, without tests.
 fn texts_in(folder: &str, extension: &str) -> String {
     let (mut folders, mut out) = (vec![root().join(folder)], String::new());
     while let Some(folder) = folders.pop() {
@@ -422,8 +422,8 @@ fn texts_in(folder: &str, extension: &str) -> String {
     out
 }
 
-/// Whether a text declares a name: a line begins with one of these words, or with the name itself if one is empty, and has
-/// the name as a whole word.
+/// Returns whether a text declares a name: a line begins with one of these words, or with the name itself if one is empty, and
+/// has the name as a whole word.
 fn declares(text: &str, words: &[&str], name: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '?';
     text.lines().any(|line| {

@@ -6,7 +6,7 @@ use crate::words::camel;
 /// The enumerations whose numbers the module writes.
 const LISTS: [(&str, &str); 3] = [("KINDS", "aside_kind"), ("CHANNELS", "aside_channel"), ("CAUSES", "aside_cause")];
 
-/// A type for each enumeration that the rest of the declarations mentions.
+/// Returns a type for each enumeration that the rest of the declarations mentions.
 pub fn types(description: &Description, rest: &str) -> String {
     let mut out = String::new();
     for enumeration in description.enumerations.iter().filter(|one| one.form != Form::Status) {
@@ -20,7 +20,7 @@ pub fn types(description: &Description, rest: &str) -> String {
     out
 }
 
-/// The lists of words, each at the place of its number.
+/// Returns the lists of words, each at the place of its number.
 pub fn lists(description: &Description) -> String {
     let list_of = |&(list_name, name): &(&str, &str)| {
         let enumeration = description.enumerations.iter().find(|one| one.name == name).expect("an enumeration");
@@ -34,12 +34,12 @@ pub fn lists(description: &Description) -> String {
     LISTS.iter().map(list_of).collect()
 }
 
-/// The words of an enumeration in quotes; none is the default.
+/// Returns the words of an enumeration in quotes; none is the default.
 fn words(enumeration: &Enumeration) -> Vec<String> {
     enumeration.short().filter(|(short, _)| short != "default").map(|(short, _)| format!("{short:?}")).collect()
 }
 
-/// A declaration on one line, or with a line for each word.
+/// Returns a declaration on one line, or with a line for each word.
 fn list(before: &str, words: &[String], broken: &str, separator: &str, end: &str) -> String {
     let line = format!("{before} {}{end}\n", words.join(separator));
     if line.len() <= 120 {

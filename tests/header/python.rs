@@ -1,10 +1,10 @@
-//! Writes the words of the Python package: those of its stub, and what each stands for in the extension, which is written in Rust
+//! Writes the words of the Python package: those of its stub, and the value of each in the extension, which is written in Rust
 //! and needs no numbers.
 
 use crate::description::{Description, Enumeration, Form};
 use crate::words::camel;
 
-/// A type for each enumeration that the rest of the stub mentions.
+/// Returns a type for each enumeration that the rest of the stub mentions.
 pub fn literals(description: &Description, rest: &str) -> String {
     let mut out = String::new();
     for enumeration in description.enumerations.iter().filter(|one| one.form != Form::Status) {
@@ -26,13 +26,13 @@ pub fn literals(description: &Description, rest: &str) -> String {
     out
 }
 
-/// A table for each enumeration whose type the rest of the file imports.
+/// Returns a table for each enumeration whose type the rest of the file imports.
 pub fn tables(description: &Description, rest: &str) -> String {
     let imported = description.enumerations.iter().filter(|one| mentions(rest, &one.rust));
     imported.map(table).collect::<Vec<_>>().join("\n")
 }
 
-/// A table as rustfmt lays it out.
+/// Returns a table as rustfmt lays it out.
 fn table(enumeration: &Enumeration) -> String {
     let name = enumeration.name.trim_start_matches("aside_").to_ascii_uppercase();
     let rust = &enumeration.rust;

@@ -1,5 +1,5 @@
-//! Writes what the Ruby gem knows of the C interface: numbers, structs for `String#pack` and `String#unpack`, functions for FFI;
-//! and the symbols of its signatures.
+//! Writes the Ruby gem's data about the C interface: numbers, structs for `String#pack` and `String#unpack`, functions for
+//! FFI; and the symbols of its signatures.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ const PARTS: &[(&str, &str, Place, &[&str])] = &[
     ("EVENT_ARRAY_ATTRIBUTES", "aside_event_array", Place::Start, &["attributes"]),
 ];
 
-/// The file `layout.rb`.
+/// Returns the file `layout.rb`.
 pub fn layout(description: &Description) -> String {
     let mut out = "\
 # frozen_string_literal: true
@@ -61,8 +61,8 @@ module Aside
     }
 
     out += "
-    # Each struct's size and the offsets of its fields; the format that packs it, in which a text or an array is a String, or nil;
-    # and the one that unpacks it without its size and what is reserved, in which they are addresses.
+    # Each struct's size and the offsets of its fields; the format that packs it, in which a text or an array is a String, or
+    # nil; and the one that unpacks it without its size and what is reserved, in which they are addresses.
 ";
     for (name, of, ..) in PARTS {
         assert!(description.find_struct(of).is_some(), "{name} is a part of {of}, which there is not");
@@ -91,7 +91,7 @@ module Aside
     # The parameters and the result of each function without a callback.
     FUNCTIONS = {
 ";
-    // Ruby calls none with a callback; and what it loads has no need of a symbol for the version.
+    // Ruby calls none with a callback; and its loader does not need a symbol for the version.
     let is_called = |one: &&Function| {
         let mut parameters = one.signature.parameters.iter();
         !one.name.starts_with("aside_version_")
@@ -104,7 +104,7 @@ module Aside
     out + "\n    }.freeze\n  end\nend\n"
 }
 
-/// The types of `aside.rbs`.
+/// Returns the types of `aside.rbs`.
 pub fn signatures(description: &Description) -> String {
     let mut out = String::new();
     for enumeration in description.enumerations.iter().filter(|one| one.form != Form::Status) {
@@ -158,7 +158,7 @@ fn by_symbol(enumeration: &Enumeration) -> Values {
     Values { open: "{ ", separator: ", ", close: " }", items: items.collect() }
 }
 
-/// A number with an underscore after each three digits from the right.
+/// Returns a number with an underscore after each three digits from the right.
 fn number(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();
     let mut out = String::new();
@@ -192,7 +192,8 @@ fn constant(name: &str) -> String {
     name.trim_start_matches("aside_").to_ascii_uppercase()
 }
 
-/// The codes of `String#pack` for a type. In a struct that is given, what leads to bytes or to structs is a String.
+/// Returns the codes of `String#pack` for a type. In a struct that the caller passes, a pointer to bytes or to structs is a
+/// String.
 fn codes(description: &Description, what: &Type, is_given: bool) -> String {
     match what {
         Type::Int32 => "l".into(),
@@ -216,7 +217,7 @@ fn codes(description: &Description, what: &Type, is_given: bool) -> String {
     }
 }
 
-/// `LLLQ` as `L3Q`.
+/// Returns codes in short, such as `L3Q` for `LLLQ`.
 fn shortened(codes: &str) -> String {
     let mut out = String::new();
     let mut rest = codes;
@@ -264,8 +265,8 @@ fn width(code: char) -> usize {
     if "lL".contains(code) { 4 } else { 8 }
 }
 
-/// Whether Ruby writes such a struct: a function takes it to read it, a struct that is given leads to it, or it is taken to be
-/// filled and leads to room.
+/// Returns whether Ruby writes such a struct: a function reads it, a struct that the caller passes points to it, or a function
+/// fills it and it points to memory.
 fn is_given(description: &Description, one: &Struct) -> bool {
     let has_room = one.fields.iter().any(|field| {
         matches!(&field.what, Type::Pointer { is_const: false, to }
@@ -282,7 +283,7 @@ fn is_given(description: &Description, one: &Struct) -> bool {
         })
 }
 
-/// The structs that the library writes: for a function, for a callback, and those that they lead to.
+/// Returns the structs that the library writes: for a function, for a callback, and those that they point to.
 fn filled(description: &Description) -> BTreeSet<&str> {
     let takes = |signature: &Signature, name: &str, constant: bool| {
         signature.parameters.iter().any(|(_, what)| what.is_pointer_to(name, constant))
@@ -310,7 +311,7 @@ fn filled(description: &Description) -> BTreeSet<&str> {
     }
 }
 
-/// A function for `attach_function`. Handles are addresses, and what is read or written is a String.
+/// Returns a function for `attach_function`. Handles are addresses, and buffers that are read or written are Strings.
 fn function(description: &Description, function: &Function) -> String {
     let Function { name, signature, .. } = function;
     let parameters = signature.parameters.iter().map(|(_, what)| match what {

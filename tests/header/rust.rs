@@ -1,4 +1,4 @@
-//! Writes the C interface as the Rust tests declare it: they call what C calls, by the same numbers and layouts.
+//! Writes the C interface as the Rust tests declare it: they call the same functions as C, with the same numbers and layouts.
 
 use crate::description::{Callback, Description, Form, Function, Signature, Struct, Type};
 use crate::words::camel;
@@ -29,7 +29,7 @@ pub fn declarations(description: &Description) -> String {
     out + "}\n"
 }
 
-/// `ASIDE_ERROR_NULL` as `NULL`, and others without the library's name.
+/// Returns `ASIDE_ERROR_NULL` as `NULL`, and others without the library's name.
 fn constant(name: &str) -> &str {
     let short = name.strip_prefix("ASIDE_").expect("a constant has the library's name");
     short.strip_prefix("ERROR_").unwrap_or(short)
@@ -59,13 +59,13 @@ impl Writer<'_> {
         let name = type_name(&one.name);
         let fields = one.fields.iter().map(|field| format!("    pub {}: {},\n", field.name, self.shown(&field.what)));
         let fields: String = fields.collect();
-        // Whoever calls with a struct that begins with its size has to set that.
+        // A caller with a struct that begins with its size must set that.
         let (doc, made) = match one.fields.first().is_some_and(|field| field.name == "size") {
             true => (
-                "All 0, but for its size.",
+                "Returns a value that is all 0 except for its size.",
                 format!("{name} {{ size: size_of::<{name}>(), ..unsafe {{ std::mem::zeroed() }} }}"),
             ),
-            false => ("All 0.", "unsafe { std::mem::zeroed() }".to_owned()),
+            false => ("Returns a value that is all 0.", "unsafe { std::mem::zeroed() }".to_owned()),
         };
         format!(
             "\n#[repr(C)]\n#[derive(Clone, Copy)]\npub struct {name} {{\n{fields}}}\n\n\

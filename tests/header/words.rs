@@ -1,6 +1,6 @@
 //! Names and comments of the interface in the words of another language.
 
-/// `call_name` as `CallName`; `initials` are words that are all capitals.
+/// Returns `call_name` as `CallName`; `initials` are words that are all capitals.
 pub fn camel(name: &str, initials: &[&str]) -> String {
     let word = |word: &str| {
         let capitals = word.to_ascii_uppercase();
@@ -13,7 +13,7 @@ pub fn camel(name: &str, initials: &[&str]) -> String {
     name.split('_').map(word).collect()
 }
 
-/// Replaces what is in backticks by what `word` returns for it; if that is None, it stays as it is.
+/// Replaces text in backticks by the result of `word` for it; if that is None, it stays unchanged.
 pub fn translated(text: &str, word: impl Fn(&str) -> Option<String>) -> String {
     let part = |(index, part): (usize, &str)| match index % 2 {
         0 => part.to_owned(),
@@ -22,7 +22,7 @@ pub fn translated(text: &str, word: impl Fn(&str) -> Option<String>) -> String {
     text.split('`').enumerate().map(part).collect()
 }
 
-/// The lines of a text, none of which has more bytes unless it is one word.
+/// Returns the lines of a text, none of which has more bytes unless it is one word.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -34,7 +34,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A text whose first letter is small.
+/// Returns a text whose first letter is small.
 pub fn uncapitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()

@@ -40,7 +40,7 @@ type server struct {
 	size int
 	// streams is the number of answers that were asked for as streams.
 	streams int
-	// histories are what the clients sent with the results of their tools.
+	// histories are the requests that the clients sent with the results of their tools.
 	histories [][]message
 }
 
@@ -82,7 +82,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "data: [DONE]\n\n")
 }
 
-// check returns what is wrong with the history of a client that has run both tools.
+// check returns the faults in the history of a client that has run both tools.
 func check(history []message) error {
 	if len(history) != 4 {
 		return fmt.Errorf("%d messages", len(history))

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// turns are what the model writes in a loop of three: it thinks before each call, and needs that again in the next request.
+// turns are the model's outputs in a loop of three: it thinks before each call, and needs that again in the next request.
 var turns = []string{
 	"<think>\nLook up the \"weather\", é.\n</think>\n\n" + `<tool_call>` + "\n" + `{"name": "weather", "arguments": {"city": "Paris", "days": 2}}` + "\n" + `</tool_call>`,
 	"<think>\nRain. Now the clock.\n</think>\n\n" + `<tool_call>` + "\n" + `{"name": "clock", "arguments": {}}` + "\n" + `</tool_call>`,
@@ -24,7 +24,7 @@ var thoughts = []string{"Look up the \"weather\", é.", "Rain. Now the clock."}
 // loop is a model's server for three turns, of chat completions and Messages. It keeps the last request.
 type loop struct {
 	last map[string]any
-	// problem is what was wrong with a request.
+	// problem is the fault of a request.
 	problem string
 }
 

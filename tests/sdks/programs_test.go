@@ -95,7 +95,7 @@ func startGateway(t *testing.T, upstream string, flags ...string) string {
 	return "http://" + address
 }
 
-// request is what a client is to ask for.
+// request is a request that a client must send.
 type request struct {
 	URL    string `json:"url"`
 	Format string `json:"format"`
@@ -108,7 +108,7 @@ type tool struct {
 	Parameters json.RawMessage `json:"parameters"`
 }
 
-// seen is what a client has seen.
+// seen is a client's result.
 type seen struct {
 	Order    []string
 	Thinking string
@@ -130,8 +130,7 @@ func (s seen) String() string {
 // call is a call's name and its arguments.
 type call [2]any
 
-// reply is a client's answer to a request: what came piece by piece, the object that its package makes of that, or what it
-// died of.
+// reply is a client's answer to a request: the pieces, the object that its package makes of them, or the error that ended it.
 type reply struct {
 	Streamed, Final *seen
 	Error           string
@@ -175,7 +174,7 @@ func startClient(t *testing.T, needs string, command ...string) *client {
 	return &client{in, bufio.NewReader(out)}
 }
 
-// ask returns what a client sees of an answer.
+// ask returns a client's result for an answer.
 func (c *client) ask(t *testing.T, asked request) reply {
 	t.Helper()
 	if err := json.NewEncoder(c.in).Encode(asked); err != nil {

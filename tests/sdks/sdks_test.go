@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// scene is an answer and what a client is to see of it.
+// scene is an answer and a client's expected result.
 type scene struct {
 	answer
 	tools []tool // of the request
 	want  seen
-	// asText is what is seen instead where an API knows no calls, or the calls have to stay text.
+	// asText is the result if an API has no calls, or the calls have to stay text.
 	asText *seen
-	// promoted is what is seen instead where thinking alone is sent as content too.
+	// promoted is the result if thinking alone is sent as content too.
 	promoted *seen
 }
 
@@ -122,8 +122,8 @@ var scenes = map[string]scene{
 	},
 }
 
-// reasons are the words for stop, tool_calls and length. In Responses the status of the answer stands for them, and Ollama has no
-// word for a call.
+// reasons are the words for stop, tool_calls and length. In Responses the status of the answer represents them, and Ollama has
+// no word for a call.
 var reasons = map[string][]string{
 	"chat": {"stop", "tool_calls", "length"}, "completions": {"stop", "stop", "length"},
 	"messages": {"end_turn", "tool_use", "max_tokens"}, "responses": {"completed", "completed", "incomplete"},
@@ -137,9 +137,9 @@ type sdk struct {
 	needs   string
 	command []string
 	formats []string
-	// lacks are what the package does not show by itself: "object", an object that it makes of a stream; "thinking", where it has
-	// no field for it; "order", where it shows calls after the text; "reason". By format and part: what "streamed", the "final"
-	// object of that, a "whole" answer.
+	// lacks are the parts that the package does not show itself: "object", an object that it makes of a stream; "thinking", where
+	// it has no field for it; "order", where it shows calls after the text; "reason". By format and part: what "streamed", the
+	// "final" object of that, a "whole" answer.
 	lacks map[string][]string
 }
 
@@ -260,7 +260,7 @@ func waysOf(sdk, format, scene string) []string {
 	return names
 }
 
-// compare compares what a client has seen with what it is to see.
+// compare compares a client's result with the expected one.
 func compare(t *testing.T, sdk sdk, format, mode, way string, scene scene, got reply) {
 	t.Helper()
 	if got.Error != "" {
@@ -291,7 +291,7 @@ func compare(t *testing.T, sdk sdk, format, mode, way string, scene scene, got r
 	}
 }
 
-// compareSeen compares one part of what a client has seen: what "streamed", the "final" object of that, or a "whole" answer.
+// compareSeen compares one part of a client's result: the "streamed" one, the "final" object of that, or a "whole" answer.
 func compareSeen(t *testing.T, format, way, part string, lacks []string, want seen, got *seen) {
 	t.Helper()
 	if got == nil {

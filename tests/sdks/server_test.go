@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// answer is what the model of a test says.
+// answer is the text of a test's model.
 type answer struct {
 	text string
 	own  bool // the server has parsed a call itself: f({"a": 1})
@@ -237,7 +237,7 @@ func responsesOutput(a answer) []string {
 	return items
 }
 
-// response returns the object of an answer, of which output is what has come.
+// response returns the object of an answer, whose output has come so far.
 func response(a answer, status string, output []string) string {
 	incomplete := "null"
 	if status == "incomplete" {

@@ -21,14 +21,14 @@ mod workloads;
 
 use workloads::{Markers, Message, TRAPS, Workload, trap};
 
-/// Which channel a text is of.
+/// The channel of a text.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Thinking,
     Content,
 }
 
-/// Splits one message, and passes what comes out to `sink`.
+/// Splits one message, and passes the output to `sink`.
 type Split = fn(&Message, &mut dyn FnMut(Part, &str));
 
 const MARKERS: Markers = Markers { dialect: "think", open: "<think>", close: "</think>", triggers: b"<" };
@@ -54,7 +54,7 @@ fn aside(message: &Message, sink: &mut dyn FnMut(Part, &str)) {
     let mut text = |event: aside::Event<'_>| {
         if event.kind == aside::Kind::Text {
             let part = if event.channel == aside::Channel::Thinking { Part::Thinking } else { Part::Content };
-            // SAFETY: what goes in is UTF-8, and an event holds whole characters.
+            // SAFETY: the input is UTF-8, and an event holds whole characters.
             sink(part, unsafe { std::str::from_utf8_unchecked(event.bytes) });
         }
     };
@@ -128,7 +128,7 @@ const KIB: usize = 1024;
 
 fn counts() {
     for &(who, split) in ALL {
-        // What is made once is not in the count.
+        // Objects that are made once are not in the count.
         split(&Message::empty(), &mut |_, _| {});
         for name in WORKLOADS {
             let workload = Workload::new(name, &MARKERS, 128 * KIB);
@@ -170,7 +170,8 @@ fn times() {
     }
 }
 
-/// White space at the ends of a part is not compared: each takes another share of it to the markers.
+/// Counts wrong messages. White space at the ends of a part is not compared: each parser assigns another share of it to the
+/// markers.
 fn wrong() {
     // Of another kind: a `<` just before a marker, in chunks of every size.
     let angle = "<think>a <</think>b";

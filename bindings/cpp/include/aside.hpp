@@ -7,7 +7,7 @@
 // Scanner takes that stream in chunks, cut anywhere, and reports events: a span opens, text of a channel, a span closes.
 // A Dialect decides which bytes are markers. There is one for each family of models, built in or loaded from a file.
 //
-// A whole program. It prints what is meant for the reader, and leaves the thinking out:
+// A whole program. It prints the text for the reader, and leaves the thinking out:
 //
 //     #include <aside.hpp>
 //     #include <iostream>
@@ -29,14 +29,14 @@
 // finish_events() and the like return ranges. Both report the same events with the same bytes, except for where text
 // is cut: either may report in two events what the other reports in one.
 //
-// Ownership. Dialect, Scanner, CallWriter, Rewriter and Text own what they hold, can be moved and not copied, and free it when
-// they are destroyed. Scanners, call writers and rewriters keep what they need of their dialect, which may be destroyed before
-// them. An object that was moved from, or that a failed try_ function returned, is empty: `if (scanner)` tells, and
-// calling an empty one fails with Status::null.
+// Ownership. Dialect, Scanner, CallWriter, Rewriter and Text own their contents, can be moved and not copied, and free it
+// when they are destroyed. Scanners, call writers and rewriters keep what they need of their dialect, which may be destroyed
+// before them. An object that was moved from, or that a failed try_ function returned, is empty: `if (scanner)` is then
+// false, and calling an empty one fails with Status::null.
 //
 // Lifetime. An event's views are valid until the callable returns, or until the loop's next step. A thought's views
 // are valid until the next take_thought() or reset() of that scanner, or until it is destroyed; the output of a
-// call writer or rewriter, until its next call. Copy what is needed longer.
+// call writer or rewriter, until its next call. Copy anything that is needed longer.
 //
 // Errors. Functions that fail throw Error, which has the status and the message. Each such function has a form that
 // begins with try_, throws nothing, and returns a Status or something empty; last_error() then has the message. aside.h
@@ -44,12 +44,12 @@
 // end, or request_model() needs more of the body. Status::none: there is nothing to take.
 // Built without exceptions (-fno-exceptions), there are only these forms; run-time type information is not needed
 // either way. A callable whose type is used both in sources with exceptions and in sources without may be compiled
-// as either, and what it throws then ends the process. If memory runs out in a function that finds, lists or loads
+// as either, and its exceptions then end the process. If memory runs out in a function that finds, lists or loads
 // dialects, takes a thought, or reads a request's tools, the process ends; elsewhere in this header that is a status.
 //
 // Exceptions of a callable do not pass through the library: they are caught, pause the scanner, and are thrown again
 // from the function that was given the callable, in the try_ forms too. The scanner is still usable; the event that
-// was being handled counts as delivered. See Pauses for how to go on. A callable's thread must not end in it, by
+// was being handled counts as delivered. See Pauses for how to continue. A callable's thread must not end in it, by
 // pthread_exit or by being cancelled.
 //
 // Pauses. A callable that returns Flow::pause, or throws, pauses the call, and so does leaving a loop early. Nothing
@@ -106,7 +106,7 @@ namespace aside {
 
 // Generated from src/ffi by tests/header: do not edit.
 
-/// What a function returns.
+/// The result of a function.
 // clang-format off
 enum class [[nodiscard]] Status : aside_status {
     // clang-format on
@@ -131,7 +131,7 @@ enum class [[nodiscard]] Status : aside_status {
     ambiguous = ASIDE_ERROR_AMBIGUOUS,
 };
 
-/// What an event reports.
+/// The kind of an event.
 enum class Kind : std::uint32_t {
     /// A span begins. The bytes are its opening marker; there are none if the stream starts inside the span.
     open = ASIDE_KIND_OPEN,
@@ -143,16 +143,16 @@ enum class Kind : std::uint32_t {
     framing = ASIDE_KIND_FRAMING,
     /// A span ends. The bytes are its closing marker; there are none if it ends without one.
     close = ASIDE_KIND_CLOSE,
-    /// All content so far was thinking, or all thinking so far was content: the channel says what it was. It was thinking
+    /// All content so far was thinking, or all thinking so far was content: the channel is the right one. It was thinking
     /// where a closer of the thinking has come without an opener before it, in a dialect with `stray_close = "reclassify"`.
     /// It was content where the stream has ended in a thinking that was only guessed (`end_reason()`), and where the closer
     /// of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and comes at most once in it.
     reclassify = ASIDE_KIND_RECLASSIFY,
-    /// The thinking exceeds its budget here. It has no bytes of the stream and stands between two characters. It comes once
-    /// for each span or stream, as `options.budget_scope` says.
+    /// The thinking exceeds its budget here. It has no bytes of the stream and is between two characters. It is reported
+    /// once for each span or stream, as `options.budget_scope` says.
     budget = ASIDE_KIND_BUDGET,
     /// A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls are
-    /// written. The bytes are what begins the call, if the opener of its span was not that.
+    /// written. The bytes are the beginning of the call, if the opener of its span was not that.
     call = ASIDE_KIND_CALL,
     /// The name of the call, whole. If it has no bytes, the name is the value of a header's field.
     call_name = ASIDE_KIND_CALL_NAME,
@@ -160,9 +160,9 @@ enum class Kind : std::uint32_t {
     call_id = ASIDE_KIND_CALL_ID,
     /// A key of the arguments, whole. Arguments that are JSON have none.
     call_key = ASIDE_KIND_CALL_KEY,
-    /// The word that says of which type the next value is, whole.
+    /// The word for the type of the next value, whole.
     call_type = ASIDE_KIND_CALL_TYPE,
-    /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that cut no character.
+    /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a character.
     call_value = ASIDE_KIND_CALL_VALUE,
     /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
     call_value_end = ASIDE_KIND_CALL_VALUE_END,
@@ -170,13 +170,13 @@ enum class Kind : std::uint32_t {
     call_end = ASIDE_KIND_CALL_END,
 };
 
-/// What a stretch of a stream is meant for.
+/// The purpose of a stretch of a stream.
 enum class Channel : std::uint32_t {
-    /// What the reader is meant to see.
+    /// Text for the reader.
     content = ASIDE_CHANNEL_CONTENT,
-    /// What the model thinks. Some interfaces call it `reasoning` or `reasoning_content`.
+    /// The model's thinking. Some interfaces call it `reasoning` or `reasoning_content`.
     thinking = ASIDE_CHANNEL_THINKING,
-    /// What the model says about what it is doing.
+    /// The model's remarks on what it is doing.
     narration = ASIDE_CHANNEL_NARRATION,
     /// Tool calls.
     tool = ASIDE_CHANNEL_TOOL,
@@ -292,7 +292,7 @@ enum class ImpliedEnd : std::uint32_t {
     off = ASIDE_IMPLIED_END_OFF,
 };
 
-/// How a tag of another family, such as `<think>`, is read as the first thing of a stream but for blanks.
+/// How a tag of another family, such as `<think>`, is read at the beginning of a stream, after blanks at most.
 enum class LeadingTags : std::uint32_t {
     /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
     dialect = ASIDE_LEADING_TAGS_DIALECT,
@@ -300,7 +300,7 @@ enum class LeadingTags : std::uint32_t {
     text = ASIDE_LEADING_TAGS_TEXT,
 };
 
-/// What a budget counts.
+/// The unit of a budget.
 enum class BudgetUnit : std::uint32_t {
     /// Bytes.
     bytes = ASIDE_BUDGET_UNIT_BYTES,
@@ -308,7 +308,7 @@ enum class BudgetUnit : std::uint32_t {
     characters = ASIDE_BUDGET_UNIT_CHARACTERS,
 };
 
-/// What a budget applies to.
+/// The scope of a budget.
 enum class BudgetScope : std::uint32_t {
     /// Each thinking span has the whole budget.
     span = ASIDE_BUDGET_SCOPE_SPAN,
@@ -316,7 +316,7 @@ enum class BudgetScope : std::uint32_t {
     stream = ASIDE_BUDGET_SCOPE_STREAM,
 };
 
-/// What a join does if a part contains a marker.
+/// The treatment of a part that contains a marker, in a join.
 enum class Markers : std::uint32_t {
     /// The call fails with `Status::join`.
     refuse = ASIDE_MARKERS_REFUSE,
@@ -334,7 +334,7 @@ enum class Field : std::uint32_t {
     thinking = ASIDE_FIELD_THINKING,
 };
 
-/// What comes into a rewriter.
+/// The kind of body that is fed to a rewriter.
 enum class Body : std::uint32_t {
     /// The first byte that is not white space decides. JSON begins with `{`, an event stream never does.
     unknown = ASIDE_BODY_UNKNOWN,
@@ -365,7 +365,7 @@ enum class Formats : std::uint32_t {
 
 /// A set of the shapes in which servers send an answer, of which a rewriter makes one.
 enum class Shapes : std::uint32_t {
-    /// None: what a server sends in another shape stays as it is.
+    /// None: other shapes that a server sends stay unchanged.
     none = ASIDE_SHAPE_NONE,
     /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of
     /// `reasoning_details`, is sent in the field `options.field`.
@@ -391,7 +391,7 @@ enum class Thinking : std::uint32_t {
     drop = ASIDE_THINKING_DROP,
 };
 
-/// What the thinking becomes in the items of OpenAI Responses.
+/// The form of the thinking in the items of OpenAI Responses.
 enum class ResponsesAs : std::uint32_t {
     /// The content of a reasoning item, as `reasoning_text`: right for clients that send items back.
     reasoning_text = ASIDE_RESPONSES_AS_REASONING_TEXT,
@@ -399,7 +399,7 @@ enum class ResponsesAs : std::uint32_t {
     summary = ASIDE_RESPONSES_AS_SUMMARY,
 };
 
-/// What a host does with a request.
+/// How a host should treat a request.
 enum class Hint : std::uint32_t {
     /// Send `Accept-Encoding: identity` to the server: no compressed answer can be read.
     identity = ASIDE_HINT_IDENTITY,
@@ -424,7 +424,7 @@ enum class HistoryName : std::uint32_t {
     /// Responses: the `summary` of a reasoning item, as `summary_text`.
     summary = ASIDE_HISTORY_NAME_SUMMARY,
     /// All formats: the text of the message, with the markers of `options.dialect`. A message for which that cannot be done
-    /// stays as it is.
+    /// stays unchanged.
     text = ASIDE_HISTORY_NAME_TEXT,
 };
 
@@ -434,13 +434,13 @@ enum class HistoryTurns : std::uint32_t {
     all = ASIDE_HISTORY_TURNS_ALL,
     /// Those since the last message of the user: the loop of tool calls that is running.
     since_user = ASIDE_HISTORY_TURNS_SINCE_USER,
-    /// None: all thinking goes out.
+    /// None: all thinking is removed.
     none = ASIDE_HISTORY_TURNS_NONE,
 };
 
 /// How an assistant message without thinking is changed.
 enum class HistoryMissing : std::uint32_t {
-    /// Nothing: what is there stays.
+    /// Nothing: existing thinking stays.
     leave = ASIDE_HISTORY_MISSING_LEAVE,
     /// An empty string under the name, if its value is a string; in Messages, an empty thinking block.
     empty = ASIDE_HISTORY_MISSING_EMPTY,
@@ -450,7 +450,7 @@ enum class HistoryMissing : std::uint32_t {
 
 /// How blocks and items are treated that a rewriter made, and the server did not.
 enum class HistoryMade : std::uint32_t {
-    /// They stay as they are.
+    /// They stay unchanged.
     keep = ASIDE_HISTORY_MADE_KEEP,
     /// In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
     /// turned off. In Responses, made items lose their `id`, and references to them are removed.
@@ -498,7 +498,7 @@ inline const char *version() noexcept { return aside_version(); }
 inline std::uint32_t abi_version() noexcept { return aside_abi_version(); }
 
 #if ASIDE_HAS_EXCEPTIONS
-/// What functions without try_ throw. what() is the message of the failure.
+/// The exception of functions without try_. what() is the message of the failure.
 class Error : public std::runtime_error {
 public:
     Error(Status status, const char *message) : std::runtime_error(message), status_(status) {}
@@ -511,7 +511,7 @@ private:
 #endif
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What an event says
+// Events
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// Returns the name of a channel, as dialect files write it; empty for one that this header does not know.
@@ -541,15 +541,14 @@ struct Event {
     std::uint32_t tag;    ///< of an open: which of the span's opening literals or names; Dialect::opener() has the words.
                           ///< Of a call: which of the span's [[span.call]], from 0
     std::uint32_t call;   ///< of a call or its end: its number in the stream, from 0
-    std::uint64_t offset; ///< where the bytes stand in the stream; of an attribute, where the marker does
+    std::uint64_t offset; ///< the index of the bytes in the stream; of an attribute, of the marker
     std::string_view bytes; ///< the bytes of the stream; of an attribute, none
-    std::string_view
-        name; ///< of an attribute; of a call's name, the name: it may stand in a header, then there are no bytes
+    std::string_view name;  ///< of an attribute; of a call's name, the name: if it is in a header, there are no bytes
     std::string_view value; ///< of an attribute, decoded
-    Place raw_name;         ///< of an attribute: where the name stands in the marker; len 0 where it has none there
-    Place raw_value;        ///< of an attribute: where the value stands in the marker, not decoded
-    /// How many tokens begin inside the bytes, of those that were fed with feed_tokens(). A token that begins in one event and
-    /// ends in another belongs to the first, so that each token with bytes is in exactly one event.
+    Place raw_name;         ///< of an attribute: the range of the name in the marker; len 0 where it has none there
+    Place raw_value;        ///< of an attribute: the range of the value in the marker, not decoded
+    /// How many tokens begin inside the bytes, of those that were fed with feed_tokens(). A token that begins in one event
+    /// and ends in another belongs to the first, so that each token with bytes is in exactly one event.
     std::uint32_t tokens;
     std::uint64_t first_token; ///< how many tokens of the stream begin before the event
     bool is_repaired; ///< of the end of a value: it ended without its closer; of the end of a call: a value of it did
@@ -558,7 +557,7 @@ struct Event {
     constexpr bool is_text(Channel of) const noexcept { return kind == Kind::text && channel == of; }
 };
 
-/// What a callable may return: whether the feed goes on. One that returns nothing always goes on.
+/// The result of a callable: whether the feed continues. It always does if the callable returns nothing.
 enum class Flow : std::int32_t { go_on = 0, pause = 1 };
 
 namespace detail {
@@ -587,7 +586,7 @@ inline aside_bytes bytes(std::string_view text) noexcept { return {text.data(), 
 /// Returns a text of C.
 inline std::string_view view(aside_bytes bytes) noexcept { return {bytes.at, bytes.len}; }
 
-/// Returns whether what an event says stands in `aside_event_array.attributes`, and not in the stream.
+/// Returns whether the data of an event is in `aside_event_array.attributes`, and not in the stream.
 inline bool is_apart(const aside_event &raw) noexcept
 {
     return raw.kind == ASIDE_KIND_ATTRIBUTE || (raw.kind == ASIDE_KIND_CALL_NAME && raw.value_len > 0);
@@ -685,7 +684,7 @@ inline constexpr bool throws_nothing = std::is_nothrow_invocable_v<std::remove_r
 struct TemplateMatch;
 struct ToolTrigger;
 
-/// Which bytes are markers, and of what. Never changes; any number of threads may use one.
+/// The byte sequences that are markers, and their effect. Never changes; any number of threads may use one.
 class Dialect {
 public:
     /// Makes an empty one.
@@ -710,9 +709,9 @@ public:
         return Dialect(aside_dialect_find_for_model(model.data(), model.size()));
     }
 
-    /// Finds the built-in dialect that a chat template (Jinja, UTF-8) is written for, by the markers that it writes: it is read
-    /// and never rendered. Empty if it has the markers of none (Status::unknown), and if several dialects fit equally well
-    /// (Status::ambiguous, and the message names them). `*match` is written if at least one fits.
+    /// Finds the built-in dialect that a chat template (Jinja, UTF-8) is written for, by the markers that it writes: it is
+    /// read and never rendered. Empty if it has the markers of none (Status::unknown), and if several dialects fit equally
+    /// well (Status::ambiguous, and the message names them). `*match` is written if at least one fits.
     static Dialect try_find_for_template(std::string_view text, TemplateMatch *match = nullptr) noexcept;
 
     /// Makes a dialect from the text of a dialect file (TOML, UTF-8); empty if it has an error (Status::dialect, and the
@@ -761,8 +760,8 @@ public:
         return name == nullptr ? std::string_view() : std::string_view(name, len);
     }
 
-    /// Returns the family of a rule, as Event::rule numbers them: what the span or header names in the file as its family,
-    /// or else the dialect's name. Empty if there is no such rule (Status::range). Valid as long as the dialect.
+    /// Returns the family of a rule, as Event::rule numbers them: the family that the span or header has in the file, or else
+    /// the dialect's name. Empty if there is no such rule (Status::range). Valid as long as the dialect.
     std::string_view family(std::uint32_t rule) const noexcept
     {
         std::size_t len = 0;
@@ -770,9 +769,9 @@ public:
         return family == nullptr ? std::string_view() : std::string_view(family, len);
     }
 
-    /// Returns what Event::rule and Event::tag of an open stand for, as the dialect's file has it: the literal, the tag's
-    /// name, the fence's info string, the beginning of the header. Empty if there is no such rule or tag (Status::range).
-    /// Valid as long as the dialect.
+    /// Returns the text that Event::rule and Event::tag of an open identify, as the dialect's file has it: the literal, the
+    /// tag's name, the fence's info string, the beginning of the header. Empty if there is no such rule or tag
+    /// (Status::range). Valid as long as the dialect.
     std::string_view opener(std::uint32_t rule, std::uint32_t tag) const noexcept
     {
         std::size_t len = 0;
@@ -780,9 +779,10 @@ public:
         return opener == nullptr ? std::string_view() : std::string_view(opener, len);
     }
 
-    /// Returns what the model writes around a tool call, once for each table of calls in the dialect's file; the first is how it
-    /// usually writes. Empty if the dialect has none, if there is no memory for them in the library (Status::memory), and if the
-    /// library that runs has another version of aside_unstable.h: this may change in any version.
+    /// Returns the texts that the model writes around a tool call, once for each table of calls in the dialect's file; the
+    /// first is its usual form. Empty if the dialect has none, if there is no memory for them in the library
+    /// (Status::memory), and if the library that runs has another version of aside_unstable.h: this may change in any
+    /// version.
     std::vector<ToolTrigger> tool_triggers() const;
 
     /// Returns the largest number of bytes that a scanner of this dialect holds back.
@@ -822,8 +822,8 @@ private:
     std::unique_ptr<const aside_dialect, Free> handle_;
 };
 
-/// What Dialect::find_for_template() finds besides the dialect. If a template fits several equally well, its text does not tell
-/// them apart, and the host must: by the model's name, say.
+/// The result of Dialect::find_for_template() besides the dialect. If a template fits several equally well, its text does not
+/// distinguish them, and the host must: by the model's name, for example.
 ///
 ///     aside::TemplateMatch match;
 ///     const aside::Dialect dialect = aside::Dialect::find_for_template(text, &match);
@@ -833,8 +833,8 @@ struct TemplateMatch {
     std::vector<Dialect> dialects; ///< all that fit equally well, sorted by name
 };
 
-/// The texts around one call of a tool, for a server that makes a model write its calls by a grammar: `begin`, the tool's name,
-/// `after_name`, the arguments, `end`. Valid as long as the dialect.
+/// The texts around one call of a tool, for a server that makes a model write its calls by a grammar: `begin`, the tool's
+/// name, `after_name`, the arguments, `end`. Valid as long as the dialect.
 struct ToolTrigger {
     std::string_view trigger;     ///< the text that a model writes only if a call follows; `begin` starts with it
     std::string_view begin;       ///< the text before the name
@@ -845,7 +845,8 @@ struct ToolTrigger {
     std::string_view key_end;     ///< the text after a key
     std::string_view value_begin; ///< the text before a value
     std::string_view value_end;   ///< the text after a value
-    /// Tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be read.
+    /// Tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be
+    /// read.
     std::vector<std::string_view> preserved;
 };
 
@@ -928,7 +929,7 @@ inline constexpr std::uint64_t unlimited = UINT64_MAX;
 struct ScannerOptions {
     Start start = Start::dialect;
     /// Non-zero: collect whole thoughts for take_thought(), and hold at most this many bytes of them at a time: text, types,
-    /// and attributes, of which each counts as at least 48. What does not fit is cut off, the text last.
+    /// and attributes, of which each counts as at least 48. The excess is cut off, the text last.
     std::uint64_t collect = 0;
     /// How much thinking there may be before a Kind::budget event, which comes once for each span or stream.
     std::uint64_t budget = unlimited;
@@ -936,7 +937,7 @@ struct ScannerOptions {
     BudgetScope budget_scope = BudgetScope::span;
     /// How a closer of the thinking without an opener, after content, is treated.
     StrayClose stray_close = StrayClose::dialect;
-    /// How to read a tag think, thinking or thought as the first thing of a stream, where it is not the dialect's own.
+    /// How to read a tag think, thinking or thought at the beginning of a stream, where it is not the dialect's own.
     LeadingTags leading_tags = LeadingTags::dialect;
     /// Report tool calls with their names and arguments, as the kinds from Kind::call on, if the dialect says how they are
     /// written. Otherwise their bytes are text of the tool channel.
@@ -948,7 +949,7 @@ struct ScannerOptions {
 /// tokenizer's added tokens, 0 for text, whatever it looks like.
 using Token = aside_token;
 
-/// What a channel has had of a stream.
+/// The counts of a channel in a stream.
 struct Counts {
     std::uint64_t bytes = 0;      ///< of text; markers and framing count nowhere
     std::uint64_t characters = 0; ///< of text; of invalid UTF-8, the bytes that do not continue a character
@@ -991,7 +992,7 @@ public:
     }
 
     /// Makes a second scanner in the same state, also in the middle of a stream: for beams, and for trying again from here.
-    /// What is fed to one does not change the other; thoughts that were not taken are in both. Empty if that fails
+    /// Feeding one does not change the other; thoughts that were not taken are in both. Empty if that fails
     /// (Status::busy, Status::memory).
     Scanner try_clone() const noexcept
     {
@@ -1001,10 +1002,11 @@ public:
     }
 
     /// Sets where the next stream starts, before its first byte: after a rendered prompt that ends in `tail`. The bytes after
-    /// the dialect's last turn marker count, read as if the model had written them. `*start` becomes what is open at byte 0.
-    /// What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a tool call that counts only
-    /// if a call comes after it. If the stream decides that the opener counts, the first event opens its span.
-    /// finish() and reset() restore the scanner's own start; so does an empty tail. Status::order if the stream has begun.
+    /// the dialect's last turn marker count, read as if the model had written them. `*start` becomes the span that is open at
+    /// byte 0. Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call
+    /// that counts only if a call comes after it. If the stream decides that the opener counts, the first event opens its
+    /// span. finish() and reset() restore the scanner's own start; so does an empty tail. Status::order if the stream has
+    /// begun.
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
@@ -1015,7 +1017,7 @@ public:
     }
 
     /// Where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. `*is_guessed`
-    /// becomes true if that is only what the dialect guesses of its models: that they start in the thinking.
+    /// becomes true if that is only the dialect's guess that its models start in the thinking.
     Status try_start(Start &start, bool *is_guessed = nullptr) const noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
@@ -1030,8 +1032,8 @@ public:
     }
 
     /// Says why the stream ends, before it is finished, which forgets the reason, as a reset does. If an answer ended in the
-    /// thinking in which it was guessed to start, and nothing has shown that it is one, finishing reports EventKind::reclassify
-    /// with Channel::content before the span is closed.
+    /// thinking in which it was guessed to start, and nothing has shown that it is one, finishing reports
+    /// EventKind::reclassify with Channel::content before the span is closed.
     Status try_end_reason(EndReason reason) noexcept
     {
         return static_cast<Status>(aside_scanner_end_reason(handle(), static_cast<std::uint32_t>(reason)));
@@ -1040,8 +1042,8 @@ public:
     // With a callable. It takes a const Event & and returns nothing, or Flow.
 
     /// Feeds the next bytes of the stream, cut anywhere, and calls the callable for each event that they complete.
-    /// Status::ok: all of it is done. Status::stopped: feed chunk.substr(consumed()) next. Throws only what the callable
-    /// throws.
+    /// Status::ok: all of it is done. Status::stopped: feed chunk.substr(consumed()) next. Throws only the callable's
+    /// exceptions.
     template <class F>
     Status try_feed(std::string_view chunk, F &&callable) noexcept(detail::throws_nothing<F>)
     {
@@ -1050,7 +1052,7 @@ public:
         });
     }
 
-    /// Ends the stream: decides what is held back, and closes what is open. After Status::ok the scanner is reset. After
+    /// Ends the stream: decides the held bytes, and closes open spans. After Status::ok the scanner is reset. After
     /// Status::stopped call it again.
     template <class F>
     Status try_finish(F &&callable) noexcept(detail::throws_nothing<F>)
@@ -1060,8 +1062,8 @@ public:
         });
     }
 
-    /// Releases what is held back as text of its channel; the stream goes on. If a part of a marker was flushed, the rest of
-    /// it is text too.
+    /// Releases the bytes that are held back as text of their channel; the stream continues. If a part of a marker was
+    /// flushed, the rest of it is text too.
     template <class F>
     Status try_flush(F &&callable) noexcept(detail::throws_nothing<F>)
     {
@@ -1092,7 +1094,7 @@ public:
         });
     }
 
-    /// Closes the thinking that is open: releases what is held back as text, and ends the span with Cause::forced. Nothing
+    /// Closes the thinking that is open: releases the held bytes as text, and ends the span with Cause::forced. Nothing
     /// happens if the innermost span is not thinking. A closer that comes next, with only blanks before it, is removed. For
     /// a host that ends thinking which has become too long. After Status::stopped call it again.
     template <class F>
@@ -1113,7 +1115,7 @@ public:
     template <class Tokens>
     [[nodiscard]] EventRange<false> try_token_events(std::string_view chunk, const Tokens &tokens) &noexcept;
 
-    /// Resets the scanner: drops what is held back, and every error except Status::panic.
+    /// Resets the scanner: drops the held bytes, and every error except Status::panic.
     Status try_reset() noexcept { return static_cast<Status>(aside_scanner_reset(handle())); }
 
     /// Takes the oldest thought that has ended, from a scanner with ScannerOptions::collect. Status::none if there is none;
@@ -1145,8 +1147,8 @@ public:
         return status;
     }
 
-    /// Returns in `counts` what a channel has had since the stream began; after finish(), of the stream that it ended, until
-    /// another begins. What is held back counts when it is reported. `counts` is written with Status::ok only;
+    /// Returns in `counts` the counts of a channel since the stream began; after finish(), of the stream that it ended, until
+    /// another begins. Held bytes count when they are reported. `counts` is written with Status::ok only;
     /// Status::range: no such channel. After finish(), thinking without content or tool text is an answer that was thinking
     /// to its end: the model broke off, or the stream was started in the thinking although that was off.
     Status try_counts(Channel channel, Counts &counts) const noexcept
@@ -1168,7 +1170,7 @@ public:
     /// try_clone() that throws.
     Scanner clone() const { return detail::check(try_clone()); }
 
-    /// try_start_from_prompt() that throws, and returns what is open at byte 0.
+    /// try_start_from_prompt() that throws, and returns the span that is open at byte 0.
     Start start_from_prompt(std::string_view tail)
     {
         Start start{};
@@ -1293,8 +1295,8 @@ private:
     std::size_t joined_size_ = 0;
 };
 
-/// The events of one chunk, of a finish, a flush or a forced close: an input range. Each step pulls one event; begin() pulls the
-/// first, or, after a loop that was left early, the next one.
+/// The events of one chunk, of a finish, a flush or a forced close: an input range. Each step pulls one event; begin() pulls
+/// the first, or, after a loop that was left early, the next one.
 template <bool throws>
 class EventRange {
 public:
@@ -1343,7 +1345,7 @@ public:
     /// Returns Status::more before the end, Status::ok there; or why it failed.
     Status status() const noexcept { return status_; }
 
-    /// Returns what of the chunk has not been fed. Empty at the end.
+    /// Returns the part of the chunk that has not been fed. Empty at the end.
     std::string_view rest() const noexcept { return rest_; }
 
 private:
@@ -1397,7 +1399,7 @@ private:
         case Work::flush: return aside_scanner_flush_into(scanner, array);
         case Work::force_close: return aside_scanner_force_close_into(scanner, array);
         case Work::feed_tokens:
-            // What is left of a token is fed alone: the tokens belong to the caller, and are not changed.
+            // The rest of a token is fed alone: the tokens belong to the caller, and are not changed.
             if (begun_.len > 0)
                 return aside_scanner_feed_tokens_into(scanner, rest_.data(), begun_.len, &begun_, 1, array);
             return aside_scanner_feed_tokens_into(scanner, rest_.data(), rest_.size(), tokens_, token_count_, array);
@@ -1406,7 +1408,7 @@ private:
         return aside_scanner_feed_into(scanner, rest_.data(), rest_.size(), array);
     }
 
-    /// Skips the tokens of `len` bytes; what is left of the last one is begun_.
+    /// Skips the tokens of `len` bytes; the rest of the last one is begun_.
     void pass_tokens(std::size_t len) noexcept
     {
         if (begun_.len > 0) {
@@ -1424,7 +1426,7 @@ private:
         }
     }
 
-    /// Returns the event's bytes, in the chunk, in what was held, or, if it spans both, in the scanner's buffer for that.
+    /// Returns the event's bytes, in the chunk, in the held bytes, or, if it spans both, in the scanner's buffer for that.
     const char *find(const aside_event &raw, const aside_event_array &array, const char *chunk) noexcept
     {
         if (detail::is_apart(raw))
@@ -1491,28 +1493,29 @@ EventRange<true> Scanner::token_events(std::string_view chunk, const Tokens &tok
 
 /// How a call writer differs from the default.
 struct CallWriterOptions {
-    /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`, or with
-    /// `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas say of
-    /// which type each argument is. `[]`: no call is emitted. Nothing: every call is emitted.
+    /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`, or
+    /// with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas have
+    /// the types of the arguments. `[]`: no call is emitted. Nothing: every call is emitted.
     std::optional<std::string_view> tools{};
     /// Begins the ids of calls that the model gave none; CallDelta::index follows.
     std::string_view id_prefix = "call_";
-    /// The most bytes of a call that are held because they cannot leave yet. 0: 1 MiB.
+    /// The most bytes of a call that are held because they cannot be sent yet. 0: 1 MiB.
     std::uint64_t max_held = 0;
-    /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0: 4 MiB.
+    /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0:
+    /// 4 MiB.
     std::uint64_t max_tools = 0;
     /// The part of a call that is sent before the call is whole. At most `max_held` bytes are held for it.
     NotWhole not_whole = NotWhole::tell;
-    /// How a call of a tool that is not in `tools` is treated. `text` and `drop` are the same for a writer, which has no text: the
-    /// call has no delta.
+    /// How a call of a tool that is not in `tools` is treated. `text` and `drop` are the same for a writer, which has no
+    /// text: the call has no delta.
     UnknownTool unknown_tool = UnknownTool::text;
     /// Whether the end of a text that has ended by itself (Cause::ended) may end a call.
     ImpliedEnd implied_end = ImpliedEnd::on;
     /// The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
     std::uint64_t max_calls = 0;
-    /// Mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash that begins
-    /// no escape becomes one that is escaped. Where the schema asks for an array or an object and not for a string, a string that holds
-    /// one as JSON is decoded, and a Python literal between markers becomes JSON.
+    /// Mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
+    /// that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for
+    /// a string, a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON.
     bool repair_arguments = false;
 };
 
@@ -1688,61 +1691,64 @@ struct RewriterOptions {
     std::uint64_t max_held = 0;
     Formats formats = Formats::all; ///< answers of other formats pass unchanged
     ResponsesAs responses_as = ResponsesAs::reasoning_text;
-    /// Mend in a stream of events what makes clients fail or lose text: empty `data:` lines, comments inside an event, an
-    /// object over several lines, chunks without `choices`, and more.
+    /// Mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments inside an event,
+    /// an object over several lines, chunks without `choices`, and more.
     bool repair = false;
-    /// Send the thinking once more as content if an answer ends by itself and has neither content nor a call.
+    /// Send the thinking again as content if an answer ends by itself and has neither content nor a call.
     bool promote_empty = false;
-    /// Write one chunk for each that came, the thinking before the content, for clients that count them. Of chat completions,
-    /// completions and Ollama's lines.
+    /// Write one chunk for each that came, the thinking before the content, for clients that count them. For chat
+    /// completions, completions and Ollama's lines.
     bool merge = false;
     /// The most bytes of `tools` that are read, those of use_tools() too; a longer list is an error. 0: 4 MiB.
     std::uint64_t max_tools = 0;
-    /// Leave thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the thinking in which the
-    /// dialect guessed it to start, and nothing has shown that it is one, a stream gets it once more as content, and a body as
-    /// content alone.
+    /// Leave guessed thinking unchanged. Without it, if an answer ends by itself in the thinking in
+    /// which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it again as content,
+    /// and a body as content alone.
     bool keep_guessed = false;
-    /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls only.
+    /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
+    /// only.
     NotWhole not_whole = NotWhole::tell;
     /// With `calls`, how a call of a tool that is not in `tools` is treated.
     UnknownTool unknown_tool = UnknownTool::text;
     /// With `calls`, whether the end of a text that has ended by itself may end a call.
     ImpliedEnd implied_end = ImpliedEnd::on;
-    /// With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later ones
-    /// stay text. 0: 1,024, and never more.
+    /// With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`;
+    /// later ones stay text. 0: 1,024, and never more.
     std::uint64_t max_calls = 0;
     /// With `calls`, mend arguments as CallWriterOptions::repair_arguments does.
     bool repair_arguments = false;
-    /// With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of this
-    /// tool, as a grammar for a named tool (`tool_choice`) makes a model write them. For a list of calls there is Start::calls.
+    /// With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of
+    /// this tool, as a grammar for a named tool (`tool_choice`) makes a model write them. For a list of calls there is
+    /// Start::calls.
     std::optional<std::string_view> start_call{};
     Shapes normalise = Shapes::none;    ///< the shapes of servers' answers of which one is made: Shapes::all, or some
     Thinking thinking = Thinking::keep; ///< whether the thinking is sent; for a request there is request_thinking()
-    /// Label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid of them.
+    /// Label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid
+    /// of them.
     bool label = false;
 };
 
-/// What a rewriter has counted since it was made or last reset.
+/// The counts of a rewriter since it was made or last reset.
 struct Stats {
     std::uint64_t events = 0;          ///< that have data, lines of JSON, and bodies that were read whole
-    std::uint64_t changed = 0;         ///< of them, those that went out changed, or with chunks before them
+    std::uint64_t changed = 0;         ///< of them, those that were sent changed, or with chunks before them
     std::uint64_t added = 0;           ///< chunks and events in addition to those that came
     std::uint64_t repaired = 0;        ///< faults that RewriterOptions::repair has mended
     std::uint64_t too_long = 0;        ///< events and bodies longer than RewriterOptions::max_event, which passed unread
     std::uint64_t unread = 0;          ///< JSON objects of no format that is read, nor an error
     std::uint64_t unpromoted = 0;      ///< answers whose thinking was too long for RewriterOptions::promote_empty
     std::uint64_t truncated = 0;       ///< events that repeat a whole text and lack some of it, which was too long
-    std::uint64_t thinking_bytes = 0;  ///< of text that was sent as thinking, but for what a server splits itself
+    std::uint64_t thinking_bytes = 0;  ///< of text that was sent as thinking, except for what a server splits itself
     std::uint64_t content_bytes = 0;   ///< of text that was sent as content
     std::uint64_t held = 0;            ///< bytes of text and of an unfinished event that a finish would send now
     std::uint64_t split_by_server = 0; ///< texts whose thinking the server splits itself
-    /// The stream passes unread because its first bytes are not text: it is compressed, or in another encoding than UTF-8. Ask
-    /// the server for `Accept-Encoding: identity`, or decode the body first.
+    /// The stream passes unread because its first bytes are not text: it is compressed, or in another encoding than UTF-8.
+    /// Ask the server for `Accept-Encoding: identity`, or decode the body first.
     bool encoded = false;
 };
 
-/// Rewrites the bytes of an answer, an event stream, lines of JSON or a JSON body: the thinking moves from the content to where
-/// the format has it, and everything else is unchanged. One thread at a time; rewriters share nothing that changes.
+/// Rewrites the bytes of an answer, an event stream, lines of JSON or a JSON body: the thinking moves from the content to
+/// where the format has it, and everything else is unchanged. One thread at a time; rewriters share nothing that changes.
 ///
 ///     aside::Rewriter rewriter(aside::Dialect::find("qwen3"));
 ///     while (const std::size_t len = receive(buffer, sizeof buffer))
@@ -1792,7 +1798,7 @@ public:
     }
 
     /// Reads the next stream by another dialect, and sets where it starts, before its first byte; Start::dialect: as that
-    /// dialect says. For what Dialect::find_for_template() finds. finish() and reset() restore the rewriter's own dialect.
+    /// dialect says. For results of Dialect::find_for_template(). finish() and reset() restore the rewriter's own dialect.
     /// The dialect may be destroyed after the call. Status::order if the stream has begun, Status::option for a start that
     /// the dialect does not have.
     Status try_use_dialect(const Dialect &dialect, Start start = Start::dialect) noexcept
@@ -1801,8 +1807,8 @@ public:
             aside_rewriter_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
     }
 
-    /// Sets where the next stream starts, before its first byte, by the rewriter's own dialect: what is open at the first byte
-    /// of each choice's text.
+    /// Sets where the next stream starts, before its first byte, by the rewriter's own dialect: the span that is open at the
+    /// first byte of each choice's text.
     Status try_use_dialect(std::nullptr_t, Start start) noexcept
     {
         return static_cast<Status>(aside_rewriter_use_dialect(handle(), nullptr, static_cast<std::uint32_t>(start)));
@@ -1818,8 +1824,8 @@ public:
     }
 
     /// Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that ends
-    /// in `tail`, read as by Scanner::try_start_from_prompt(). `*start` becomes what is open there. finish() and reset()
-    /// restore the rewriter's own start. Status::order if the stream has begun.
+    /// in `tail`, read as by Scanner::try_start_from_prompt(). `*start` becomes the span that is open there. finish() and
+    /// reset() restore the rewriter's own start. Status::order if the stream has begun.
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
@@ -1842,7 +1848,7 @@ public:
         return status;
     }
 
-    /// Ends the stream: `out` becomes what was held back. The rewriter is then reset.
+    /// Ends the stream: `out` becomes the bytes that were held back. The rewriter is then reset.
     Status try_finish(std::string_view &out) noexcept
     {
         aside_bytes made{};
@@ -1852,7 +1858,7 @@ public:
         return status;
     }
 
-    /// Resets the rewriter: drops what is held back, and every error except Status::panic.
+    /// Resets the rewriter: drops the held bytes, and every error except Status::panic.
     Status try_reset() noexcept { return static_cast<Status>(aside_rewriter_reset(handle())); }
 
 #if ASIDE_HAS_EXCEPTIONS
@@ -1871,7 +1877,7 @@ public:
     /// try_use_tools() that throws.
     void use_tools(std::optional<std::string_view> tools) { static_cast<void>(detail::check(try_use_tools(tools))); }
 
-    /// try_start_from_prompt() that throws, and returns what is open at the first byte.
+    /// try_start_from_prompt() that throws, and returns the span that is open at the first byte.
     Start start_from_prompt(std::string_view tail)
     {
         Start start = Start::dialect;
@@ -1899,8 +1905,8 @@ public:
     void reset() { static_cast<void>(detail::check(try_reset())); }
 #endif
 
-    /// Writes to `stats` what was counted since the start or the last reset, and what is held now. Fails with Status::null for
-    /// an empty rewriter.
+    /// Writes to `stats` the counts since the start or the last reset, and the number of bytes held now. Fails with
+    /// Status::null for an empty rewriter.
     Status try_stats(Stats &stats) const noexcept
     {
         aside_rewriter_stats raw{};
@@ -1937,7 +1943,7 @@ private:
     std::unique_ptr<aside_rewriter, Free> handle_;
 };
 
-/// What HTTP says of a request and its answer. Header values are as they came, and empty where there is none.
+/// The HTTP facts about a request and its answer. Header values are verbatim, and empty where there is none.
 struct Exchange {
     std::uint32_t status = 0;            ///< of the answer
     std::string_view path{};             ///< of the request, with or without a query; empty: any path fits
@@ -1964,7 +1970,7 @@ inline aside_exchange lend(const Exchange &exchange) noexcept
 
 } // namespace detail
 
-/// Returns what the body of an answer is, for RewriterOptions::body, or nothing if it is not for a rewriter of these formats:
+/// Returns the kind of an answer's body, for RewriterOptions::body, or nothing if it is not for a rewriter of these formats:
 /// its status is not 200, it is compressed, its media type is another, or its path is that of no such format. A host that
 /// rewrites an answer removes the headers `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`. Any thread
 /// may call this; it allocates nothing.
@@ -1980,7 +1986,7 @@ inline std::optional<Body> wants(const Exchange &exchange) noexcept
     return static_cast<Body>(body);
 }
 
-/// Returns what a host does with a request, by its method and path, or nothing if its answer is not for a rewriter of these
+/// Returns how a host should treat a request, by its method and path, or nothing if its answer is not for a rewriter of these
 /// formats: it is not a `POST`, or its path is another. Any thread may call this; it allocates nothing.
 inline std::optional<Hint> request_hint(const Exchange &exchange) noexcept
 {
@@ -1994,8 +2000,8 @@ inline std::optional<Hint> request_hint(const Exchange &exchange) noexcept
 /// Finds the model that a request asks for in all of its body that has come so far, of which a host keeps 64 KiB at most.
 /// `room` gets the name, and `model` is a view of it.
 ///
-/// Returns Status::ok; Status::more while it cannot be told; Status::none if there is none, if it is not a string, or if it does
-/// not fit. `model` is written with Status::ok only. Any thread may call this; it allocates nothing.
+/// Returns Status::ok; Status::more while the model is not known yet; Status::none if there is none, if it is not a string,
+/// or if it does not fit. `model` is written with Status::ok only. Any thread may call this; it allocates nothing.
 template <std::size_t size>
 Status request_model(std::string_view body, char (&room)[size], std::string_view &model) noexcept
 {
@@ -2006,12 +2012,13 @@ Status request_model(std::string_view body, char (&room)[size], std::string_view
     return status;
 }
 
-/// Returns whether a request wants the thinking in its answer, for RewriterOptions::thinking. Of the exchange, only the path is read;
-/// `body` is the whole body of the request. Any thread may call this; it allocates nothing. A library with another version of
-/// aside_unstable.h keeps the thinking: this may change in any version.
+/// Returns whether a request wants the thinking in its answer, for RewriterOptions::thinking. Only the path of the exchange
+/// is read; `body` is the whole body of the request. Any thread may call this; it allocates nothing. A library with another
+/// version of aside_unstable.h keeps the thinking: this may change in any version.
 ///
-/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is one
-/// of Messages without `thinking`, or with one that is `disabled`. Any other, and a body that is not a JSON object, wants it.
+/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if
+/// it is a Messages request without `thinking`, or with `thinking` that is `disabled`. Any other, and a body that is not a
+/// JSON object, wants it.
 inline Thinking request_thinking(const Exchange &exchange, std::string_view body) noexcept
 {
     const aside_exchange raw = detail::lend(exchange);
@@ -2037,8 +2044,8 @@ static_assert(sizeof(JoinCall) == sizeof(aside_join_call));
 
 /// How a text is joined.
 struct JoinOptions {
-    /// What is open where the text begins, to be given to the scanner that splits it. Start::thinking: no opener is
-    /// written. Start::narration and Start::tool are refused.
+    /// The span that is open where the text begins; give the same to the scanner that splits it. Start::thinking: no opener
+    /// is written. Start::narration and Start::tool are refused.
     Start start = Start::dialect;
     Markers markers = Markers::refuse;
     /// The tool calls after the content. A Scanner with ScannerOptions::calls reads them back as they are. Calls are never
@@ -2090,8 +2097,8 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends. Empty, as
-/// `if (text)` tells, if that fails.
+/// Returns the content of a whole text, which is meant for the reader, with ASCII white space trimmed at both ends. The
+/// result is empty, and `if (text)` false, if that fails.
 inline Text try_strip(const Dialect &dialect, std::string_view text) noexcept
 {
     std::size_t size = 0;
@@ -2099,10 +2106,10 @@ inline Text try_strip(const Dialect &dialect, std::string_view text) noexcept
     return {bytes, size};
 }
 
-/// Joins thinking, content and the tool calls after them into one text, as a model of the dialect writes them: the text splits
-/// back into the same bytes. Without thinking no block for it is written, unless the text starts inside one. Empty if that
-/// fails (Status::join, and the message names the part and the byte, the call and what of it cannot be written, or what the
-/// dialect lacks; Status::option for a text of a call that is not UTF-8).
+/// Joins thinking, content and the tool calls after them into one text, as a model of the dialect writes them: the text
+/// splits back into the same bytes. Without thinking no block for it is written, unless the text starts inside one. Empty if
+/// that fails (Status::join, and the message names the part and the byte, the call and its part that cannot be written, or
+/// the form that the dialect lacks; Status::option for a text of a call that is not UTF-8).
 inline Text try_join(const Dialect &dialect, std::string_view thinking, std::string_view content,
                      const JoinOptions &options = {}) noexcept
 {
@@ -2156,8 +2163,8 @@ inline std::string escape(const Dialect &dialect, std::string_view text)
 // Requests: the thinking of earlier turns, where the server reads it
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// The options of a rewrite. Set the format; or have a server's options filled in by try_history_server(). Unstable, as all of
-/// this part: a library with another version of aside_unstable.h fails with Status::unknown.
+/// The options of a rewrite. Set the format; or have a server's options filled in by try_history_server(). Unstable, as all
+/// of this part: a library with another version of aside_unstable.h fails with Status::unknown.
 struct HistoryOptions {
     /// The format of the request: Formats::chat, Formats::responses or Formats::messages.
     Formats format = Formats::chat;
@@ -2168,8 +2175,8 @@ struct HistoryOptions {
     HistoryMade made = HistoryMade::keep;
     /// The most bytes of a body that is read: a longer one comes back as it is. 0: 32 MiB.
     std::uint64_t max_body = 0;
-    /// With HistoryName::text, the handle() of the dialect whose markers are written. The dialect must stay until the request is
-    /// rewritten.
+    /// With HistoryName::text, the handle() of the dialect whose markers are written. The dialect must stay until the request
+    /// is rewritten.
     const aside_dialect *dialect = nullptr;
 };
 
@@ -2222,7 +2229,7 @@ inline Status history_format(std::string_view path, Formats &format) noexcept
     return status;
 }
 
-/// Fills options with what a built-in server reads in requests of a format. Returns Status::ok; Status::none if they need no
+/// Fills options for a built-in server and requests of a format. Returns Status::ok; Status::none if they need no
 /// change; Status::unknown, and the message names the known servers; Status::option for another format.
 inline Status try_history_server(std::string_view name, Formats format, HistoryOptions &options) noexcept
 {
@@ -2233,8 +2240,8 @@ inline Status try_history_server(std::string_view name, Formats format, HistoryO
     return detail::take_history(aside_history_server_find(name.data(), name.size(), number, &raw), raw, options);
 }
 
-/// Does the same with the text of a server file (TOML, UTF-8). Status::dialect if it has an error, and the message names line and
-/// key.
+/// Does the same with the text of a server file (TOML, UTF-8). Status::dialect if it has an error, and the message names line
+/// and key.
 inline Status try_history_server_load(std::string_view toml, Formats format, HistoryOptions &options) noexcept
 {
     if (aside_unstable_version() != 1)
@@ -2254,9 +2261,9 @@ inline std::vector<std::string_view> history_servers()
     return names;
 }
 
-/// Rewrites the history of a request: all of its body, with the thinking of earlier turns where the server reads it. All that the
-/// options do not name stays as it came, byte for byte; a body that is not read comes back as it is, and the report says why.
-/// Write `Content-Length` again, and any digest or signature of the body. Empty if that fails.
+/// Rewrites the history of a request: all of its body, with the thinking of earlier turns where the server reads it. All that
+/// the options do not name stays unchanged, byte for byte; a body that is not read comes back as it is, and the report says
+/// why. Write `Content-Length` again, and any digest or signature of the body. Empty if that fails.
 inline Text try_rewrite_history(std::string_view body, const HistoryOptions &options,
                                 HistoryReport *report = nullptr) noexcept
 {

@@ -1,8 +1,9 @@
 // aside_compress.hpp - makes tool results shorter before a model reads them: the C interface for C++17 and later
 //
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Header-only, next to aside.hpp, over aside_compress.h and aside_unstable.h, which say more about each call. Needs exceptions.
-// What is marked as unstable may change in any version: has_unstable() says whether the library that runs still has it.
+// Header-only, next to aside.hpp, over aside_compress.h and aside_unstable.h, which say more about each call. Needs
+// exceptions. Anything marked as unstable may change in any version: has_unstable() returns whether the loaded library still
+// has it.
 //
 // A whole program. It prints a banner, the first of the equal lines, and how many came after it:
 //
@@ -21,9 +22,9 @@
 //         std::cout << result.text(0, output);
 //     }
 //
-// Ownership. Registry, Compressor, Compressed and ToolStream own what they hold, can be moved and not copied, and free it
-// when they are destroyed. A stream goes on without its compressor. Views of a Compressed are valid as long as that is; the
-// output of a stream, until its next call.
+// Ownership. Registry, Compressor, Compressed and ToolStream own their contents, can be moved and not copied, and free it
+// when they are destroyed. A stream remains usable without its compressor. Views of a Compressed are valid as long as that
+// is; the output of a stream, until its next call.
 //
 // Errors. Functions that fail throw Error. A filter or cache that fails does not fail the call: it is skipped in that call,
 // and the report says so. If the library runs out of memory, the process ends.
@@ -53,20 +54,20 @@ namespace aside {
 
 // Generated from src/ffi by tests/header: do not edit.
 
-/// What became of a stretch.
+/// The change of a stretch.
 enum class Change : std::uint32_t {
     /// It is in the result, byte for byte.
     kept = ASIDE_CHANGE_KEPT,
-    /// Other bytes stand for it.
+    /// Other bytes replace it.
     replaced = ASIDE_CHANGE_REPLACED,
-    /// It is not in the result; a marker line may stand for it.
+    /// It is not in the result; a marker line may replace it.
     left_out = ASIDE_CHANGE_LEFT_OUT,
 };
 
 // End of what is generated.
 
-/// Returns whether the library that runs has what is marked as unstable, as this header declares it. Otherwise call none of it;
-/// reports then have no `failed` and no `parts`.
+/// Returns whether the loaded library has the functions that are marked as unstable, as this header declares them. Otherwise
+/// call none of it; reports then have no `failed` and no `parts`.
 inline bool has_unstable() noexcept { return aside_unstable_version() == 1; }
 
 /// Returns the length in bytes below which a text is never changed. Unstable.
@@ -132,7 +133,7 @@ inline std::int32_t answer(aside_reply *reply, std::string_view text)
     return aside_reply_write(reply, text.data(), text.size()) == ASIDE_OK ? 1 : -1;
 }
 
-/// Runs a callable. What it throws is the reason of its failure; that is not copied to a string, which could throw again.
+/// Runs a callable. Its exception is the reason of its failure; that is not copied to a string, which could throw again.
 template <class F>
 std::int32_t run(aside_reply *reply, F callable) noexcept
 {
@@ -222,7 +223,8 @@ public:
             throw Error(last_status(), last_error());
     }
 
-    /// Adds a filter from the text of a filter file (TOML). Status::filter if it has an error; the message names line and key.
+    /// Adds a filter from the text of a filter file (TOML). Status::filter if it has an error; the message names line and
+    /// key.
     void add_toml(std::string_view toml)
     {
         detail::check_status(aside_registry_add_toml(handle_.get(), toml.data(), toml.size()));
@@ -295,7 +297,7 @@ struct Stretch {
     std::string_view filter; ///< that changed it; empty if it was kept
 };
 
-/// What became of a text part that filters changed. Unstable.
+/// The report on a text part that filters changed. Unstable.
 struct PartReport {
     std::size_t part;   ///< its index in the result that came in
     std::uint64_t len;  ///< bytes of the original
@@ -308,7 +310,7 @@ struct Failed {
     std::string_view id, reason;
 };
 
-/// What one call did. Its views are memory of the Compressed.
+/// The report on one call. Its views are memory of the Compressed.
 struct Report {
     std::uint64_t before, after;             ///< length of the text parts in bytes, banners included
     std::uint64_t before_units, after_units; ///< the same in UTF-16 code units, as a banner has them
@@ -320,7 +322,7 @@ struct Report {
     bool unexplained;              ///< the command failed, and what is left says only that it passed
 };
 
-/// What came out of a call, and its report. Empty until one is moved into it.
+/// The result of a call, and its report. Empty until one is moved into it.
 class Compressed {
 public:
     Compressed() noexcept = default;
@@ -357,9 +359,8 @@ public:
         return report;
     }
 
-    /// Returns `len` bytes at `start` of a part's original, to show what was left out: a view of `original`, which is that
-    /// part as it came in. Another text, and a part that no filter changed, is Status::original.
-    /// Unstable.
+    /// Returns `len` bytes at `start` of a part's original, to show omitted text: a view of `original`, which is that part
+    /// unchanged. Another text, and a part that no filter changed, is Status::original. Unstable.
     std::string_view slice(std::size_t part, std::string_view original, std::uint64_t start, std::uint64_t len) const
     {
         aside_bytes slice{};
@@ -420,16 +421,16 @@ struct CompressorOptions {
     std::uint64_t budget = 0;
     /// The banner's last sentence: how a user of this host switches compression off. Empty: a general one.
     std::string_view switch_off = {};
-    /// The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a ToolStream with
-    /// that much memory, and the report has no stretches of it. 0: a text of any length is worked on as a whole, which takes some
-    /// times as much memory as it has bytes.
+    /// The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a ToolStream
+    /// with that much memory, and the report has no stretches of it. 0: a text of any length is worked on as a whole, which
+    /// takes some times as much memory as it has bytes.
     std::uint64_t memory = 0;
 };
 
 /// Makes tool results shorter.
 class Compressor {
 public:
-    /// Makes a compressor with what is in the registry now; the registry may be used for others.
+    /// Makes a compressor with the current contents of the registry; the registry may be used for others.
     explicit Compressor(const Registry &registry = Registry(), const CompressorOptions &options = {})
     {
         aside_compressor_options raw{};
@@ -474,7 +475,7 @@ public:
             throw Error(last_status(), last_error());
     }
 
-    /// Feeds the next bytes of the output, cut anywhere; returns what is decided, often nothing.
+    /// Feeds the next bytes of the output, cut anywhere; returns the decided text, often none.
     std::string_view feed(std::string_view chunk)
     {
         aside_bytes out{};
@@ -482,8 +483,8 @@ public:
         return detail::view(out);
     }
 
-    /// Sets the exit code of the command, which is known when the command has ended: after the last byte, before `finish`. Until
-    /// then, a command without one counts as failed. Status::order after `finish`.
+    /// Sets the exit code of the command, which is known when the command has ended: after the last byte, before `finish`.
+    /// Until then, a command without one counts as failed. Status::order after `finish`.
     void set_exit_code(std::int64_t code) { detail::check_status(aside_tool_stream_set_exit_code(handle_.get(), code)); }
 
     /// Ends the output; returns the rest, and in `compressed` the report, without parts. The stream takes no more
@@ -513,7 +514,8 @@ struct Command {
 };
 
 /// Returns the commands of a line, parsed as a shell would; for a shell with `-c` those that it runs. There are none if the
-/// line is better left alone: with `case`, or with shells in shells more than eight deep. Status::option if it is not UTF-8. Unstable.
+/// line is better left alone: with `case`, or with shells in shells more than eight deep. Status::option if it is not UTF-8.
+/// Unstable.
 inline std::vector<Command> commands(std::string_view line)
 {
     const std::unique_ptr<aside_command_line, void (*)(aside_command_line *)> parsed(
@@ -536,7 +538,7 @@ inline std::vector<Command> commands(std::string_view line)
     return all;
 }
 
-/// Returns whether a text is of a machine format, such as JSON, and so passes unchanged. Unstable.
+/// Returns whether a text is in a machine format, such as JSON, and so passes unchanged. Unstable.
 inline bool is_protected(std::string_view text) noexcept { return aside_is_protected(text.data(), text.size()) == 1; }
 
 /// Returns the first line of a compressed text, without a line end: by which filters, from how many UTF-16 code units to how

@@ -1,10 +1,11 @@
-// Package asidehttp splits the answers of a model's server on their way to clients: thinking and tool calls leave in fields of their
-// own, in the formats of OpenAI, Anthropic and Ollama, while they arrive. [Transport] is a client's http.RoundTripper, and
-// [NewHandler] a reverse proxy.
+// Package asidehttp splits the answers of a model's server on their way to clients: thinking and tool calls are sent in
+// separate fields, in the formats of OpenAI, Anthropic and Ollama, as they arrive. [Transport] is a client's http.RoundTripper,
+// and [NewHandler] a reverse proxy.
 package asidehttp
 
 import (
 	"compress/gzip"
+	"encoding/json"
 	"io"
 	"log"
 	"net/http"
@@ -21,15 +22,15 @@ type Options struct {
 	Dialect *aside.Dialect
 	// On and Off are where an answer starts whose request turns the thinking on or off. For others, the dialect decides.
 	On, Off aside.Start
-	// Rewriter has the other options. Body, Tools and Start are those of each answer: a call in the text becomes one of the format's
-	// only if the request has its tool, since a prompt can make a model write any call.
+	// Rewriter has the other options. Body, Tools and Start are those of each answer: a call in the text becomes one of the
+	// format's only if the request has its tool, since a prompt can make a model write any call.
 	Rewriter aside.RewriterOptions
-	// History puts the thinking of earlier turns in a request where the server reads it. nil: requests stay as they are.
+	// History puts the thinking of earlier turns in a request where the server reads it. nil: requests stay unchanged.
 	History History
 }
 
-// Transport is an http.RoundTripper whose answers are split. What is not an answer of the formats passes unchanged. Any number of
-// goroutines may use one.
+// Transport is an http.RoundTripper whose answers are split. Anything other than an answer of the formats passes unchanged. Any
+// number of goroutines may use one.
 type Transport struct {
 	// Base makes the requests. nil: http.DefaultTransport, without its compression.
 	Base http.RoundTripper
@@ -43,9 +44,9 @@ var plain = func() http.RoundTripper {
 	return transport
 }()
 
-// RoundTrip sends a request, and returns its answer, which is split while it is read. It closes the request's body, and leaves the
-// request itself as it is. If the answer is compressed with gzip although that was not asked for, it is unpacked; in another
-// encoding it passes.
+// RoundTrip sends a request, and returns its answer, which is split while it is read. It closes the request's body, and leaves
+// the request itself as it is. If the answer is compressed with gzip although that was not asked for, it is unpacked; in
+// another encoding it passes.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	base := t.Base
 	if base == nil {
@@ -79,8 +80,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// split wraps the body of an answer in a rewriter, if the answer is of the formats. Others, such as errors of the server, stay
-// as they are.
+// split wraps the body of an answer in a rewriter, if the answer has one of the formats. Others, such as errors of the server,
+// stay unchanged.
 func (t *Transport) split(r *http.Response, seen *request) error {
 	options := t.Rewriter
 	exchange := aside.Exchange{
@@ -139,7 +140,8 @@ func (u *unpacked) Read(p []byte) (n int, err error) {
 	return u.reader.Read(p)
 }
 
-// NewHandler returns a handler that passes everything to a server, and splits the answers of the formats. The transport may be nil.
+// NewHandler returns a handler that passes everything to a server, and splits the answers of the formats. The transport may be
+// nil.
 func NewHandler(target *url.URL, base http.RoundTripper, options Options) http.Handler {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -148,6 +150,7 @@ func NewHandler(target *url.URL, base http.RoundTripper, options Options) http.H
 		},
 		FlushInterval: -1, // each chunk at once
 		Transport:     &Transport{Base: base, Options: options},
+		ErrorHandler:  badGateway,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Without full duplex, the first byte of an answer closes the request's body. If the server answers before it has
@@ -163,6 +166,27 @@ func NewHandler(target *url.URL, base http.RoundTripper, options Options) http.H
 			r.Body.Close()
 		}
 	})
+}
+
+// badGateway answers in place of a server that cannot be reached or has broken off, in the shape of the errors of the API that was
+// asked, so that clients show the message.
+func badGateway(w http.ResponseWriter, r *http.Request, err error) {
+	log.Printf("%s %s: %v", r.Method, r.URL.Path, err)
+	asks := func(formats aside.Formats) bool {
+		_, ok := aside.RequestHint(aside.Exchange{Path: r.URL.EscapedPath(), Method: r.Method, Formats: formats})
+		return ok
+	}
+	const message = "the model's server cannot be reached, or has broken off before its answer"
+	var fault any = map[string]any{"error": map[string]any{"message": message, "type": "server_error", "param": nil, "code": nil}}
+	switch {
+	case asks(aside.FormatMessages):
+		fault = map[string]any{"type": "error", "error": map[string]string{"type": "api_error", "message": message}}
+	case asks(aside.FormatOllama):
+		fault = map[string]string{"error": message}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadGateway)
+	json.NewEncoder(w).Encode(fault)
 }
 
 // body is an answer that is split while it is read. One goroutine reads and then closes it, as with every body.
@@ -195,7 +219,7 @@ func (b *body) fill() {
 	b.err = err
 	b.out, err = b.rewriter.Feed(b.out, b.in[:n])
 	if err == nil && b.err != nil {
-		// Also if the server dies: the client must get what was held back.
+		// Also if the server dies: the client must get the held text.
 		b.out, err = b.rewriter.Finish(b.out)
 		b.complain()
 	}

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// all is what the gateway has without flags.
+// all is the gateway's default without flags.
 var all = aside.RewriterOptions{Calls: true, Formats: aside.FormatAll}
 
 // starts says where the answer to a request starts that turns the thinking on or off.
@@ -111,7 +111,7 @@ func said(t testing.TB, stream string) string {
 	return thinking.String() + "|" + content.String()
 }
 
-// The server waits until the client has what it sent before: nothing is delayed on the way.
+// The server waits until the client has the text that it sent before: nothing is delayed on the way.
 func TestEachPieceAtOnce(t *testing.T) {
 	seen := make(chan struct{})
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -430,7 +430,7 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// A client without a proxy has the same, by its transport, and its request stays as it was.
+// A client without a proxy has the same, by its transport, and its request stays unchanged.
 func TestTransport(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -580,6 +580,30 @@ func TestClientExpectsToContinue(t *testing.T) {
 	}
 	if body, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusBadGateway || !response.Close {
 		t.Errorf("%v %s %q", err, response.Status, body)
+	}
+}
+
+// A server that is not there has an answer all the same, in the shape of the API's errors.
+func TestServerIsNotThere(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	url := front(t, server.URL)
+	const message = `"the model's server cannot be reached, or has broken off before its answer"`
+	for path, wanted := range map[string]string{
+		"/v1/chat/completions": `{"error":{"code":null,"message":` + message + `,"param":null,"type":"server_error"}}`,
+		"/v1/messages":         `{"error":{"message":` + message + `,"type":"api_error"},"type":"error"}`,
+		"/api/chat":            `{"error":` + message + `}`,
+	} {
+		response, err := curl.Post(url+path, "application/json", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || response.StatusCode != http.StatusBadGateway || response.Header.Get("Content-Type") != "application/json" ||
+			strings.TrimSpace(string(body)) != wanted {
+			t.Errorf("%s: %v %s %s", path, err, response.Status, body)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // mostHeld is the largest number of bytes of a request that are held to rewrite its history. A longer one passes as it comes.
 const mostHeld = 32 << 20
 
-// History says what the server reads in the history of a request, by the request's format. Requests of other formats need no
+// History describes the history that the server reads in a request, by the request's format. Requests of other formats need no
 // change.
 type History map[aside.Formats]*aside.HistoryOptions
 

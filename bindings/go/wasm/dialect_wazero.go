@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// dialectState is the library's part of a dialect, with what it takes to find it again after a trap.
+// dialectState is the library's part of a dialect, with the data to find it again after a trap.
 type dialectState struct {
 	mu     sync.Mutex
 	by     by
@@ -13,7 +13,7 @@ type dialectState struct {
 	found
 }
 
-// found is a dialect of an instance, and what is known of it.
+// found is a dialect of an instance, and its properties.
 type found struct {
 	object
 	label  string

@@ -1,8 +1,8 @@
 // Package aside splits the output of a language model into thinking, content, narration and tool calls, while it streams.
 //
 // It is aside.example/bindings/go without cgo: the same names, which mean the same, over the library as WebAssembly, which is
-// embedded and run by wazero. A program needs no C compiler and no library, and is built for other systems as any Go program. It is
-// slower, by what the README says. Filters of tool results and the history of requests are in the other package alone.
+// embedded and run by wazero. A program needs no C compiler and no library, and is built for other systems as any Go program.
+// It is slower; the README has the figures. Filters of tool results and the history of requests are in the other package alone.
 //
 // The output is one stream of bytes. A [Scanner] takes it in chunks of any size and reports events: a span opens, text
 // arrives on a channel, a span closes. A [Dialect] names the bytes that are markers. There is one for each family of models;
@@ -17,8 +17,8 @@
 //
 // # Memory
 //
-// All objects share the memory of one instance of the program. Close frees an object; the garbage collector frees what was
-// forgotten. An [Event] borrows its bytes: they are valid until the yield function returns.
+// All objects share the memory of one instance of the program. Close frees an object; the garbage collector frees forgotten
+// ones. An [Event] borrows its bytes: they are valid until the yield function returns.
 //
 // # Goroutines
 //

@@ -1,4 +1,4 @@
-// The library as WebAssembly: how texts and numbers cross (bindings/js/wasm/src/host.rs is the other side), and what happens
+// The library as WebAssembly: the passing of texts and numbers (bindings/js/wasm/src/host.rs is the other side), and recovery
 // after a trap.
 
 package aside
@@ -114,8 +114,8 @@ func (e *engine) push(text string) error {
 	}
 }
 
-// run calls a function after its texts have become its arguments, and lets read take what it has written, which is only there
-// until read returns. read may be nil.
+// run calls a function after its texts have become its arguments, and lets read take its output, which is valid only until read
+// returns. read may be nil.
 func (e *engine) run(name string, numbers []uint64, texts []string, read func(*reader)) (int32, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -156,7 +156,7 @@ func (e *engine) put(function api.Function, p []byte, number, step uint64) (int3
 	return result, out, nil
 }
 
-// output returns a reader of what the last function has written.
+// output returns a reader of the last function's output.
 func (e *engine) output() reader {
 	at, _ := e.memory.Read(e.results, 7*4)
 	number := func(index int) uint32 { return binary.LittleEndian.Uint32(at[4*index:]) }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// After a trap, what was there fails, and dialects that were found before make new objects.
+// After a trap, existing objects fail, and dialects that were found before make new objects.
 func TestTrap(t *testing.T) {
 	dialect, err := Find("qwen3")
 	if err != nil {

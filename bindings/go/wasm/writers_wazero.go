@@ -26,7 +26,7 @@ func (w *writerState) open(d *Dialect, o *CallWriterOptions) error {
 	return err
 }
 
-// feed joins the deltas of one event: they are of the same call.
+// feed joins the deltas of one event: they belong to the same call.
 func (w *writerState) feed(event Event) (*CallDelta, error) {
 	bytes, tag := event.Text, event.Tag
 	if event.Repaired {

@@ -23,7 +23,7 @@ function least(call) {
 
 if (process.argv[2]) {
   Dialect.names();
-  // Another dialect has been used before: what is measured is the dialect's own part.
+  // Another dialect has been used before, so that only the dialect's own part is measured.
   Dialect.find("inline-think");
   const before = performance.now();
   Dialect.find(process.argv[2]);

@@ -1,5 +1,5 @@
-// Middleware for the AI SDK. The text of a model goes through a rewriter as an answer of chat completions, so that thinking and calls
-// are what every other client of aside sees.
+// Middleware for the AI SDK. The text of a model goes through a rewriter as an answer of chat completions, so that thinking and
+// calls are the same as for every other client of aside.
 
 import { Dialect, Rewriter, UnknownDialectError } from "libaside";
 
@@ -90,7 +90,7 @@ function splitParts(rewriterFor) {
         block = null;
         controller.enqueue({ ...part, finishReason: reason(part.finishReason, found) });
       } else {
-        // Raw chunks, and a provider's notices between two pieces of text, end no text.
+        // Raw chunks, and a provider's notices between two pieces of text, do not end a text.
         if (block?.hasEnded || part.type.startsWith("tool-") || part.type.startsWith("reasoning-")) {
           block?.end(controller, null);
           block = null;

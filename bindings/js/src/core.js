@@ -1,4 +1,5 @@
-// A wasm file and its instance: how texts and numbers cross (wasm/src/host.rs is the other side), and what happens after a trap.
+// A wasm file and its instance: the passing of texts and numbers (wasm/src/host.rs is the other side), and recovery after a
+// trap.
 
 import { DefectError, failure } from "./errors.js";
 
@@ -17,7 +18,7 @@ export class WasmFile {
   #module = null;
   #core = null;
 
-  // Loads the file, or what it is given: a module, its bytes, or a Response with them. Calls after the first do nothing.
+  // Loads the file, or its argument: a module, its bytes, or a Response with them. Calls after the first do nothing.
   async init(source) {
     if (this.#module) return;
     if (source === undefined && this.loadNow) {
@@ -163,7 +164,7 @@ export class Core {
     }
   }
 
-  // Returns a reader of what the last function has written.
+  // Returns a reader of the last function's output.
   read() {
     this.#reader.begin(this);
     return this.#reader;

@@ -1,4 +1,4 @@
-// Dialects: how families of models mark what they write.
+// Dialects: the markers of families of models.
 
 import { Handle } from "./handle.js";
 import { file } from "./file.js";

@@ -1,4 +1,4 @@
-// Errors. Each carries what a program may want to act on.
+// Errors. Each has the data that a program may want to act on.
 
 // A request to libaside that cannot be fulfilled; the message says why.
 export class AsideError extends Error {

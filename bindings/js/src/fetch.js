@@ -42,7 +42,7 @@ function pathOf(url) {
   return new URL(url, "http://localhost").pathname;
 }
 
-// The body of a request, if it is at hand.
+// The body of a request, if it is available.
 function requestOf(body) {
   return typeof body === "string" || body instanceof Uint8Array || body instanceof ArrayBuffer ? body : null;
 }

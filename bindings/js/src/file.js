@@ -4,5 +4,5 @@ import { WasmFile } from "./core.js";
 
 export const file = new WasmFile();
 
-// Loads the wasm file: needed in browsers, before all else. In Node, Deno, Bun and workers it loads itself.
+// Loads the wasm file: needed in browsers, before everything else. In Node, Deno, Bun and workers it loads itself.
 export const init = (source) => file.init(source);

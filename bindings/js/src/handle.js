@@ -18,7 +18,7 @@ export class Handle {
     registry.register(this, { core, number, free }, this);
   }
 
-  // Frees the object at once. May be called again; all else is then an error.
+  // Frees the object at once. May be called again; everything else is then an error.
   free() {
     if (this.#number < 0) return;
     registry.unregister(this);

@@ -154,7 +154,8 @@ export interface Attribute<T extends Text = string> {
   readonly value: T;
 }
 
-/** A report of the scanner. The `text` of all events of a stream, joined, is the stream. */
+/** A report of the scanner. The `text` of all events of a stream, joined, is the stream, but for the `call_name` of a call whose header
+ * has the name: it repeats the name, at the offset of the next event. */
 export class Event<T extends Text = string> {
   private constructor();
   readonly kind: Kind;
@@ -445,8 +446,8 @@ export function requestHint(exchange: Exchange): Hint | null;
 export function requestModel(body: string | ArrayBuffer | ArrayBufferView): string | null;
 /**
  * Returns whether a request wants the thinking in its answer, for the option `thinking` of a rewriter. It wants none if it has
- * `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is one of Messages without `thinking`, or
- * with one that is `disabled`.
+ * `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is a Messages request without `thinking`, or
+ * with `thinking` that is `disabled`.
  */
 export function requestThinking(request: { path?: string; body: string | ArrayBuffer | ArrayBufferView }): Thinking;
 

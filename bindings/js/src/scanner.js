@@ -43,7 +43,7 @@ function readEvent(reader, isString) {
   );
 }
 
-// The text of each channel, and what is known of calls.
+// The text of each channel, and the news about calls.
 export class Split {
   constructor(thinking, content, narration, tool, calls) {
     this.thinking = thinking;
@@ -76,7 +76,7 @@ function readDeltas(reader, deltas) {
 
 export class Scanner extends Handle {
   #dialect;
-  // Whether the stream is of strings; null before its first text.
+  // Whether the stream consists of strings; null before its first text.
   #isString = null;
   // The first half of a character, whose second half has not come.
   #half = "";
@@ -249,7 +249,7 @@ export class Scanner extends Handle {
     return core.read();
   }
 
-  // Returns what is fed of a text: half a character waits for its other half.
+  // Returns the part of a text that is fed: half a character waits for its other half.
   #take(text) {
     const isString = typeof textOf(text) === "string";
     if (this.#isString !== isString) {
@@ -321,7 +321,7 @@ export class Scanner extends Handle {
     }
     core.end(result);
     const isString = this.#isString !== false;
-    // All of the text, unless it has other characters than ASCII, is of one channel.
+    // All of the text belongs to one channel, unless it has characters other than ASCII.
     if (result > 0) {
       const none = isString ? "" : NO_BYTES;
       const own = isString ? text : text.slice();

@@ -15,7 +15,7 @@ export function splitStream(dialect, options) {
   );
 }
 
-// Tells the text of a stream apart: each part is its channel and its text.
+// Separates the text of a stream: each part is its channel and its text.
 export function scanStream(dialect, options) {
   const scanner = new Scanner(dialect, options);
   return transform(

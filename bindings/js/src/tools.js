@@ -7,7 +7,7 @@ export { AsideError, DefectError, DialectError } from "./errors.js";
 
 export const file = new WasmFile();
 
-// Loads the wasm file: needed in browsers, before all else.
+// Loads the wasm file: needed in browsers, before everything else.
 export const init = (source) => file.init(source);
 
 // The most bytes that a stream holds, by default: 1 MiB.
@@ -29,7 +29,7 @@ function readReport(reader) {
 // Returns whether a tool was called with a command line, and its input as a text.
 function inputOf(input) {
   if (typeof input === "string") return [1, input];
-  if (input === undefined) throw new TypeError("input is what the tool was called with: a command line, or a value that JSON can have");
+  if (input === undefined) throw new TypeError("input is the tool's input: a command line, or a value that JSON can have");
   return [0, JSON.stringify(input)];
 }
 
@@ -70,7 +70,7 @@ export class ToolStream extends Handle {
     const core = this.#core();
     const isString = typeof textOf(text) === "string";
     this.#isString ??= isString;
-    if (this.#isString !== isString) throw new TypeError("a stream is of strings or of bytes, not of both");
+    if (this.#isString !== isString) throw new TypeError("a stream consists of strings or of bytes, not of both");
     const parts = [];
     for (const piece of core.fits(text) ? [text] : core.pieces(text)) {
       const length = core.write(piece);
@@ -104,7 +104,7 @@ export class ToolStream extends Handle {
     return Handle.core(this);
   }
 
-  // Joins what comes out. A long line may be cut inside a character, which is then completed by what comes next.
+  // Joins what comes out. A long line may be cut inside a character, which the next chunk then completes.
   #join(parts, stream) {
     if (this.#isString === false) return parts.length === 1 ? parts[0] : concat(parts);
     this.#decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });

@@ -1,4 +1,4 @@
-// Whole texts: split, stripped, joined and escaped; and what HTTP says of a request and its answer.
+// Whole texts: split, stripped, joined and escaped; and the HTTP facts about a request and its answer.
 
 import { bytesOf, textOf, whole } from "./core.js";
 import { Dialect, dialectOf } from "./dialect.js";

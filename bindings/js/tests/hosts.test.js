@@ -80,7 +80,7 @@ test("openai: chat and responses", async () => {
     const events = client.responses.stream(asked);
     const streamed = await events.finalResponse();
     for (const { output } of [await client.responses.create(asked), streamed]) {
-      // Deltas that cut a character in two are not what the server says at the end, which is then split once more.
+      // Deltas that cut a character in two differ from the server's whole text at the end, which is then split again.
       assert.deepEqual(output.slice(0, 3).map((item) => item.type), ["reasoning", "message", "function_call"]);
       assert.equal(output[0].content[0].text, THINKING);
       assert.deepEqual([output[2].name, JSON.parse(output[2].arguments)], ["weather", ARGUMENTS]);

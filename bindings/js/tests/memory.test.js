@@ -1,4 +1,4 @@
-// Memory: objects that are freed or collected leave no memory in use; and what a trap ends. Needs --expose-gc.
+// Memory: objects that are freed or collected leave no memory in use; and the effects of a trap. Needs --expose-gc.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { AsideError, DefectError, Dialect, Rewriter, Scanner, split, strip } from "libaside";
 import { utf8 } from "./shared.js";
 
-// Memory outside of JavaScript's heap: the module's memory, which only grows, and texts that are not collected yet.
+// Memory outside JavaScript's heap: the module's memory, which only grows, and texts that are not collected yet.
 async function external() {
   for (let turn = 0; turn < 3; turn++) {
     globalThis.gc();
@@ -59,7 +59,7 @@ test("after a trap all objects throw, and new ones work", () => {
   const dialect = Dialect.find("qwen3");
   scanner.feed("<think>a");
   let trap = null;
-  // At some depth the stack is long enough for what is here, and too short for what is in the module.
+  // At some depth the stack is large enough for this file, and too small for the module.
   const dive = () => {
     try {
       dive();

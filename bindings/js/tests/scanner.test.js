@@ -44,7 +44,7 @@ test("bytes in are bytes out, and may be cut inside characters", () => {
   }
   const odd = Uint8Array.of(97, 0xff, 0, 98);
   assert.deepEqual(new Uint8Array(Buffer.concat(all(scanner, [odd]).map((event) => event.text))), odd);
-  // What was returned is a copy, and does not change with the next feed.
+  // The result is a copy, and does not change with the next feed.
   const [{ text }] = scanner.feed(utf8("word"));
   scanner.feed(utf8("other"));
   assert.deepEqual(text, utf8("word"));

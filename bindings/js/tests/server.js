@@ -90,8 +90,8 @@ const response = (status, output) => ({
   },
 });
 
-// Runs a test with a server. `server.text` is what the model says; `server.characters` of it are in a delta, and `server.bytes` in a
-// write, of which 0 is all.
+// Runs a test with a server. `server.text` is the model's text; `server.characters` of it are in a delta, and `server.bytes` in
+// a write, of which 0 is all.
 export async function withServer(run) {
   const server = { text: "", characters: 7, bytes: 0, asked: null };
   const http = createServer(async (request, answer) => {

@@ -1,4 +1,4 @@
-// What the tests share: the project's folder, texts in pieces, and events joined.
+// Helpers that the tests share: the project's folder, texts in pieces, and joined events.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -125,7 +125,7 @@ test("what is joined splits back", () => {
     try {
       text = join("Twice 21.", "It is 42.", name);
     } catch {
-      continue; // The dialect writes no thinking.
+      continue; // The dialect does not write thinking.
     }
     const parts = split(text, name);
     assert.deepEqual([parts.thinking, parts.content], ["Twice 21.", "It is 42."], name);

@@ -16,7 +16,7 @@ use crate::compressor::{self, Compressor};
 use crate::dialect::{DialectLike, start};
 use crate::errors::{self, guarded};
 
-/// The rows of a column of strings, of one of Arrow's three layouts.
+/// Returns the rows of a column of strings, in one of Arrow's three layouts.
 fn rows(chunk: &ArrayRef) -> PyResult<Box<dyn Iterator<Item = Option<&str>> + '_>> {
     Ok(match chunk.data_type() {
         DataType::Utf8 => Box::new(chunk.as_string::<i32>().iter()),

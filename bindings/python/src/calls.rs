@@ -56,9 +56,10 @@ impl CallDelta {
 #[pymethods]
 impl CallDelta {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (index, id, name) = (self.index, &self.id, &self.name);
+        let shown = |text: &Option<String>| PyResult::Ok(text.as_deref().into_pyobject(py)?.repr()?.to_string());
+        let (index, id, name) = (self.index, shown(&self.id)?, shown(&self.name)?);
         let arguments = self.arguments.bind(py).repr()?;
-        Ok(format!("CallDelta(index={index}, id={id:?}, name={name:?}, arguments={arguments})"))
+        Ok(format!("CallDelta(index={index}, id={id}, name={name}, arguments={arguments})"))
     }
 }
 

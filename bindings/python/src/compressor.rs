@@ -9,7 +9,7 @@ use crate::dialect::to_json;
 use crate::errors::{self, Exclusive, guarded};
 use crate::text::{Form, Text};
 
-/// What was done with a tool's result.
+/// A report on one tool's result.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct Report {
     /// The names of the filters that changed it.
@@ -26,7 +26,7 @@ pub struct Report {
     failed: Vec<(String, String)>,
     /// Whether a text of a machine format was cut to keep the budget, so that it cannot be parsed any more.
     cut_protected: bool,
-    /// Whether the command failed, and what is left says only that it passed: show its exit code to the model.
+    /// Whether the command failed, and the remaining text says only that it passed: show its exit code to the model.
     unexplained: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct Compressed {
     report: Py<Report>,
 }
 
-/// Makes what tools print shorter before a model reads it, and hides no line that matters.
+/// Shortens the output of tools before a model reads it, without hiding a line that matters.
 ///
 ///     >>> from libaside import Compressor
 ///     >>> log = "".join(f"compiling unit {n}\n" for n in range(500)) + "error: no such file\n"
@@ -63,9 +63,9 @@ pub struct Compressed {
 ///     True
 ///
 /// `budget` is the most bytes of a result. `filters` are texts of filter files, besides those that are built in. `minify_json`
-/// takes white space out of JSON (unstable: a later version may change it). `memory` is the longest text, in bytes, that `compress` works on as a whole: a longer one goes
-/// window by window, as in a stream with that much memory. `switch_off` is the sentence at the end of the banner. A compressor never changes; all
-/// threads may use it.
+/// takes white space out of JSON (unstable: a later version may change it). `memory` is the longest text, in bytes, that
+/// `compress` works on as a whole: a longer one goes window by window, as in a stream with that much memory. `switch_off` is
+/// the sentence at the end of the banner. A compressor never changes; all threads may use it.
 #[pyclass(frozen, module = "libaside")]
 pub struct Compressor {
     pub inner: Arc<compress::Compressor>,
@@ -110,7 +110,7 @@ impl Compressor {
         Ok(Compressor { inner: Arc::new(inner) })
     }
 
-    /// Return a tool's result made shorter. `input` is what the tool was called with: a command line, or for a terminal tool a
+    /// Return a tool's result made shorter. `input` is the tool's input: a command line, or for a terminal tool a
     /// dict with `command`, and `exit_code` and `cwd` where they are known; for another tool any value that can be JSON.
     #[pyo3(signature = (text, *, tool_id, input))]
     fn compress<'py>(
@@ -152,7 +152,7 @@ struct State {
     report: Option<Py<Report>>,
 }
 
-/// A tool's result that comes in chunks. A context manager, which forgets what is left if it is left by an exception.
+/// A tool's result that comes in chunks. A context manager, which forgets the rest if an exception leaves it.
 ///
 ///     >>> from libaside import Compressor
 ///     >>> with Compressor(budget=1024).stream(tool_id="bash", input="make") as stream:
@@ -166,7 +166,7 @@ pub struct ToolStream {
 
 #[pymethods]
 impl ToolStream {
-    /// Feed the next chunk and return what is known to stay: perhaps nothing yet.
+    /// Feed the next chunk and return the text that is known to stay: perhaps none yet.
     fn feed<'py>(&self, py: Python<'py>, text: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut state = self.state.enter()?;
         let bytes = text.bytes()?;
@@ -190,14 +190,14 @@ impl ToolStream {
         form.text(py, &out)
     }
 
-    /// Set the exit code of the command, which is known when the command has ended: after the last chunk, before `finish`. Until
-    /// then, a command without one counts as failed.
+    /// Set the exit code of the command, which is known when the command has ended: after the last chunk, before `finish`.
+    /// Until then, a command without one counts as failed.
     fn set_exit_code(&self, code: i64) -> PyResult<()> {
         self.state.enter()?.stream.as_mut().ok_or_else(ended)?.set_exit_code(code);
         Ok(())
     }
 
-    /// End the result and return what is left of it. After that, `report` says what was done.
+    /// End the result and return the rest of it. After that, `report` has the report.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut state = self.state.enter()?;
         let stream = state.stream.take().ok_or_else(ended)?;
@@ -207,7 +207,7 @@ impl ToolStream {
         state.form.unwrap_or(Form::Str).text(py, &out)
     }
 
-    /// What was done with the result, once it has ended; None before.
+    /// The report, once the result has ended; None before.
     #[getter]
     fn report(&self, py: Python<'_>) -> PyResult<Option<Py<Report>>> {
         Ok(self.state.enter()?.report.as_ref().map(|report| report.clone_ref(py)))

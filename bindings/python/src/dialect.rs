@@ -1,6 +1,7 @@
 //! Dialects: found by name, model or template, or read from a file's text.
 
 use pyo3::Borrowed;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -18,6 +19,23 @@ use crate::text::Text;
 #[derive(Clone)]
 pub struct Dialect {
     pub inner: aside::Dialect,
+    origin: Origin,
+}
+
+/// Where a dialect is from, so that another process can make it again.
+#[derive(Clone)]
+enum Origin {
+    Name,
+    Model(String),
+    File(String),
+    /// An object of the library, which does not say.
+    Unknown,
+}
+
+impl From<aside::Dialect> for Dialect {
+    fn from(inner: aside::Dialect) -> Dialect {
+        Dialect { inner, origin: Origin::Unknown }
+    }
 }
 
 /// The texts around one call of a tool: `begin`, the tool's name, `after_name`, the arguments, `end`.
@@ -99,7 +117,7 @@ impl Dialect {
     /// Return the built-in dialect of this name. Raises UnknownDialectError, which has the nearest names.
     #[staticmethod]
     fn find(name: &str) -> PyResult<Dialect> {
-        Ok(Dialect { inner: find(name)? })
+        Ok(Dialect { inner: find(name)?, origin: Origin::Name })
     }
 
     /// Return the built-in dialect of a model, by the name that it has on a hub or in a server. Raises UnknownDialectError.
@@ -110,7 +128,7 @@ impl Dialect {
             let nearest = error.nearest().map(|known| known.model.to_owned()).collect();
             errors::unknown(error.to_string(), nearest)
         })?;
-        Ok(Dialect { inner })
+        Ok(Dialect { inner, origin: Origin::Model(model.to_owned()) })
     }
 
     /// Return the built-in dialect that a chat template is written for, and where generation starts after its prompt: a
@@ -126,7 +144,7 @@ impl Dialect {
     fn find_for_template(py: Python<'_>, template: &str) -> PyResult<(Dialect, &'static str)> {
         let found = py.detach(|| aside::Dialect::find_for_template(template));
         let (inner, start) = found.map_err(|error| errors::template(&error))?;
-        Ok((Dialect { inner }, start.as_str()))
+        Ok((Dialect { inner, origin: Origin::Name }, start.as_str()))
     }
 
     /// Render a chat template with the variables of one request, and return the built-in dialect that it is written for, and
@@ -148,11 +166,11 @@ impl Dialect {
         let variables = to_json(variables.as_any())?;
         let found = py.detach(|| aside::Dialect::find_for_rendered_template(template, &variables));
         let (inner, start) = found.map_err(|error| errors::template(&error))?;
-        Ok((Dialect { inner }, start.as_str()))
+        Ok((Dialect { inner, origin: Origin::Name }, start.as_str()))
     }
 
-    /// Return the dialect that a dialect file describes; `toml` is the text of the file. Raises DialectError, which has the line
-    /// and the key.
+    /// Return the dialect that a dialect file describes; `toml` is the text of the file. Raises DialectError, which has the
+    /// line and the key.
     ///
     ///     >>> from libaside import Dialect, strip
     ///     >>> toml = 'name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["[["]\nclose = ["]]"]'
@@ -161,7 +179,7 @@ impl Dialect {
     #[staticmethod]
     fn load(py: Python<'_>, toml: &str) -> PyResult<Dialect> {
         let inner = py.detach(|| aside::Dialect::load(toml)).map_err(|error| errors::file(&error))?;
-        Ok(Dialect { inner })
+        Ok(Dialect { inner, origin: Origin::File(toml.to_owned()) })
     }
 
     /// Return the names of the built-in dialects, in alphabetical order.
@@ -180,13 +198,13 @@ impl Dialect {
         self.inner.name()
     }
 
-    /// What is open where a stream starts, unless a scanner is told otherwise.
+    /// The span that is open where a stream starts, unless a scanner is given another one.
     #[getter]
     fn start(&self) -> &'static str {
         self.inner.start().as_str()
     }
 
-    /// What may be open where a stream starts.
+    /// The spans that may be open where a stream starts.
     #[getter]
     fn starts(&self) -> PyResult<Vec<&'static str>> {
         let channels = aside::Channel::ALL.into_iter().map(aside::Start::Channel);
@@ -201,14 +219,14 @@ impl Dialect {
         Ok(starts)
     }
 
-    /// The most bytes of a stream that are held back until it is clear what they are.
+    /// The largest number of bytes of a stream that are held back until their role is clear.
     #[getter]
     fn max_hold(&self) -> usize {
         self.inner.max_hold()
     }
 
-    /// Return what the model writes around a tool call, for a server that makes it write calls by a grammar: a list with a
-    /// ToolTrigger for each table of calls in the dialect's file. The first is how the model usually writes.
+    /// Return the texts that the model writes around a tool call, for a server that makes it write calls by a grammar: a list
+    /// with a ToolTrigger for each table of calls in the dialect's file. The first is the model's usual form.
     ///
     ///     >>> from libaside import Dialect
     ///     >>> first = Dialect.find("qwen3").tool_triggers()[0]
@@ -231,6 +249,20 @@ impl Dialect {
                 preserved: one.preserved,
             })
             .collect())
+    }
+
+    /// Returns how pickle makes the dialect again: the function and its argument.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (&str,))> {
+        let (function, argument) = match &self.origin {
+            Origin::Name => ("find", self.inner.name()),
+            Origin::Model(model) => ("find_for_model", model.as_str()),
+            Origin::File(toml) => ("load", toml.as_str()),
+            Origin::Unknown => {
+                let message = "this dialect is a scanner's or a server's: pickle the one that it was made with";
+                return Err(PyTypeError::new_err(message));
+            }
+        };
+        Ok((py.get_type::<Dialect>().getattr(function)?, (argument,)))
     }
 
     fn __repr__(&self) -> String {

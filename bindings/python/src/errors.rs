@@ -1,4 +1,4 @@
-//! Exceptions. Each carries what a program may want to act on, as attributes.
+//! Exceptions. Each has the data that a program may want to act on, as attributes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, TryLockError};
@@ -13,7 +13,7 @@ create_exception!(
     libaside,
     AsideError,
     PyValueError,
-    "What libaside is asked for cannot be done. The message says why."
+    "The base of libaside's errors. The message says why."
 );
 create_exception!(
     libaside,
@@ -128,6 +128,9 @@ pub fn memory() -> PyErr {
 
 /// Returns the error of an argument of a wrong type. `wanted` says which types it may have.
 pub fn wrong_type(wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    if value.is_none() {
+        return PyTypeError::new_err(format!("{wanted}, not None"));
+    }
     let class = value.get_type().name().map_or_else(|_| "another type".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("{wanted}, not {class}"))
 }

@@ -22,11 +22,11 @@ impl Attribute {
     }
 }
 
-/// What a scanner reports. The `text` of all events of a stream, joined, is the stream.
+/// An event that a scanner reports. The `text` of all events of a stream, joined, is the stream.
 ///
 /// `offset` counts bytes from the start of the stream, of UTF-8 if the stream is `str`. `cause` says why a span or a call
-/// ended; `rule` is the number of the span in its dialect. `tokens` says how many of the tokens that were fed with `feed_tokens`
-/// begin inside the event, and `first_token` how many begin before it; both are 0 in a stream without tokens.
+/// ended; `rule` is the number of the span in its dialect. `tokens` says how many of the tokens that were fed with
+/// `feed_tokens` begin inside the event, and `first_token` how many begin before it; both are 0 in a stream without tokens.
 ///
 ///     >>> from libaside import Scanner
 ///     >>> scanner = Scanner("qwen3")
@@ -35,15 +35,15 @@ impl Attribute {
 ///     [('open', '<think>', 0, 1), ('text', 'hm', 1, 1), ('close', '</think>', 2, 1)]
 #[pyclass(frozen, get_all, generic, module = "libaside")]
 pub struct Event {
-    /// What it is: `open`, `attribute`, `text`, `framing`, `close`, `reclassify`, `budget`, or a part of a call.
+    /// The kind of the event: `open`, `attribute`, `text`, `framing`, `close`, `reclassify`, `budget`, or a part of a call.
     kind: &'static str,
-    /// What it is meant for: `content`, `thinking`, `narration` or `tool`.
+    /// The purpose of its text: `content`, `thinking`, `narration` or `tool`.
     channel: &'static str,
     text: Py<PyAny>,
     offset: u64,
     cause: Option<&'static str>,
     rule: Option<u32>,
-    /// Of the end of a value, or of a call, whether it was repaired: a value ended without its closer.
+    /// Whether the end of a value, or of a call, was repaired: a value ended without its closer.
     is_repaired: bool,
     attribute: Option<Py<Attribute>>,
     first_token: u64,

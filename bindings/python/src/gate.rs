@@ -8,9 +8,9 @@ use crate::words::{self, SeveralWords};
 /// The longest name of a model that is read.
 const LONGEST_MODEL: usize = 1024;
 
-/// Return what the body of an answer is to a rewriter of these formats, `events`, `json` or `lines`, or None if the answer is to
-/// pass: another status than 200, a compressed body, another media type, or the path of another API. Without `formats`, an
-/// answer of any format is read.
+/// Return the kind of an answer's body for a rewriter of these formats, `events`, `json` or `lines`, or None if the answer must
+/// pass unread: another status than 200, a compressed body, another media type, or the path of another API. Without `formats`,
+/// an answer of any format is read.
 ///
 ///     >>> from libaside import wants
 ///     >>> wants(200, "/v1/chat/completions", "text/event-stream; charset=utf-8")
@@ -62,8 +62,8 @@ pub fn request_model(body: &[u8]) -> Option<String> {
 }
 
 /// Return whether a request wants the thinking in its answer, `keep` or `drop`, for `thinking` of a Rewriter. `path` is that of the
-/// request, and `body` its whole body. It wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or
-/// `"think": false`, or if it is one of Messages without `thinking`, or with one that is `disabled`.
+/// request, and `body` its whole body. It does not if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or
+/// `"think": false`, or if it is a Messages request without `thinking`, or with `thinking` that is `disabled`.
 ///
 ///     >>> from libaside import request_thinking
 ///     >>> request_thinking("/v1/messages", b'{"model": "qwen3", "messages": []}')

@@ -12,7 +12,7 @@ use crate::words::{self, Words};
 const FORMAT: &Words<Format> =
     &[("chat", Format::Chat), ("responses", Format::Responses), ("messages", Format::Messages)];
 
-/// The words of `name`, and what each one makes; `text` needs a dialect.
+/// The words of `name`, and the value of each one; `text` needs a dialect.
 const NAME: &Words<Option<fn() -> Name>> = &[
     ("as_is", Some(|| Name::AsIs)),
     ("reasoning_content", Some(|| Name::ReasoningContent)),
@@ -41,7 +41,7 @@ pub struct HistoryReport {
 }
 
 /// Return the body of a request with the thinking of earlier turns where the server reads it, and a report. The body is `str` or
-/// `bytes`, and so is the result. All that the options do not name stays as it came. Whoever sends the result writes
+/// `bytes`, and so is the result. All that the options do not name stays unchanged. The sender of the result must set
 /// `Content-Length` again.
 ///
 ///     >>> from libaside import rewrite_history
@@ -98,8 +98,8 @@ pub fn history_format(path: &str) -> Option<&'static str> {
     Format::of_path(path).map(|format| word(format, FORMAT))
 }
 
-/// Return what a built-in server reads in requests of a format, as keywords for `rewrite_history`, or None if they need no change.
-/// This may change in any version.
+/// Return the options for a built-in server and requests of a format, as keywords for `rewrite_history`, or None if they need
+/// no change. This may change in any version.
 ///
 ///     >>> from libaside import history_server
 ///     >>> history_server("vllm", "chat")["name"]
@@ -136,7 +136,7 @@ fn keywords<'py>(py: Python<'py>, server: &Server, format: &str) -> PyResult<Opt
     keywords.set_item("format", format)?;
     let name = match &options.name {
         Name::Text(dialect) => {
-            keywords.set_item("dialect", Dialect { inner: dialect.clone() })?;
+            keywords.set_item("dialect", Dialect::from(dialect.clone()))?;
             "text"
         }
         name => NAME.iter().find(|(_, make)| make.is_some_and(|make| same(&make(), name))).map_or("as_is", |it| it.0),

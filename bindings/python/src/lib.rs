@@ -1,5 +1,5 @@
-//! The Python module `libaside._libaside`: the crate's types as Python's. No logic is here that the crate should have; what is
-//! here is what Python adds: texts that are `str` or `bytes`, the lock of the interpreter, and exceptions.
+//! The Python module `libaside._libaside`: the crate's types as Python's. This crate has no logic that belongs into the
+//! library; it adds only Python's part: texts that are `str` or `bytes`, the lock of the interpreter, and exceptions.
 
 mod arrow;
 mod calls;

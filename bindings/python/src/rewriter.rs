@@ -10,7 +10,7 @@ use crate::errors::{self, Exclusive, guarded};
 use crate::text::{Form, Text, released};
 use crate::words::{self, SeveralWords};
 
-/// What a rewriter has read since it was made or reset.
+/// The counts of a rewriter since it was made or reset.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct Stats {
     events: u64,
@@ -29,8 +29,8 @@ pub struct Stats {
     encoded: bool,
 }
 
-/// Splits the text of a server's answer into fields, as its bytes come: an event stream, lines, or one JSON body. One thread at a
-/// time may be inside a rewriter; another gets BusyError.
+/// Splits the text of a server's answer into fields, as its bytes come: an event stream, lines, or one JSON body. One thread at
+/// a time may be inside a rewriter; another gets BusyError.
 ///
 ///     >>> from libaside import Rewriter
 ///     >>> rewriter = Rewriter("qwen3")
@@ -38,19 +38,20 @@ pub struct Stats {
 ///     b'{"choices":[{"message":{"reasoning_content":"hm","content":"Yes."}}]}'
 ///
 /// `formats` names the APIs whose answers are read: one of `chat`, `completions`, `responses`, `messages`, `ollama` and
-/// `all`, or a list; without it, all are read. `field` is where the thinking of a chat goes: `reasoning_content`, `reasoning` or
-/// `thinking`. `body` says what comes: `unknown`, `events`, `json` or `lines`. With `calls_in_thinking="never"`, tool openers
-/// inside the thinking are text; with `stray_close="text"`, so is a closer of the thinking after other content, and
-/// `stray_close="drop"` removes it alone. With `leading_tags="text"`, a tag of another family as the first thing of a text is
-/// text. They are `"dialect"` by default: the dialect says. `max_tools` is the most bytes of
-/// `tools` as JSON. `not_whole`, `unknown_tool`, `implied_end`, `max_calls` and `repair_arguments` say of calls what they say for a
-/// Scanner; with `unknown_tool="drop"`, a call of a tool that is not in `tools` is removed. `start_call` is the name of a tool:
-/// the text, without its thinking, is the arguments of a call of it, as a grammar makes a model write them without markers (a named tool
-/// as `tool_choice`); for a list of calls there is `start="calls"`. `normalise` names the shapes of servers' answers of which one is made,
-/// a word or a list: `field` (the server's thinking is sent in `field`), `lists` (content that is a list becomes a string), `chunks` (a
-/// chunk with thinking and content becomes two), `content` (content after thinking that the server has split is split too) or `all`.
-/// With `thinking="drop"`, no thinking is sent; `request_thinking` reads that from a request. With `label`, thinking blocks and reasoning
-/// items that are made are labelled, so that `rewrite_history` recognises them. The other options are those of the library's manual.
+/// `all`, or a list; without it, all are read. `field` is where the thinking of a chat goes: `reasoning_content`, `reasoning`
+/// or `thinking`. `body` is the kind of body that is fed: `unknown`, `events`, `json` or `lines`. With
+/// `calls_in_thinking="never"`, tool openers inside the thinking are text; with `stray_close="text"`, so is a closer of the
+/// thinking after other content, and `stray_close="drop"` removes it alone. With `leading_tags="text"`, a tag of another family
+/// at the beginning of a text is text. They are `"dialect"` by default: the dialect says. `max_tools` is the most bytes of
+/// `tools` as JSON. `not_whole`, `unknown_tool`, `implied_end`, `max_calls` and `repair_arguments` work as for a Scanner; with
+/// `unknown_tool="drop"`, a call of a tool that is not in `tools` is removed. `start_call` is the name of a tool: the text,
+/// without its thinking, is the arguments of a call of it, as a grammar makes a model write them without markers (a named tool
+/// as `tool_choice`); for a list of calls there is `start="calls"`. `normalise` names the shapes of servers' answers of which
+/// one is made, a word or a list: `field` (the server's thinking is sent in `field`), `lists` (content that is a list becomes a
+/// string), `chunks` (a chunk with thinking and content becomes two), `content` (content after thinking that the server has
+/// split is split too) or `all`. With `thinking="drop"`, no thinking is sent; `request_thinking` reads that from a request.
+/// With `label`, thinking blocks and reasoning items that are made are labelled, so that `rewrite_history` recognises them. The
+/// other options are those of the library's manual.
 #[pyclass(frozen, module = "libaside")]
 pub struct Rewriter {
     state: Exclusive<aside::sse::Rewriter>,
@@ -129,7 +130,7 @@ impl Rewriter {
         Ok(Rewriter { state: Exclusive::new(rewriter), max_tools })
     }
 
-    /// Feed the next bytes of the answer, cut anywhere, and return what is to be sent on: perhaps nothing yet. Takes any buffer.
+    /// Feed the next bytes of the answer, cut anywhere, and return the bytes to be sent on: perhaps none yet. Takes any buffer.
     fn feed<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let mut state = self.state.enter()?;
         let mut out = Vec::new();
@@ -144,7 +145,7 @@ impl Rewriter {
         Form::Bytes.text(py, &out)
     }
 
-    /// End the answer and return what was held back. The next feed begins a new one.
+    /// End the answer and return the bytes that were held back. The next feed begins a new one.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut state = self.state.enter()?;
         let mut out = Vec::new();
@@ -158,8 +159,8 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Read the next answer by another dialect, or by the rewriter's own if it is None, from another start: what is open at the
-    /// first byte of the answer's texts, or as the dialect says if it is None.
+    /// Read the next answer by another dialect, or by the rewriter's own if it is None, from another start: the span that is
+    /// open at the first byte of the answer's texts, or the dialect's own if it is None.
     ///
     ///     >>> from libaside import Rewriter
     ///     >>> rewriter = Rewriter("qwen3")
@@ -180,13 +181,13 @@ impl Rewriter {
         self.state.enter()?.use_tools(tools).map_err(errors::scanner)
     }
 
-    /// Start the next answer's texts where a rendered prompt ends, and return what is open there.
+    /// Start the next answer's texts where a rendered prompt ends, and return the span that is open there.
     fn start_from_prompt(&self, tail: Text<'_>) -> PyResult<&'static str> {
         let tail = tail.bytes()?;
         Ok(self.state.enter()?.start_from_prompt(tail).map_err(errors::scanner)?.as_str())
     }
 
-    /// What was read since the rewriter was made or reset.
+    /// The counts since the rewriter was made or reset.
     #[getter]
     fn stats(&self) -> PyResult<Stats> {
         let stats = self.state.enter()?.stats();

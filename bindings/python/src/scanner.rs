@@ -14,7 +14,8 @@ use crate::words;
 /// How much of whole thoughts is kept if the host does not say: 1 MiB.
 const COLLECTED: usize = 1 << 20;
 
-/// What one feed came to: the text of each channel, without markers and framing. All are `str` or all `bytes`, like the stream.
+/// The result of one feed: the text of each channel, without markers and framing. All are `str` or all `bytes`, like the
+/// stream.
 #[pyclass(frozen, get_all, generic, module = "libaside")]
 pub struct Split {
     thinking: Py<PyAny>,
@@ -22,7 +23,7 @@ pub struct Split {
     narration: Py<PyAny>,
     /// The text of tool calls, as the model wrote it.
     tool: Py<PyAny>,
-    /// What is known of the calls, if the scanner was made with `calls` or `tools`.
+    /// The news about calls, if the scanner was made with `calls` or `tools`.
     calls: Vec<Py<CallDelta>>,
 }
 
@@ -65,33 +66,35 @@ pub struct Thought {
     truncated: bool,
 }
 
-/// What a scanner holds while its object is entered.
+/// The contents of a scanner while its object is entered.
 struct State {
     scanner: aside::Scanner,
     writer: Option<Writer>,
     form: Option<Form>,
 }
 
-/// Tells one stream apart, in chunks cut anywhere. One thread at a time may be inside a scanner; another gets BusyError.
+/// Separates the channels of one stream, in chunks cut anywhere. One thread at a time may be inside a scanner; another gets
+/// BusyError.
 ///
 ///     >>> from libaside import Scanner
 ///     >>> scanner = Scanner("qwen3")
 ///     >>> [scanner.split(text).content for text in ["<thi", "nk>hm</think>", "Yes"]] + [scanner.finish_split().content]
 ///     ['', '', 'Yes', '']
 ///
-/// `start` says what is open at the first byte, else the dialect does. `budget` limits the thinking of the stream, in
-/// characters: the event `budget` says where it is exceeded. `collect` keeps whole thoughts for `take_thought`: True, or the
-/// most bytes of them. With `calls`, or with the `tools` of the request, tool calls are told: as events, and as `calls` of what
-/// `split` returns; `max_tools` is the most bytes of `tools` as JSON. With `calls_in_thinking="never"`, tool openers inside the
-/// thinking are text; with `stray_close="text"`, so is a closer of the thinking after other content, and `stray_close="drop"`
-/// removes it alone. With `leading_tags="text"`, a tag of another family as the first thing of a stream is text. They are
-/// `"dialect"` by default: the dialect says.
+/// `start` is the span that is open at the first byte; the default is the dialect's. `budget` limits the thinking of the
+/// stream, in characters: the event `budget` says where it is exceeded. `collect` keeps whole thoughts for `take_thought`:
+/// True, or the most bytes of them. With `calls`, or with the `tools` of the request, tool calls are reported: as events, and
+/// as `calls` of the result of `split`; `max_tools` is the most bytes of `tools` as JSON. With `calls_in_thinking="never"`,
+/// tool openers inside the thinking are text; with `stray_close="text"`, so is a closer of the thinking after other content,
+/// and `stray_close="drop"` removes it alone. With `leading_tags="text"`, a tag of another family at the beginning of a stream
+/// is text. They are `"dialect"` by default: the dialect says.
 ///
-/// The rest is about the `calls` that `split` returns. `not_whole` says which part of a call is sent before the call is whole: its arguments as they
-/// come (`"tell"`), or nothing (`"hold"`, and `"text"`, with which a very long call is sent as it comes all the same); one that is not
-/// whole is then not among the calls. With `unknown_tool="tell"`, calls of tools that are not in `tools` are reported too. `max_calls` is the
-/// most calls that are. With `implied_end="off"`, a call that lacks its last markers is not whole, even if the answer ended by itself
-/// (`end_reason`). `repair_arguments` mends arguments that can mean only one thing, and the call's end says `is_repaired`.
+/// The rest is about the `calls` that `split` returns. `not_whole` says which part of a call is sent before the call is whole:
+/// its arguments as they come (`"tell"`), or nothing (`"hold"`, and `"text"`, with which a very long call is sent as it comes
+/// all the same); one that is not whole is then not among the calls. With `unknown_tool="tell"`, calls of tools that are not in
+/// `tools` are reported too. `max_calls` is the most calls that are. With `implied_end="off"`, a call that lacks its last
+/// markers is not whole, even if the answer ended by itself (`end_reason`). `repair_arguments` mends arguments that can mean
+/// only one thing, and the call's end says `is_repaired`.
 #[pyclass(frozen, generic, module = "libaside")]
 pub struct Scanner {
     state: Exclusive<State>,
@@ -100,7 +103,7 @@ pub struct Scanner {
 /// The text of each channel.
 #[derive(Default)]
 pub struct Texts<'a> {
-    /// What is fed. Most chunks are text of one channel, and then Python's own object is returned.
+    /// The input. Most chunks are text of one channel, and then Python's own object is returned.
     fed: &'a [u8],
     whole: Option<Channel>,
     parts: [Vec<u8>; 4],
@@ -165,7 +168,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Returns an event with what it adds to a call.
+/// Returns an event with its addition to a call.
 fn made_event(py: Python<'_>, form: Form, event: &aside::Event<'_>, writer: Option<&mut Writer>) -> PyResult<Event> {
     let mut calls = Vec::new();
     if let Some(writer) = writer {
@@ -307,10 +310,10 @@ impl Scanner {
         state.events(py, form, Step::Feed(bytes))
     }
 
-    /// Feed the next text of the stream, and return the text of each channel: what a server calls for each token.
+    /// Feed the next text of the stream, and return the text of each channel. A server calls this for each token.
     ///
-    /// Content that turns out to have been thinking, or thinking that turns out to be content (the event `reclassify`), is only moved
-    /// within what one call returns: a program that must know of earlier text takes `feed`.
+    /// Content that turns out to have been thinking, or thinking that turns out to be content (the event `reclassify`), is only
+    /// moved within the result of one call: a program that must know of earlier text takes `feed`.
     fn split(&self, py: Python<'_>, text: Text<'_>) -> PyResult<Split> {
         let mut state = self.state.enter()?;
         let bytes = text.bytes()?;
@@ -319,7 +322,7 @@ impl Scanner {
     }
 
     /// Feed the model's own tokens: a text, the length of each token in bytes of UTF-8, and which are special. A special
-    /// token alone may be a marker, and what is not a special token is text whatever it looks like. The events say which tokens
+    /// token alone may be a marker, and any other token is text, whatever it looks like. The events say which tokens
     /// they have: `first_token` and `tokens`.
     fn feed_tokens<'py>(
         &self,
@@ -365,7 +368,7 @@ impl Scanner {
         state.split(py, form, Step::Finish, None)
     }
 
-    /// Release what is held back as text of its channel. The stream goes on.
+    /// Release the bytes that are held back as text of their channel. The stream continues.
     fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let mut state = self.state.enter()?;
         let form = state.form.unwrap_or(Form::Str);
@@ -379,9 +382,9 @@ impl Scanner {
         state.events(py, form, Step::ForceClose)
     }
 
-    /// Start the next stream where a rendered prompt ends, and return what is open there. `tail` is the end of the prompt.
-    /// What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a tool call that counts only if
-    /// a call comes after it. If the stream decides that the opener counts, the first event opens its span.
+    /// Start the next stream where a rendered prompt ends, and return the span that is open there. `tail` is the end of the
+    /// prompt. Undecided markers at its end are not open: a marker that is cut off, and an opener of a tool call that counts
+    /// only if a call comes after it. If the stream decides that the opener counts, the first event opens its span.
     fn start_from_prompt(&self, tail: Text<'_>) -> PyResult<&'static str> {
         let mut state = self.state.enter()?;
         let tail = tail.bytes()?;
@@ -389,21 +392,22 @@ impl Scanner {
         Ok(start.as_str())
     }
 
-    /// Where the current stream starts, or the next one: as a prompt or `start` says, or else the dialect.
+    /// The start of the current stream, or of the next one: from a prompt or `start`, or else the dialect's.
     #[getter]
     fn start(&self) -> PyResult<&'static str> {
         Ok(self.state.enter()?.scanner.start().as_str())
     }
 
-    /// Whether that is only what the dialect guesses of its models: that they start in the thinking.
+    /// Returns whether that is only the dialect's guess that its models start in the thinking.
     #[getter]
     fn is_start_guessed(&self) -> PyResult<bool> {
         Ok(self.state.enter()?.scanner.is_start_guessed())
     }
 
     /// Say why the stream ends, before `finish`, which forgets it: `ended` if the model has ended its answer
-    /// (`"finish_reason": "stop"`), `cut_off` if a limit or an error has, or `unknown`. If an answer ended in the thinking in which
-    /// it was guessed to start, and nothing has shown that it is one, `finish` has an event `reclassify` with the channel `content`.
+    /// (`"finish_reason": "stop"`), `cut_off` if a limit or an error has, or `unknown`. If an answer ended in the thinking in
+    /// which it was guessed to start, and nothing has confirmed the guess, `finish` has an event `reclassify` with the channel
+    /// `content`.
     fn end_reason(&self, reason: &str) -> PyResult<()> {
         let reason = words::find("reason", reason, words::END_REASON)?;
         self.state.enter()?.scanner.end_reason(reason);
@@ -447,7 +451,7 @@ impl Scanner {
         let state = self.state.enter()?;
         if state.writer.is_some() {
             return Err(errors::value(
-                "a scanner that tells calls cannot be copied: make one without `calls` and `tools`",
+                "a scanner that reports calls cannot be copied: make one without `calls` and `tools`",
             ));
         }
         let scanner = state.scanner.try_clone().map_err(errors::scanner)?;
@@ -465,7 +469,7 @@ impl Scanner {
     /// The scanner's dialect.
     #[getter]
     fn dialect(&self) -> PyResult<Dialect> {
-        Ok(Dialect { inner: self.state.enter()?.scanner.dialect().clone() })
+        Ok(self.state.enter()?.scanner.dialect().clone().into())
     }
 
     /// The bytes that are held back now, because they may become a marker.

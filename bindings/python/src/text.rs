@@ -1,4 +1,4 @@
-//! Texts that are `str` or `bytes`: what comes out of an object is what was put in.
+//! Texts that are `str` or `bytes`: an object returns the type that it was given.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -48,7 +48,7 @@ impl<'py> FromPyObject<'_, 'py> for Text<'py> {
         if let Ok(text) = value.cast::<PyString>() {
             return Ok(Text::Str(text.to_owned()));
         }
-        let bytes = value.cast::<PyBytes>().map_err(|_| errors::wrong_type("a text is str or bytes", &value))?;
+        let bytes = value.cast::<PyBytes>().map_err(|_| errors::wrong_type("text must be str or bytes", &value))?;
         Ok(Text::Bytes(bytes.to_owned()))
     }
 }

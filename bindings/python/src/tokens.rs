@@ -1,4 +1,4 @@
-//! Token ids: the bytes of a tokenizer's tokens, and what the ids of a stream are.
+//! Token ids: the bytes of a tokenizer's tokens, and the roles of a stream's ids.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ use crate::words;
 ///     >>> Vocabulary([b"<think>", b"hm"], special=[0]).decode([0, 1])
 ///     b'<think>hm'
 ///
-/// `special` are the ids of the added tokens: one of them alone may be a marker, and what is not special is text whatever it
-/// looks like. Without it, a marker counts wherever its text is.
+/// `special` are the ids of the added tokens: one of them alone may be a marker, and any other token is text, whatever it looks
+/// like. Without it, a marker counts wherever its text is.
 ///
 /// `Vocabulary.byte_level` takes the tokens of a tokenizer that writes each byte as a printable character (GPT-2, Llama 3, Qwen),
-/// `Vocabulary.byte_fallback` those of one that writes blanks as `▁` and has tokens like `<0x0A>` (SentencePiece). Of both,
+/// `Vocabulary.byte_fallback` those of one that writes blanks as `▁` and has tokens like `<0x0A>` (SentencePiece). In both,
 /// `added` are the ids of tokens that are their own text.
 #[pyclass(frozen, module = "libaside")]
 pub struct Vocabulary {
@@ -137,8 +137,8 @@ impl Vocabulary {
 ///     (True, [3], 1)
 ///
 /// In place of a Vocabulary, `vocabulary` may be a function from an id to the bytes of its token. Anything but an id of the vocabulary,
-/// like -1, counts as a token without bytes. `prompt` are the ids of the prompt, of which what follows the last turn marker is read. `start` says what is open at the first
-/// token if the prompt has written nothing of the turn.
+/// like -1, counts as a token without bytes. `prompt` are the ids of the prompt, which is read after its last turn marker.
+/// `start` is the span that is open at the first token if the prompt has written nothing of the turn.
 #[pyclass(frozen, module = "libaside")]
 pub struct TokenState {
     state: Exclusive<aside::TokenState>,
@@ -171,7 +171,7 @@ impl TokenState {
         Ok(TokenState { state: Exclusive::new(guarded(made)?) })
     }
 
-    /// Read the next ids, and return the channel and role of each token about which all is decided now, in the order of the stream.
+    /// Read the next ids, and return the channel and role of each token that is now decided, in the order of the stream.
     fn push<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Bound<'py, PyList>> {
         let mut state = self.state.enter()?;
         pairs(py, |on_token| state.push(&ids.0, on_token))
@@ -183,8 +183,8 @@ impl TokenState {
         pairs(py, |on_token| state.finish(on_token))
     }
 
-    /// Return whether the thinking has ended, in the prompt or in what was pushed, by its closer or by what ends it without
-    /// one, however long ago; and no other one is open.
+    /// Return whether the thinking has ended, in the prompt or in the pushed tokens, by its closer or by anything that ends it
+    /// without one, however long ago; and no other one is open.
     fn has_ended_thinking(&self) -> PyResult<bool> {
         Ok(self.state.enter()?.has_ended_thinking())
     }

@@ -9,7 +9,8 @@ use crate::scanner::{Split, Texts};
 use crate::text::Text;
 use crate::words;
 
-/// Return the answer of a whole text: its content and narration, without markers. It is `str` if the text is, and else `bytes`.
+/// Return the answer of a whole text: its content and narration, without markers. It is `str` if the text is, otherwise
+/// `bytes`.
 ///
 ///     >>> from libaside import strip
 ///     >>> strip("<think>hm</think>Yes.", "qwen3")
@@ -44,7 +45,7 @@ pub fn split(py: Python<'_>, text: Text<'_>, dialect: DialectLike<'_>, start: Op
     texts.split(py, text.form(), None, Vec::new())
 }
 
-/// A call of a history: `name`, `arguments` (a dict or JSON), and `id` if it has one; or what an OpenAI message has.
+/// Reads a call of a history: `name`, `arguments` (a dict or JSON), and `id` if it has one; or the form of an OpenAI message.
 fn call(call: &Bound<'_, PyAny>) -> PyResult<(String, String, Option<String>)> {
     let inner = call.get_item("function").unwrap_or_else(|_| call.clone());
     let arguments = inner.get_item("arguments")?;
@@ -64,7 +65,8 @@ fn call(call: &Bound<'_, PyAny>) -> PyResult<(String, String, Option<String>)> {
 ///     >>> join("Twice 21.", "It is 42.", dialect="qwen3")
 ///     '<think>\nTwice 21.\n</think>\n\nIt is 42.'
 ///
-/// Each of `calls` is a dict with `name`, `arguments` (a dict, or JSON) and perhaps `id`, or an entry of a message's `tool_calls`.
+/// Each of `calls` is a dict with `name`, `arguments` (a dict, or JSON) and perhaps `id`, or an entry of a message's
+/// `tool_calls`.
 #[pyfunction]
 #[pyo3(signature = (thinking, content, *, dialect, calls = None, markers = "refuse", start = None))]
 pub fn join<'py>(

@@ -30,3 +30,13 @@ def test_the_program_of_the_manual() -> None:
     program = page.split("```python\n")[1].split("```")[0]
     output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert output == "thinking: Twice 21.\ncontent: It is 42.\n"
+
+
+def test_the_programs_for_users() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "users.md").read_text()
+    programs = page.split("```python\n")[1:]
+    assert len(programs) == 2
+    for program in programs:
+        code, text = program.split("```", 1)
+        output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        assert text.startswith(f"\n\nprints `{output.rstrip()}`"), output

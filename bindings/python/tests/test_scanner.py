@@ -244,7 +244,7 @@ def test_the_texts_around_a_call_make_a_grammar() -> None:
     text = begin + '{"x": 1}' + first.end
     [call] = Scanner("qwen3", calls=True).split(text).calls[:1]
     assert call.name == "f"
-    # What the manual shows, where xgrammar is installed.
+    # The manual's example, where xgrammar is installed.
     grammars = pytest.importorskip("xgrammar")
     testing = pytest.importorskip("xgrammar.testing")
     schema = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
@@ -392,3 +392,37 @@ def test_the_other_way() -> None:
         libaside.join("It says </think> here.", "", dialect="qwen3")
     assert (error.value.part, error.value.offset) == ("thinking", 8)
     assert libaside.escape("a < b, <think>", "qwen3") == "a < b, <\u200bthink>"
+
+
+def test_none_is_named_in_a_feed_and_skipped_in_a_stream() -> None:
+    none: Any = None
+    with pytest.raises(TypeError, match="^text must be str or bytes, not None"):
+        Scanner("qwen3").feed(none)
+    texts = ["<think>hm", None, "</think>Yes.", None]
+    assert list(split_iter(texts, "qwen3")) == [("thinking", "hm"), ("content", "Yes.")]
+
+    async def stream() -> AsyncIterator[str | None]:
+        for text in texts:
+            yield text
+
+    async def pairs() -> list[tuple[str, str]]:
+        return [pair async for pair in split_aiter(stream(), "qwen3")]
+
+    assert asyncio.run(pairs()) == [("thinking", "hm"), ("content", "Yes.")]
+
+
+def test_a_dialect_is_pickled() -> None:
+    toml = 'name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["[["]\nclose = ["]]"]'
+    for dialect in [Dialect.find("qwen3"), Dialect.find_for_model("Qwen/QwQ-32B"), Dialect.load(toml)]:
+        copy = pickle.loads(pickle.dumps(dialect))
+        assert (copy.name, copy.start, copy.max_hold) == (dialect.name, dialect.start, dialect.max_hold)
+    with pytest.raises(TypeError, match="pickle the one that it was made with"):
+        pickle.dumps(Scanner("qwen3").dialect)
+
+
+def test_a_call_is_shown_as_python_writes_it() -> None:
+    scanner = Scanner("qwen3", calls=True)
+    text = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+    calls = [*scanner.split(text).calls, *scanner.finish_split().calls]
+    assert repr(calls[0]) == "CallDelta(index=0, id='call_0', name='f', arguments='{}')"
+    assert repr(calls[-1]) == "CallDelta(index=0, id=None, name=None, arguments='')"

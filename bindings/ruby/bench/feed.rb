@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Measures one feed of a token, compared with an FFI call with the same arguments into a function that does nothing, and with a
-# plain Ruby filter. All of them include what the loop does with the text. It prints a line for each figure:
+# plain Ruby filter. All of them include the loop's own work on the text. It prints a line for each figure:
 #
 #     ruby -I lib bench/feed.rb EMPTY FILE       EMPTY is the library of benches/c/empty.c, FILE a short workload
 #
@@ -131,7 +131,7 @@ filtered = lambda do |filter|
   FED.each { |chunk| filter.feed(chunk) { |_, text| bytes += text.bytesize } }
   bytes
 end
-# What a host does that has several deltas at hand.
+# A host that has several deltas at hand joins them.
 joined = lambda do |filter|
   bytes = 0
   FED.each_slice(16) { |chunks| filter.feed(chunks.join) { |_, text| bytes += text.bytesize } }

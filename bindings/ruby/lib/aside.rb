@@ -22,15 +22,15 @@ require_relative "aside/tool_stream"
 require_relative "aside/compressor"
 
 # Splits the output of a language model into thinking, content, narration and tool calls, while it arrives in chunks of any
-# size, and shortens what its tools print. Binds the native library libaside.
+# size, and shortens the output of its tools. Binds the native library libaside.
 #
 # See Aside::Scanner for streams, Aside::CallWriter for tool calls as JSON, Aside::Rewriter for event streams, Aside.strip for
 # whole texts, and Aside::Compressor for tool results.
 #
-# Errors of the library are Aside::Error. Any number of threads may call the functions of this module at once. What is called
-# unstable may change in any version.
+# Errors of the library are Aside::Error. Any number of threads may call the functions of this module at once. Anything that is
+# called unstable may change in any version.
 module Aside
-  # Returns the content of a whole text: what a reader is meant to see, with ASCII white space trimmed at both ends.
+  # Returns the content of a whole text: the text for the reader, with ASCII white space trimmed at both ends.
   #
   #   Aside.strip("<think>Twice 21.</think>It is 42.\n", "inline-think")  # => "It is 42."
   #
@@ -48,13 +48,13 @@ module Aside
   #
   #   Aside.join("Twice 21.", "It is 42.", "qwen3")  # => "<think>\nTwice 21.\n</think>\n\nIt is 42."
   #
-  # +start+:: what is open where the text begins: nil (the dialect decides), +:content+, +:header+, or +:thinking+, which
+  # +start+:: the span that is open where the text begins: nil (the dialect decides), +:content+, +:header+, or +:thinking+, which
   #           writes no opener. The Scanner that splits the text needs the same start
-  # +markers+:: what to do if a part contains what would be read as a marker: +:refuse+ raises JoinError; +:escape+ breaks
+  # +markers+:: the treatment of a part that contains a marker: +:refuse+ raises JoinError; +:escape+ breaks
   #             it as Aside.escape does, and the text splits back into the escaped parts
-  # +calls+:: tool calls that stand after the content: Hashes with +name+, +arguments+ (a JSON object, as a String) and
-  #           perhaps +id+. A Scanner with <tt>calls: true</tt> reads them back as they are. They are never escaped: of one that
-  #           cannot be written, JoinError says which, and which part of it
+  # +calls+:: tool calls that follow the content: Hashes with +name+, +arguments+ (a JSON object, as a String) and
+  #           perhaps +id+. A Scanner with <tt>calls: true</tt> reads them back as they are. They are never escaped: if one cannot
+  #           be written, JoinError says which, and which part of it
   #
   #   Aside.join("", "Adding.", dialect, calls: [{ name: "add", arguments: '{"a": 2}' }])
   #
@@ -106,7 +106,7 @@ module Aside
   HistoryReport = Struct.new(:changed, :refused, :unread, :outcome, :thinking_off)
 
   # Returns the body of a request with the thinking of earlier turns where the server reads it, and a HistoryReport. All that the
-  # options do not name stays as it came, byte for byte. Whoever sends the result writes Content-Length again, and any digest or
+  # options do not name stays unchanged, byte for byte. The sender of the result must set Content-Length again, and any digest or
   # signature of the body.
   #
   #   Aside.rewrite_history('{"messages":[]}', format: :chat, name: :reasoning)[1].outcome.inspect  # => ":read"
@@ -140,8 +140,8 @@ module Aside
   HISTORY_FORMATS = Native::FORMATS.slice(:chat, :responses, :messages).freeze
   private_constant :HISTORY_FORMATS
 
-  # Returns the format of the requests to a path, with or without a query, for rewrite_history; nil: their history is not rewritten.
-  # Unstable.
+  # Returns the format of the requests to a path, with or without a query, for rewrite_history; nil: their history is not
+  # rewritten. Unstable.
   #
   #   Aside.history_format("/v1/messages").inspect  # => ":messages"
   def self.history_format(path)
@@ -150,8 +150,8 @@ module Aside
     HISTORY_FORMATS.key(out.unpack1("L")) if Error.check(Native.aside_history_format(path, path.bytesize, out)) == Native::OK
   end
 
-  # Returns what a built-in server reads in requests of a format, as keywords for rewrite_history; nil: they need no change. Raises
-  # UnknownDialectError, which lists the known servers. Unstable.
+  # Returns the options for a built-in server and requests of a format, as keywords for rewrite_history; nil: they need no change.
+  # Raises UnknownDialectError, which lists the known servers. Unstable.
   #
   #   Aside.history_server("vllm", :chat)[:name].inspect  # => ":reasoning"
   def self.history_server(name, format)
@@ -190,7 +190,8 @@ module Aside
     { format: format, **words, max_body: max_body }
   end
 
-  # Returns whether a text is in a machine format (JSON, CSV, XML and the like). A Compressor does not change such texts. Unstable.
+  # Returns whether a text is in a machine format (JSON, CSV, XML and the like). A Compressor does not change such texts.
+  # Unstable.
   #
   #   Aside.protected?('{"a": 1}')  # => true
   def self.protected?(text)

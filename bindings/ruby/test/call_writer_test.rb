@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Tests that the calls of a text leave as the same JSON however it is cut.
+# Tests that the calls of a text are sent as the same JSON however it is cut.
 
 require_relative "helper"
 

@@ -23,7 +23,9 @@ class DialectTest < Minitest::Test
     error = assert_raises(Aside::UnknownDialectError) { Aside::Dialect.find("qwen33") }
     assert_match(/qwen3/, error.message)
     assert_equal(-1003, error.status)
-    assert_raises(TypeError) { Aside::Dialect.find(nil) }
+    [-> { Aside::Dialect.find(nil) }, -> { Aside::Scanner.new(nil) }, -> { Aside.strip("a", nil) }].each do |call|
+      assert_equal "a dialect is a Dialect or the name of one, not nil", assert_raises(TypeError, &call).message
+    end
   end
 
   def test_find_for_model

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the tests share. They run against the gem as installed: scripts/test-ruby.
+# Helpers that the tests share. They run against the gem as installed: scripts/test-ruby.
 
 require "aside"
 require "json"
@@ -37,7 +37,7 @@ module Support
     end
   end
 
-  # Runs a Ruby program in a process of its own; returns its output and its status.
+  # Runs a Ruby program in a separate process; returns its output and its status.
   def self.ruby(program, env: {}, options: [])
     Open3.capture2e(env, RbConfig.ruby, *options, "-W:no-experimental", "-e", program)
   end

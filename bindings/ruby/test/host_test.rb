@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Tests what a host does apart from feeding: budgets, forced closes, tokens, counts, starts after a prompt; join and escape.
+# Tests a host's actions other than feeding: budgets, forced closes, tokens, counts, starts after a prompt; join and escape.
 
 require_relative "helper"
 

@@ -66,11 +66,10 @@ class InlineThinkFilterTest < Minitest::Test
     assert_equal [[[:content, "b"]], [[:thinking, "</the c"]]], said
   end
 
-  def test_the_migration_is_one_line
-    readme = File.read(File.join(CHECKOUT, "README.md"))
-    line = "Rubino::LLM::InlineThinkFilter = Aside::InlineThinkFilter"
-    assert_includes readme, line
-    program = "require 'aside'; module Rubino; module LLM; end; end\n#{line}\n" \
+  def test_the_migration_is_two_lines_and_no_warning
+    page = File.read(File.join(CHECKOUT, "docs/start.md"))
+    lines = page[/^```ruby\n(Rubino.*?)^```/m, 1]
+    program = "require 'aside'; module Rubino; module LLM; class InlineThinkFilter; end; end; end\n#{lines}\n" \
               "filter = Rubino::LLM::InlineThinkFilter.new\n" \
               "emit = ->(sentinel, text) { puts \"\#{sentinel}: \#{text}\" }\n" \
               "filter.feed('<think>a</think>b', &emit); filter.flush(&emit)"

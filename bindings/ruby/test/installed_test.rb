@@ -74,6 +74,8 @@ class InstalledTest < Minitest::Test
     assert_equal "thinking: Twice 21.\ncontent: It is 42.\n", output
     shown = File.read(File.join(CHECKOUT, "docs/adopting.md")).scan(/^```ruby\n(.*?)^```/m).flatten
     assert_equal "thinking: hm\ncontent: Yes.\n", Support.ruby(shown.first).first
+    shown = File.read(File.join(CHECKOUT, "docs/users.md")).scan(/^```ruby\n(.*?)^```/m).flatten
+    assert_equal "thinking: hm\ncontent: Yes.\n", Support.ruby(shown.first).first
     shown = File.read(File.join(gem_folder, "README.md")).scan(/^```ruby\n(.*?)^```/m).flatten
     assert_equal "It is 42.\n", Support.ruby(shown.first).first
     printed = File.read(File.join(gem_folder, "README.md"))[/^```text\n(.*?)^```/m, 1]

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Holds sig/aside.rbs to the code: the same classes, constants, methods and parameters on both sides, and the types that calls
-# really have. What has :nodoc: is not public. Needs the gem rbs, which most packages of Ruby contain.
+# really have. Anything with :nodoc: is not public. Needs the gem rbs, which most packages of Ruby contain.
 
 require_relative "helper"
 
@@ -182,7 +182,7 @@ body = "object"
                       namespace: RBS::Namespace.parse("::#{mod.name}").parent)
   end
 
-  # What comes from the private module Handle.
+  # Returns the methods that come from the private module Handle.
   def inherited(mod)
     mod.include?(Aside.const_get(:Handle)) ? Aside.const_get(:Handle).public_instance_methods(false) : []
   end

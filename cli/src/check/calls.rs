@@ -1,4 +1,5 @@
-//! The calls of an example, as `aside check` compares them: what a client gets, and the scanner's events, which no cut may change.
+//! The calls of an example, as `aside check` compares them: the client's result, and the scanner's events, which no cut may
+//! change.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -8,14 +9,14 @@ use aside::{
 };
 use serde::Deserialize;
 
-/// What ids begin with that the writer makes, so that they differ from those in an example.
+/// The prefix of ids that the writer makes, so that they differ from those in an example.
 const ID_PREFIX: &str = "\0";
 
 /// A call as an example writes it, and as a client gets it.
 #[derive(Deserialize, Clone, PartialEq, Debug)]
 pub struct Call {
     pub name: String,
-    /// JSON text, or what there is of it.
+    /// JSON text, perhaps incomplete.
     pub arguments: String,
     /// The model's own.
     pub id: Option<String>,
@@ -24,7 +25,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Writes the call for a reader: its name and its arguments as JSON, and what is odd about it.
+    /// Writes the call for a reader: its name and its arguments as JSON, and its oddities.
     fn line(&self) -> String {
         let id = self.id.as_ref().map(|id| format!(", id {id:?}")).unwrap_or_default();
         let cause = self.cause.as_ref().map(|cause| format!(", not whole: {cause}")).unwrap_or_default();
@@ -42,7 +43,7 @@ impl Call {
     }
 }
 
-/// What came of one way to cut a text.
+/// The result of one way to cut a text.
 #[derive(PartialEq, Default)]
 pub struct Called {
     pub calls: Vec<Call>,
@@ -52,7 +53,7 @@ pub struct Called {
     events: Vec<(String, Channel, Vec<u8>)>,
 }
 
-/// Feeds the chunks to a scanner that tells calls apart, and its events to a call writer.
+/// Feeds the chunks to a scanner that reports calls, and its events to a call writer.
 pub fn run(
     dialect: &Dialect,
     start: Option<Start>,

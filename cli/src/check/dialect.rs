@@ -87,7 +87,7 @@ struct Outcome {
     thoughts: Vec<aside::Thought>,
     attributes: Vec<(String, String)>,
     causes: Vec<&'static str>,
-    /// What the stretches of the text are, text joined.
+    /// The events of the text, with joined text.
     events: Vec<(String, u64, usize)>,
 }
 
@@ -209,7 +209,7 @@ fn twos(text: &[u8]) -> impl Iterator<Item = (String, Vec<&[u8]>)> {
     twos.chain([("byte by byte".to_owned(), text.chunks(1).collect())])
 }
 
-/// Compares the example's keys with what came out. A fault has a line for each of the two.
+/// Compares the example's keys with the output. A fault has a line for each of the two.
 fn differences(example: &Example, outcome: &Outcome) -> String {
     let mut faults = String::new();
     let mut compare = |key: &str, wanted: String, got: String| {

@@ -1,5 +1,5 @@
-//! What the examples of a file with tables of calls should show: a call that goes right shows little of the table that it
-//! was read by. Which of these a file can show, its spans and tables say.
+//! The kinds of examples that a file with tables of calls should have: a correct call exercises little of the table that it is
+//! read by. The file's spans and tables say which of these kinds are possible.
 
 use serde::Deserialize;
 
@@ -41,7 +41,7 @@ struct Table {
 /// The markers of calls that a file has.
 pub struct Markers {
     openers: Vec<String>,
-    /// Those that can stand inside a value without ending it.
+    /// Those that can be inside a value without ending it.
     closers: Vec<String>,
     has_thinking: bool,
     /// A span of calls has a closer, so that text may follow it.

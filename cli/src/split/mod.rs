@@ -1,4 +1,4 @@
-//! `aside split`: shows what a model wrote, by channel, as it arrives.
+//! `aside split`: shows a model's output, by channel, as it arrives.
 
 mod summary;
 mod view;
@@ -22,18 +22,18 @@ use view::{Show, View};
 /// Splits what a language model writes into its channels, as it arrives
 ///
 /// A terminal shows thinking dimmed, and the text's control characters written out, as \u{1b}; a pipe, or NO_COLOR, gets a line
-/// such as [thinking] before each part. Counts follow on standard error, so that standard output holds the text alone. Without a
-/// dialect, the markers of all families are looked for (the dialect any).
+/// such as [thinking] before each part. Counts follow on standard error, so that standard output holds the text alone. Without
+/// a dialect, the markers of all families are looked for (the dialect any).
 #[derive(Args)]
 pub struct Arguments {
-    /// What the model wrote; without FILE, or with -, standard input
+    /// The model's output; without FILE, or with -, standard input
     file: Option<PathBuf>,
 
     #[command(flatten)]
     dialect: choose::Source,
 
-    /// Shows tool calls one by one, each with its name and its arguments as JSON; with --events, their names, keys and values as
-    /// events. For dialects that say how calls are written
+    /// Shows tool calls one by one, each with its name and its arguments as JSON; with --events, their names, keys and values
+    /// as events. For dialects that say how calls are written
     #[arg(long, conflicts_with = "only")]
     calls: bool,
 
@@ -45,7 +45,8 @@ pub struct Arguments {
     #[arg(long, value_name = "CHANNEL", conflicts_with = "events")]
     only: Option<Part>,
 
-    /// Why the text ends, which decides what a text is whose model was guessed to start in the thinking, and which has no marker
+    /// Why the text ends, which decides what a text is whose model was guessed to start in the thinking, and which has no
+    /// marker
     #[arg(long, value_name = "WHY", value_enum, default_value_t = Finish::Unknown)]
     finish: Finish,
 
@@ -101,7 +102,7 @@ fn chunk(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Reads, feeds, shows: what every host does.
+/// Reads, feeds and shows, as every host does.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let chosen = arguments.dialect.choose()?;
     let mut input = Input::open(arguments.file.as_deref())?;

@@ -2,7 +2,7 @@
 
 use aside::{Cause, Channel, Event, Kind, Scanner};
 
-/// What the summary says besides the scanner's own counts.
+/// The figures of the summary besides the scanner's own counts.
 #[derive(Default)]
 pub struct Summary {
     markers: u64,

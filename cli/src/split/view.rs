@@ -17,7 +17,7 @@ pub enum Show {
     Only(Channel),
 }
 
-/// Turns events into what is written. `out` is written and cleared after each read.
+/// Turns events into the program's output. `out` is written and cleared after each read.
 pub struct View<'a> {
     pub how: Show,
     /// Whether `out` goes to a terminal, which the text must not act on.
@@ -26,7 +26,7 @@ pub struct View<'a> {
     pub out: Vec<u8>,
     /// The channel of the part that is being shown.
     part: Option<Channel>,
-    /// What the markers of the next part say, such as a tool's name.
+    /// The attributes of the next part's markers, such as a tool's name.
     attributes: String,
     line_start: bool,
     /// Makes calls of the events, if calls are shown.
@@ -80,7 +80,7 @@ impl View<'_> {
         }
     }
 
-    /// Shows what an event adds to a call: one part for each, with the name in its label.
+    /// Shows an event's addition to a call: one part for each, with the name in its label.
     fn show_call(&mut self, event: &Event<'_>) {
         let Some(mut writer) = self.calls.take() else { return };
         let written = writer.event(event, |delta| {
@@ -99,13 +99,13 @@ impl View<'_> {
                 self.part = None;
             }
         });
-        // Without memory for what is held, the calls to come are not shown.
+        // Without memory for held text, later calls are not shown.
         self.calls = written.is_ok().then_some(writer);
     }
 
     fn show_part(&mut self, event: &Event<'_>) {
         match &event.kind {
-            // A wrapper around content, such as a box, belongs to the part that it stands in.
+            // A wrapper around content, such as a box, belongs to the part that it is in.
             Kind::Open { .. } if event.channel == Channel::Content => {}
             Kind::Open { .. } => self.part = None,
             Kind::Attribute(attribute) => {
@@ -134,7 +134,7 @@ impl View<'_> {
         }
     }
 
-    /// Starts a part on a line of its own, below its label.
+    /// Starts a part on a new line, below its label.
     fn begin(&mut self, channel: Channel) {
         self.end();
         if matches!(self.how, Show::Labelled) || !self.attributes.is_empty() {
@@ -153,11 +153,11 @@ impl View<'_> {
             Channel::Narration => "\x1b[3m",
             Channel::Tool => "\x1b[36m",
         };
-        // Switched off after each piece: whoever interrupts us keeps a clean terminal.
+        // Switched off after each piece, so that an interrupt leaves a clean terminal.
         let plain = if style.is_empty() { "" } else { "\x1b[0m" };
         self.out.extend_from_slice(style.as_bytes());
         if self.is_terminal {
-            // A text cuts no character.
+            // A text does not cut a character.
             let mut shown = Shown::default();
             shown.add(bytes, &mut self.out);
             shown.end(&mut self.out);
@@ -205,7 +205,7 @@ impl View<'_> {
     }
 }
 
-/// A field of a JSON object; bytes that JSON cannot say are written in hexadecimal.
+/// Returns a field of a JSON object; bytes that JSON cannot represent are written in hexadecimal.
 fn json(key: &str, bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => format!(r#","{key}":{}"#, serde_json::Value::from(text)),

@@ -22,11 +22,12 @@ use source::Source;
 
 /// Makes what a command printed shorter, for a model to read
 ///
-/// In a pipe: make 2>&1 | aside squeeze --command make. Around the command, whose exit status it returns: aside squeeze -- make.
+/// In a pipe: make 2>&1 | aside squeeze --command make. Around the command, whose exit status it returns: aside squeeze --
+/// make.
 #[derive(Args)]
 #[command(override_usage = "aside squeeze [OPTIONS] [FILE]\n       aside squeeze [OPTIONS] -- COMMAND...")]
 pub struct Arguments {
-    /// What the command printed; without FILE, or with -, standard input
+    /// The command's output; without FILE, or with -, standard input
     #[arg(conflicts_with = "program")]
     file: Option<PathBuf>,
 
@@ -38,7 +39,7 @@ pub struct Arguments {
     #[arg(long, value_name = "LINE", conflicts_with = "program")]
     command: Option<String>,
 
-    /// What that command exited with
+    /// The exit code of that command
     #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "program")]
     exit_code: Option<i64>,
 
@@ -63,7 +64,7 @@ pub struct Arguments {
     program: Vec<OsString>,
 }
 
-/// Reads, feeds, writes: what every host does.
+/// Reads, feeds and writes, as every host does.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let mut registry = Registry::new();
     for file in &arguments.filters {
@@ -125,7 +126,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         failed = output.finish().err();
     }
     if arguments.report {
-        say(&told(&report));
+        say(&summary(&report));
     } else if arguments.budget.is_none() && report.filters.is_empty() && io::stderr().is_terminal() {
         say(NOTHING_LEFT_OUT);
     }
@@ -236,8 +237,8 @@ fn of_signal(signal: i32) -> u8 {
     (128 + signal) as u8
 }
 
-/// The report in words.
-fn told(report: &Report) -> String {
+/// Returns the report in words.
+fn summary(report: &Report) -> String {
     let mut text = format!("aside squeeze: {} → {} chars", report.before_units, report.after_units);
     if !report.filters.is_empty() {
         let _ = write!(text, ", by {}", report.filters.join(", "));
@@ -255,7 +256,7 @@ fn told(report: &Report) -> String {
     text
 }
 
-/// A command as one would write it in a shell.
+/// Returns a command as one would write it in a shell.
 fn written(program: &[OsString]) -> String {
     let word = |word: &OsString| {
         let word = word.to_string_lossy();

@@ -1,5 +1,5 @@
-//! Signals while a command runs. Each of them must reach the command once: what a terminal or `timeout` sends goes to all processes
-//! of the group, and is not sent again.
+//! Signals while a command runs. Each of them must reach the command once: signals of a terminal or `timeout` go to all
+//! processes of the group, and are not sent again.
 
 #[cfg(unix)]
 pub use unix::{Received, listen, wait};
@@ -45,7 +45,7 @@ mod unix {
             Received { signal: origin.signal, sender }
         }
 
-        /// Returns whether this is what came before, once more: `timeout` sends to us, and then to all of the group.
+        /// Returns whether this repeats the last signal: `timeout` sends to us, and then to all of the group.
         pub fn repeats(&self, first: &Received) -> bool {
             self.sender == Sender::Leader && first.sender == Sender::Leader && self.signal == first.signal
         }
@@ -59,8 +59,8 @@ mod unix {
         }
     }
 
-    /// Calls `on_signal` for each signal until it returns false. A signal that was ignored when the program began, as under `nohup`,
-    /// stays so.
+    /// Calls `on_signal` for each signal until it returns false. A signal that was ignored when the program started, as under
+    /// `nohup`, stays ignored.
     pub fn listen(on_signal: impl Fn(Received) -> bool + Send + 'static) {
         let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
         // Without them the program ends at a signal as it would by itself.
@@ -76,7 +76,7 @@ mod unix {
 
     fn is_ignored(signal: i32) -> bool {
         let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: it only reads what the signal does, into memory of that type.
+        // SAFETY: it only reads the action of the signal, into memory of that type.
         let got = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
         // SAFETY: all bytes are initialised: by the call, or with zeros.
         got == 0 && unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN

@@ -1,5 +1,5 @@
-//! What `aside squeeze` reads, as events in their order: bytes of a file or a command, the command's exit, signals. Each source has a
-//! thread that waits for it, so that a signal is seen while nothing is printed.
+//! The input of `aside squeeze`, as events in their order: bytes of a file or a command, the command's exit, signals. Each
+//! source has a thread that waits for it, so that a signal is seen while nothing is printed.
 
 use std::io::PipeReader;
 use std::process::{Child, ExitStatus};
@@ -37,8 +37,8 @@ pub struct Ended {
     pub signal: Option<i32>,
 }
 
-/// Calls `feed` with all that is read, until it returns false: nobody reads the result any more. Signals are heard before `open`
-/// starts a command.
+/// Calls `feed` with everything that is read, until it returns false because nobody reads the result any more. Signal handlers
+/// are installed before `open` starts a command.
 pub fn read(open: impl FnOnce() -> Result<Source, Stop>, mut feed: impl FnMut(&[u8]) -> bool) -> Result<Ended, Stop> {
     let (sender, events) = sync_channel(4);
     let is_over = Arc::new(AtomicBool::new(false));

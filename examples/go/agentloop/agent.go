@@ -100,7 +100,7 @@ func (a *agent) ask(ctx context.Context, messages []message) (message, error) {
 	return answer.Choices[0].Message, nil
 }
 
-// call runs a command and returns what the model is to read. A mistake of the model is a result too, not an error.
+// call runs a command and returns the text for the model. A mistake of the model is a result too, not an error.
 func (a *agent) call(ctx context.Context, call toolCall) (string, error) {
 	arguments := struct {
 		Command  string `json:"command"`

@@ -101,7 +101,7 @@ func TestAgentEnds(t *testing.T) {
 	}
 }
 
-// What a command can do to the loop: leave a job that holds its output open, and not start at all.
+// A command can leave a job that holds its output open, or not start at all.
 func TestOddCommands(t *testing.T) {
 	long := `{"command": "true ` + strings.Repeat("x", 1<<18) + `"}`
 	url, read := model(t, `{"command": "sleep 60 & echo $!"}`, `{"command": "echo \u0000"}`, long)

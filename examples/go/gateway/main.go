@@ -60,7 +60,7 @@ func main() {
 		"send the thinking once more as content if an answer has neither content nor a call")
 	flag.BoolVar(&options.Merge, "merge", false, "write one chunk for each that came, for clients that count them")
 	flag.Func("server", "the `server`, whose requests get the thinking of earlier turns where it reads it: "+
-		strings.Join(aside.HistoryServers(), ", ")+" (default none: requests stay as they are)", func(value string) (err error) {
+		strings.Join(aside.HistoryServers(), ", ")+" (default none: requests stay unchanged)", func(value string) (err error) {
 		split.History, err = asidehttp.FindHistory(value)
 		return err
 	})

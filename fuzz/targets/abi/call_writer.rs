@@ -1,5 +1,5 @@
-//! Writes the calls of a scanner's stream through the C functions: each call that is told has one first and one last delta,
-//! and the arguments of a whole one that has keys are JSON. Others are what the model wrote.
+//! Writes the calls of a scanner's stream through the C functions: each call that is emitted has one first and one last delta,
+//! and the arguments of a whole one that has keys are JSON. Others are the model's text.
 
 use std::mem::offset_of;
 use std::ptr;
@@ -11,7 +11,7 @@ use support::c::*;
 use super::super::Input;
 use super::version::{Version, is_version, size};
 
-/// What requests offer: nothing said, no tool, the names that words call, each form of a tool, and what is none.
+/// The tools of requests: no list, no tool, the names that words call, each form of a tool, and malformed lists.
 pub const TOOLS: [Option<&str>; 8] = [
     None,
     None,
@@ -29,12 +29,12 @@ pub const TOOLS: [Option<&str>; 8] = [
     Some("[{"),
 ];
 
-/// The list of a request's tools as C has it; none where there is no list.
+/// Returns the list of a request's tools as C has it; none where there is no list.
 pub fn tools_of(text: Option<&str>) -> Bytes {
     text.map_or(Bytes::default(), |text| Bytes::of(text.as_bytes()))
 }
 
-/// What is read of such a list, with the limit that it is read with.
+/// Reads such a list, with its limit.
 pub fn tools_read(text: Bytes, max_tools: u64) -> Result<Option<Tools>, ()> {
     if text.at.is_null() {
         return Ok(None);
@@ -51,14 +51,14 @@ pub struct Writer {
     handle: Handle,
     /// The size of a delta in its host's header.
     delta_size: usize,
-    /// Whether it may tell calls of any name.
+    /// Whether it may emit calls of any name.
     tells_all: bool,
     told: u64,
     /// The number of the last call of the scanner.
     number: u32,
     /// The arguments so far of the call whose last delta has not come.
     open: Option<Vec<u8>>,
-    /// Whether the scanner has told a key of the call.
+    /// Whether the scanner has reported a key of the call.
     has_keys: bool,
 }
 
@@ -101,7 +101,7 @@ impl Writer {
         (wanted == OK).then_some(writer)
     }
 
-    /// Whether a call was told and has no last delta.
+    /// Returns whether a call was emitted and has no last delta.
     pub fn is_open(&self) -> bool {
         self.open.is_some()
     }
@@ -163,7 +163,7 @@ impl Drop for Writer {
     }
 }
 
-/// Calls that are wrong and must say so, and change nothing.
+/// Makes wrong calls, which must fail and change nothing.
 pub fn misuse(writer: Option<&Writer>) {
     let (none, whole) = (ptr::null_mut(), size_of::<Event>());
     let mut delta = CallDelta::default();

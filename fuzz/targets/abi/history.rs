@@ -1,4 +1,4 @@
-//! Rewrites requests through the C functions: any body, with any options. C has what Rust has.
+//! Rewrites requests through the C functions: any body, with any options. C must agree with Rust.
 
 use std::ptr;
 
@@ -38,7 +38,7 @@ const PARTS: [&str; 24] = [
     "{",
 ];
 
-/// A whole request of one message, or some parts.
+/// Returns a whole request of one message, or some parts.
 fn body(input: &mut Input<'_>) -> Vec<u8> {
     let mut part = || PARTS[input.below(PARTS.len())];
     let parts: Vec<&str> = match part() {

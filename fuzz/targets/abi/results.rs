@@ -12,7 +12,7 @@ use support::c::*;
 use super::super::Input;
 use super::version::{Version, filled, is_version, size};
 
-/// What the host's callbacks see of the sequence.
+/// The part of the sequence that the host's callbacks see.
 struct World {
     /// NULL once it is freed.
     registry: Cell<Handle>,
@@ -20,7 +20,7 @@ struct World {
     compressors: RefCell<Vec<Handle>>,
     /// The number of one that was made of the registry as it is now.
     twin: Cell<Option<usize>>,
-    /// The numbers of those that are inside a call, the innermost one last, and what they were told of it.
+    /// The numbers of those that are inside a call, the innermost one last, and the invocation that they were given.
     running: RefCell<Vec<(usize, Invoked)>>,
     stream: Cell<Option<Stream>>,
     /// The stream is inside a call.
@@ -30,7 +30,7 @@ struct World {
     released: Cell<usize>,
 }
 
-/// What a callback must be given of an invocation.
+/// The expected argument of a callback, for an invocation.
 #[derive(Clone, Copy)]
 struct Invoked {
     tool_id: &'static [u8],
@@ -57,7 +57,7 @@ struct Host {
 
 const LOG: &[u8] = b"one line and another\none line and another\nerror: it is broken\n  here\nall is well\n";
 
-/// What no call has written to.
+/// A value that no call has written to.
 const UNTOUCHED: Bytes = Bytes { at: ptr::null(), len: 7 };
 
 unsafe extern "C" fn release(user: *mut c_void) {
@@ -67,7 +67,7 @@ unsafe extern "C" fn release(user: *mut c_void) {
 }
 
 impl World {
-    /// Makes a call of a compressor, in which its callbacks are told of this invocation.
+    /// Makes a call of a compressor, in which its callbacks get this invocation.
     fn run<T>(&self, number: usize, invoked: Invoked, call: impl FnOnce() -> T) -> T {
         self.running.borrow_mut().push((number, invoked));
         let made = call();
@@ -97,7 +97,7 @@ impl World {
 }
 
 impl Host {
-    /// What a callback does beside what it is for: the compressors that are inside a call are busy, and so is the stream.
+    /// Tries other functions inside a callback: the compressors that are inside a call are busy, and so is the stream.
     unsafe fn meddle(&self) {
         let world = unsafe { &*self.world };
         let compressors = world.compressors.borrow().clone();
@@ -184,7 +184,7 @@ impl Host {
         0
     }
 
-    /// What a callback is given, each byte of which must be there.
+    /// Checks the argument of a callback, all of whose bytes must be readable.
     unsafe fn check(&self, invocation: *const Invocation) {
         let Invocation { size, tool_id, input, now } = unsafe { invocation.read() };
         let world = unsafe { &*self.world };
@@ -257,7 +257,7 @@ fn read(text: Bytes) {
     std::hint::black_box(unsafe { text.get() }.iter().fold(0u8, |sum, byte| sum ^ byte));
 }
 
-/// How often a text is repeated. Miri takes too long for those that filters look at.
+/// Returns how often a text is repeated. Miri takes too long for those that filters look at.
 fn often(most: usize) -> usize {
     if cfg!(miri) { most.min(2) } else { most }
 }
@@ -278,7 +278,7 @@ const INPUTS: [(&[u8], Option<&[u8]>); 8] = [
     (b"\xFF", None),
 ];
 
-/// Makes an invocation with what callbacks must be given of it; an error if it is refused.
+/// Makes an invocation with the expected argument of callbacks; an error if it is refused.
 fn invoked(input: &mut Input<'_>) -> (Version<Invocation>, Result<Invoked, i32>) {
     let (way, at) = (input.byte(), input.byte());
     let (given, json) = INPUTS[usize::from(if at < 200 { at % 6 } else { at % 8 })];
@@ -301,7 +301,7 @@ fn invoked(input: &mut Input<'_>) -> (Version<Invocation>, Result<Invoked, i32>)
 /// Tools of a host's filter: the other calls' and theirs.
 struct ToolIds([Bytes; 2]);
 
-// They lead to what never changes.
+// They lead to data that never changes.
 unsafe impl Sync for ToolIds {}
 
 static TOOL_IDS: ToolIds = ToolIds([Bytes { at: b"read".as_ptr(), len: 4 }, Bytes { at: b"bash".as_ptr(), len: 4 }]);
@@ -424,7 +424,7 @@ unsafe fn register(input: &mut Input<'_>, world: &World) {
     }
 }
 
-/// Makes a compressor of what the registry has now. The registry stays as it is.
+/// Makes a compressor with the registry's current contents. The registry stays unchanged.
 unsafe fn make(input: &mut Input<'_>, world: &World) {
     let sentences: [&[u8]; 4] = [b"off: ", b"", b"off:\r\n", b"off: \xFF"];
     let way = input.byte();
@@ -469,7 +469,7 @@ unsafe fn make(input: &mut Input<'_>, world: &World) {
 unsafe fn use_all(input: &mut Input<'_>, world: &World) {
     unsafe {
         make(input, world);
-        // What may outlive the compressors.
+        // Objects that may outlive the compressors.
         let mut outcomes = Vec::new();
         while !input.rest.is_empty() {
             let call = input.byte();
@@ -502,7 +502,7 @@ unsafe fn use_all(input: &mut Input<'_>, world: &World) {
                 _ => misuse(compressor, world.stream.get().map_or(ptr::null_mut(), |stream| stream.handle)),
             }
         }
-        // The outcomes outlive what made them.
+        // The outcomes outlive the objects that made them.
         for compressor in world.compressors.take() {
             aside_compressor_free(compressor);
         }
@@ -625,7 +625,7 @@ unsafe fn command_line(input: &mut Input<'_>) {
 
 type Parts = Vec<Option<Vec<u8>>>;
 
-/// One call with up to three parts, of which one may be no text.
+/// Makes one call with up to three parts, one of which may not be text.
 unsafe fn compress(
     input: &mut Input<'_>,
     world: &World,
@@ -677,7 +677,7 @@ unsafe fn look(compressed: Handle, parts: Option<&Parts>) {
             assert!(status == NONE || status == OK && part.is_some());
             let Some(original) = part else { continue };
             let result = if status == OK { text.get() } else { original };
-            // A cache's hit stands for all parts together, so the first may be longer.
+            // A cache's hit replaces all parts together, so the first may be longer.
             if status == OK && report.hit.len == 0 {
                 assert!(original.len() >= aside_min_compressible(), "{} bytes are few", original.len());
                 assert!(text.len < original.len(), "{} bytes became {}", original.len(), text.len);
@@ -709,7 +709,7 @@ unsafe fn look(compressed: Handle, parts: Option<&Parts>) {
     }
 }
 
-/// Its stretches are the original, each where it is.
+/// Checks that its stretches are the original, each at its place.
 unsafe fn look_at_part(compressed: Handle, index: usize, report: &Report, originals: &[Option<Vec<u8>>]) {
     unsafe {
         let part: PartReport = filled(|at| aside_compressed_part_report(compressed, index, at)).unwrap();
@@ -745,7 +745,7 @@ unsafe fn look_at_part(compressed: Handle, index: usize, report: &Report, origin
     }
 }
 
-/// Calls that are wrong and must say so.
+/// Makes wrong calls, which must fail.
 unsafe fn misuse(compressor: Handle, stream: Handle) {
     let none = ptr::null_mut();
     let (mut out, mut len) = (UNTOUCHED, 7);

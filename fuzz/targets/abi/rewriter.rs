@@ -1,4 +1,4 @@
-//! Rewrites event streams through the C functions: what comes out must be what the Rust functions return.
+//! Rewrites event streams through the C functions: the output must be that of the Rust functions.
 
 use std::ptr;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const STARTS: [u32; 8] = [
     START_CALLS,
 ];
 
-/// What a number says of a start; none where it leaves that to the dialect, or is no start.
+/// Returns the start of a number; none if the dialect decides it, or if it is not a start.
 pub fn start_of(number: u32) -> Option<Start> {
     let name =
         ["content", "thinking", "narration", "tool", "header", "calls"].get((number as usize).wrapping_sub(1))?;
@@ -109,7 +109,7 @@ pub fn run(input: &mut Input<'_>) {
     }
 }
 
-/// The options as Rust has them.
+/// Returns the options as Rust has them.
 fn mirror(options: &RewriterOptions) -> Result<Options, ()> {
     let is = |number: u32| match number {
         0 => Ok(false),
@@ -173,7 +173,7 @@ fn mirror(options: &RewriterOptions) -> Result<Options, ()> {
         .label(is(options.label)?))
 }
 
-/// The formats of these bits; none if one of them is of no format.
+/// Returns the formats of these bits; none if one of them belongs to no format.
 fn formats_of(bits: u32) -> Option<Formats> {
     let all = [Formats::CHAT, Formats::COMPLETIONS, Formats::RESPONSES, Formats::MESSAGES, Formats::OLLAMA];
     let named = all.into_iter().filter(|format| bits & format.bits() != 0);
@@ -229,7 +229,7 @@ unsafe fn begin(input: &mut Input<'_>, pair: &Pair, sse: Handle, rust: &mut Rewr
     }
 }
 
-/// One way that a call gives its output.
+/// One way in which a call returns its output.
 type Call<'a> = &'a dyn Fn(*mut Bytes) -> i32;
 
 unsafe fn calls(input: &mut Input<'_>, pair: &Pair, sse: Handle, mut rust: Rewriter, max_tools: u64) {

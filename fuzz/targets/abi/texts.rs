@@ -11,7 +11,7 @@ use super::rewriter::start_of;
 use super::version::{LARGEST, Version, is_version, size};
 use super::{BUILT_IN, chunk};
 
-/// What a call that gives memory gave; its status where it failed, and then nothing may have been written.
+/// Returns the memory that a call returned; its status if it failed, and then nothing may have been written.
 pub fn owned(call: impl FnOnce(*mut usize) -> *mut u8) -> Result<Vec<u8>, i32> {
     let mut len = 7;
     let out = call(&mut len);
@@ -28,7 +28,7 @@ pub fn owned(call: impl FnOnce(*mut usize) -> *mut u8) -> Result<Vec<u8>, i32> {
     }
 }
 
-/// Joins texts and calls. C has what Rust has, or the status of its error.
+/// Joins texts and calls. C must agree with Rust, or return the status of its error.
 unsafe fn join(input: &mut Input<'_>, dialect: Handle, rust: &aside::Dialect, texts: [&[u8]; 2], way: u8) {
     let parts = ["f", "g:1", "", "{}", "{\"k\": \"v\", \"a\": [1, null]}", "{\"k\": ", "7", "</tool_call>"];
     let few: Vec<[&str; 3]> = (0..way / 64).map(|_| [0, 3, 5].map(|from| parts[(from + input.below(8)) % 8])).collect();
@@ -42,7 +42,7 @@ unsafe fn join(input: &mut Input<'_>, dialect: Handle, rust: &aside::Dialect, te
         0..200 => whole,
         byte => [0, 16, whole - 1, whole + 1, whole + 8, LARGEST, LARGEST + 1, usize::MAX][usize::from(byte & 7)],
     };
-    // Just the memory of so many of that size. What a later version adds to a call is no failure.
+    // Just the memory of so many of that size. Fields that a later version adds to a call are not a failure.
     let stride = if is_version(call_size, whole) { call_size } else { whole };
     let mut room = vec![0xAA_u8; few.len() * stride].into_boxed_slice();
     for (call, place) in few.iter().map(call).zip(room.chunks_mut(stride)) {
@@ -60,7 +60,7 @@ unsafe fn join(input: &mut Input<'_>, dialect: Handle, rust: &aside::Dialect, te
     };
     let mut given = Version::given(input, options);
     let got = owned(|len| unsafe { aside_join(dialect, given.at(), len) });
-    // What this version reads of it.
+    // The part of it that this version reads.
     let read = given.get();
     let refused = match read {
         _ if !is_version(options.size, size_of::<usize>()) => SIZE,

@@ -11,7 +11,7 @@ use super::super::Input;
 /// The largest size that any version of a struct may have.
 pub const LARGEST: usize = 4096;
 
-/// The size that a caller's header says: mostly that of this version, otherwise any, and some that no struct has.
+/// Returns the size that a caller's header says: mostly that of this version, otherwise any, and some that no struct has.
 pub fn size<T>(input: &mut Input<'_>) -> usize {
     // Miri copies no part of a pointer.
     let step = if cfg!(miri) { 8 } else { 4 };
@@ -32,7 +32,7 @@ pub struct Version<T> {
 }
 
 impl<T: Copy> Version<T> {
-    /// Makes a struct of the size that this one says. What this version does not know is 0.
+    /// Makes a struct of the size that this one says. Fields that this version does not know are 0.
     pub fn new(value: T) -> Version<T> {
         let size = unsafe { (&raw const value).cast::<usize>().read() };
         // No more is read of one whose size cannot be right.

@@ -1,4 +1,4 @@
-//! What a client has of a stream's calls, when it has put their deltas together.
+//! A stream's calls as a client has them, with their deltas put together.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub fn options(tools: Option<&str>) -> Options {
     Options::new().tools(tools).id_prefix("id_")
 }
 
-/// Returns a dialect for a writer whose calls begin with a table of their own.
+/// Returns a dialect for a writer whose calls begin with their own table.
 pub fn any_dialect() -> Dialect {
     Dialect::find(Dialect::names().next().unwrap()).unwrap()
 }

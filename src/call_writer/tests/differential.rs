@@ -57,7 +57,7 @@ fn writes_what_the_reference_writes() {
     assert!(wrong.is_empty(), "{} of {texts}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Why the reference may be wrong about a call: the specification's words count.
+/// Returns why the reference may be wrong about a call: the specification's words count.
 fn excuse(case: &Value, call: u64, expected: Option<&Call>, got: Option<&Call>) -> Option<&'static str> {
     let events = case["events"].as_array().unwrap();
     let begin = events.iter().position(|event| event["kind"] == "call" && event["index"] == call).unwrap();
@@ -87,7 +87,7 @@ fn all_calls(case: &Value) -> u64 {
     case["events"].as_array().unwrap().iter().filter(|event| event["kind"] == "call").count() as u64
 }
 
-/// What the reference has of a text, and what we have.
+/// Returns the reference's calls of a text, and ours.
 fn compare(case: &Value) -> (Vec<Call>, Vec<Call>) {
     let events = case["events"].as_array().unwrap();
     let begins: Vec<usize> = (0..events.len()).filter(|&at| events[at]["kind"] == "call").collect();

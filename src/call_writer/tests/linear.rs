@@ -1,4 +1,4 @@
-//! Time grows with the length of what is fed, and not with its square.
+//! Time grows with the length of the input, and not with its square.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{Cause, calls::table::CallTable};
 
-/// What a call is made of.
+/// The parts of a call.
 enum Workload {
     /// One value of copies of this, in pieces of four bytes.
     Value(&'static str),

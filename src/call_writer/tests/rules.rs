@@ -51,7 +51,7 @@ fn written(options: &Options, keys: &Value, calls: &[&[Piece<'_>]]) -> Vec<Call>
     whole
 }
 
-/// The arguments of one call that is emitted, and whether they are complete.
+/// Returns the arguments of one call that is emitted, and whether they are complete.
 fn arguments(options: &Options, keys: &Value, pieces: &[Piece<'_>]) -> (String, bool) {
     let calls = written(options, keys, &[pieces]);
     assert_eq!(calls.len(), 1, "{calls:?}");
@@ -59,13 +59,13 @@ fn arguments(options: &Options, keys: &Value, pieces: &[Piece<'_>]) -> (String, 
     (call.arguments, call.is_whole)
 }
 
-/// The arguments of a JSON call whose value this is.
+/// Returns the arguments of a JSON call with this value.
 fn of_value(text: &str, cause: Cause) -> Option<(String, bool)> {
     let calls = written(&options(None), &object(), &[&[Name(b"f"), value(text), End(cause)]]);
     calls.into_iter().next().map(|call| (call.arguments, call.is_whole))
 }
 
-/// The JSON of a value between markers, with a schema for it.
+/// Returns the JSON of a value between markers, with a schema for it.
 fn of_tag(text: &str, schema: &str) -> String {
     let options = options(Some(&tool(&format!(r#"{{"x": {schema}}}"#))));
     let pieces = [Name(b"f"), Key(b"x"), value(text), ValueEnd(b"</v>"), End(Marker)];
@@ -85,7 +85,7 @@ fn emits_calls_of_tools_that_there_are() {
     assert_eq!(names(None), [f.clone(), g.clone()]);
     assert_eq!(names(Some("[]")), []);
     assert_eq!(names(Some(r#"[{"name": "f"}, {"name": "g"}]"#)), [f.clone(), g]);
-    // The index, of which the id is made, counts what is emitted.
+    // The index, from which the id is made, counts emitted calls.
     assert_eq!(names(Some(r#"[{"function": {"name": "g"}}]"#)), [(1, "id_0".to_owned(), "g".to_owned())]);
 }
 
@@ -124,7 +124,7 @@ fn emits_no_cut_call_before_a_byte_of_its_arguments() {
             assert_eq!(of_value(text, cause), None, "{text}");
         }
         assert_eq!(of_value("{", cause), Some(("{".into(), false)));
-        // A key leaves with the first byte of its value.
+        // A key is sent with the first byte of its value.
         assert!(written(&options(None), &tags(), &[&[Name(b"f"), Key(b"x"), End(cause)]]).is_empty());
         let cut = [Name(b"f"), Key(b"x"), value("1"), End(cause)];
         assert_eq!(arguments(&options(None), &tags(), &cut), ("{\"x\":\"1".into(), false));
@@ -178,7 +178,7 @@ fn decodes_arguments_that_are_a_string() {
     for text in ["null ", "string_args", "[1]", "{a}", " "] {
         assert_eq!(of_value(&format!("\"{text}\""), Implied), Some((text.into(), false)), "{text}");
     }
-    // It is cut: what of an escape had come stays as it is.
+    // It is cut: the part of an escape that had come stays unchanged.
     assert_eq!(of_value(r#""{\"a\": \"b\u00"#, EndOfStream), Some(("{\"a\": \"b\\u00".into(), false)));
     assert_eq!(of_value(r#""{\"a\": \"\ud83e"#, EndOfStream), Some(("{\"a\": \"\u{FFFD}".into(), false)));
 }
@@ -192,7 +192,7 @@ fn takes_the_models_id_or_makes_one() {
     assert_eq!(id(&object(), &[Id(b"a\\u0062"), Name(b"f"), value("{}"), End(Marker)]), ("ab".into(), None));
     assert_eq!(id(&object(), &[Name(b"f"), Id(b"ab"), value("{}"), End(Marker)]), ("ab".into(), None));
     assert_eq!(id(&object(), &[Name(b"f"), End(Marker)]), ("id_0".into(), None));
-    // The first delta has left.
+    // The first delta has been sent.
     assert_eq!(id(&object(), &[Name(b"f"), value("{}"), Id(b"ab"), End(Marker)]), ("id_0".into(), Some("ab".into())));
     assert_eq!(id(&object(), &[value("{}"), Name(b"f"), Id(b"ab"), End(Marker)]), ("id_0".into(), Some("ab".into())));
     assert_eq!(id(&object(), &[value("{}"), Id(b"ab"), Name(b"f"), End(Marker)]), ("ab".into(), None));
@@ -210,11 +210,11 @@ fn holds_arguments_that_come_before_the_name() {
     assert_eq!(calls("{\"a\":12}", b"f")[0].arguments, "{\"a\":12}");
     assert_eq!(calls("{\"a\":123}", b"f"), []);
     assert_eq!(calls("{\"a\":12}", b"g"), []);
-    // What counts is what would be sent.
+    // Only the bytes that would be sent count.
     assert_eq!(calls(r#""{\"a\":12}""#, b"f")[0].arguments, "{\"a\":12}");
     assert_eq!(calls("null", b"f")[0].arguments, "{}");
     assert_eq!(calls("", b"f")[0].arguments, "{}");
-    // It is not emitted again because of what follows.
+    // It is not emitted again because of later text.
     let late = [value("{\"a\":123}"), Name(b"f"), value("{}"), End(Marker)];
     assert_eq!(written(&options, &object(), &[&late]), []);
 }

@@ -1,4 +1,4 @@
-//! What stands between calls: closers, framing, text of no call, and the heads with which calls begin.
+//! The text between calls: closers, framing, text that belongs to no call, and the heads with which calls begin.
 
 use super::state::{Body, CallEnd, ElementContent, Piece, State, Step, Transition};
 use crate::{
@@ -41,7 +41,7 @@ impl Body {
         self.go(State::Opaque { is_bad: false, is_new: true })
     }
 
-    /// Begins a call by this table. `is_begun`: what begins it came before.
+    /// Begins a call by this table. `is_begun`: its beginning came before.
     pub(super) fn begin(&mut self, tables: &CallTables, view: &View, number: u8, is_begun: bool) -> Transition {
         let table = tables.table(number);
         (self.table, self.is_repaired) = (number, false);
@@ -64,7 +64,7 @@ impl Body {
         Ok(Some(self.piece(Piece::Call { table: number }, len, state)))
     }
 
-    /// Text up to the next closer or `begin`, or through the `end` of the call that broke its grammar.
+    /// Reads text up to the next closer or `begin`, or through the `end` of the call that broke its grammar.
     pub(super) fn opaque(&mut self, tables: &CallTables, view: &View, is_bad: bool, is_new: bool) -> Transition {
         let end = if is_bad { &tables.table(self.table).end[..] } else { &[] };
         let mut at = usize::from(is_new);
@@ -112,7 +112,7 @@ impl Body {
         self.some(kind, len, state)
     }
 
-    /// After the arguments: the call's `end`, or what implies it.
+    /// Reads the call's `end` after its arguments, or text that implies it.
     pub(super) fn ended(&mut self, tables: &CallTables, table: &CallTable, view: &View) -> Transition {
         if let Some(step) = self.blanks(view, State::Ended) {
             return Ok(Some(step));

@@ -1,4 +1,4 @@
-//! A call whose keys and values stand in brackets, as a program writes them.
+//! A call whose keys and values are in brackets, as a program writes them.
 
 use super::state::{Body, Brackets, CallEnd, LiteralState, Piece, State, Transition};
 use crate::{
@@ -121,7 +121,7 @@ impl Body {
                         }
                         None if view.is_end => at = text.len(),
                         None => {
-                            // What may be the beginning of the quote stays.
+                            // A possible beginning of the quote stays.
                             let held = (1..raw.len()).rev().find(|&len| text[at..].ends_with(&raw[..len])).unwrap_or(0);
                             at = text.len() - held;
                             if held > 0 {

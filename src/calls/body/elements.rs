@@ -72,7 +72,7 @@ impl Body {
         }
     }
 
-    /// Text up to the next marker: of the innermost element, or blanks.
+    /// Reads text up to the next marker: text of the innermost element, or blanks.
     fn between_elements(&mut self, mark: &[u8], view: &View, content: ElementContent) -> Transition {
         let text = view.text;
         let first = |from: usize| memchr::memchr(mark[0], &text[from..]).map_or(text.len(), |at| from + at);

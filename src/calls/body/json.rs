@@ -1,4 +1,4 @@
-//! JSON in a call. A byte with which it cannot go on breaks the call, and so does what may end the call, outside of strings.
+//! JSON in a call. A byte that cannot continue it breaks the call, and so does a possible end of the call outside strings.
 
 use super::state::{Body, Piece, Role, State, Transition};
 use crate::{
@@ -32,7 +32,7 @@ impl Body {
         self.go(State::Json { role })
     }
 
-    /// After the object of a call with a head.
+    /// Returns the state after the object of a call with a head.
     fn after_json(&self, table: &CallTable) -> State {
         if table.end.is_empty() { State::Implied } else { State::Ended }
     }

@@ -1,10 +1,10 @@
-//! The body of a tool span, told apart while it streams: calls, their names, ids, keys and values, and the framing between
-//! them. It is asked for one piece at a time, and says what the next bytes are as soon as no continuation could change that.
+//! The body of a tool span, parsed while it streams: calls, their names, ids, keys and values, and the framing between them. It
+//! is asked for one piece at a time, and classifies the next bytes as soon as no continuation could change the result.
 //!
-//! A value may have any length, and comes in pieces; so does framing and opaque text. Everything else is a word of bounded
-//! length, and comes whole. Nothing is kept but where the body stands: the bytes stay with the scanner.
+//! A value may have any length, and comes in pieces; so do framing and opaque text. Everything else is a word of bounded
+//! length, and comes whole. Only the position in the body is kept: the bytes stay with the scanner.
 //!
-//! `state` says where a body stands, and has the steps that all take. `between` reads what stands between calls, and their
+//! `state` has the positions in a body, and the steps that all readers share. `between` reads the text between calls, and their
 //! heads. `json`, `object`, `tags`, `elements` and `brackets` read a call, each in one way of writing it. `inside` says which
 //! bytes need not be read at all.
 
@@ -28,7 +28,7 @@ pub use state::{Body, CallEnd, MOST_NESTED, Piece, Step};
 use state::{ElementContent, Role, State, Transition};
 
 impl Body {
-    /// Returns what comes next. Returns none if only more bytes can tell; at the text's end, nothing more comes.
+    /// Returns the next step, or none if only more bytes can decide it. At the text's end, there are no more steps.
     pub fn next(&self, tables: &CallTables, view: &View) -> Option<Step> {
         let mut body = *self;
         loop {
@@ -44,8 +44,8 @@ impl Body {
         }
     }
 
-    /// Returns the piece that the host gets of held bytes when it wants them at once, its length, and the body after it; `End` where
-    /// they end the call and are text after that.
+    /// Returns the piece that the host gets of held bytes when it wants them at once, its length, and the body after it; `End`
+    /// where they end the call and are text after that.
     pub fn flush(&self, tables: &CallTables, held: &[u8]) -> (Piece, usize, Body) {
         if let (State::ValueText { .. }, BodyRule::Tags(rule)) = (self.state, &tables.table(self.table).body) {
             let (len, state) = self.flush_value(rule, held);
@@ -66,7 +66,7 @@ impl Body {
         (piece, held.len(), Body { state, ..*self })
     }
 
-    /// Returns where the body stands after the host has ended the call that is open; none where none is.
+    /// Returns the position in the body after the host has ended the open call; none if no call is open.
     pub fn end_by_force(&self) -> Option<Step> {
         let mut body = *self;
         body.is_in_call().then(|| body.end(CallEnd::Forced, 0))
@@ -80,7 +80,7 @@ impl Body {
             Some(Step::Piece { piece: piece @ (Piece::Value | Piece::Framing | Piece::Text), len: all, .. })
                 if all > len && len > 0 =>
             {
-                // What goes on after the closer is broken, even where the next state could end there.
+                // Text that continues after the closer is broken, even where the next state could end there.
                 let state = if body.is_in_call() { State::Broken } else { body.state };
                 body.piece(piece, len, state)
             }
@@ -111,7 +111,8 @@ impl Body {
         }
     }
 
-    /// Returns how many of the next bytes are of pieces that were decided together with the one before them, or have decided it.
+    /// Returns how many of the next bytes belong to pieces that were decided together with the one before them, or have decided
+    /// it.
     pub fn due(&self) -> usize {
         let of_state = match self.state {
             State::Head { piece } => self.head.lens[usize::from(piece)..].iter().map(|&len| usize::from(len)).sum(),
@@ -124,7 +125,7 @@ impl Body {
         of_state.max(self.due.into())
     }
 
-    /// Whether what comes next has no bytes.
+    /// Returns whether the next piece has no bytes.
     pub fn has_empty_piece(&self) -> bool {
         match self.state {
             State::Head { piece } => self.head.lens[usize::from(piece)..].iter().all(|&len| len == 0),

@@ -26,7 +26,7 @@ impl Body {
                     // Arguments under another name are not no arguments.
                     let is_call = self.has_name && (self.has_arguments || !self.has_other);
                     let end = if is_call { CallEnd::Marker } else { CallEnd::Malformed };
-                    // The whole object was read, even if it is no call: what comes after it is between calls.
+                    // The whole object was read, even if it is not a call: the text after it is between calls.
                     self.some(Piece::End { end, is_repaired: false }, 1, State::Between)
                 }
                 (b',', false) => self.some(Piece::Framing, 1, State::Key),
@@ -108,7 +108,7 @@ impl Body {
         }
     }
 
-    /// A string that comes whole: a name, or an id. An id that is too long is the value of any other member.
+    /// Reads a string as one piece: a name, or an id. An id that is too long is treated as the value of any other member.
     fn quoted(&mut self, view: &View, role: Role) -> Transition {
         let reach = &view.text[1..view.text.len().min(MOST_OF_WORD + 2)];
         match string_len(reach) {
@@ -127,7 +127,7 @@ impl Body {
     }
 }
 
-/// The length of a string up to its closing quote, which comes after the bytes.
+/// Returns the length of a string up to its closing quote, which follows the bytes.
 fn string_len(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -139,7 +139,8 @@ fn string_len(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// How much of a text is the rest of a string, its closing quote included; and whether an escape is open where it goes on.
+/// Returns how much of a text is the rest of a string, including its closing quote, and whether an escape is open where it
+/// continues.
 fn rest_of_string(text: &[u8], mut is_escaped: bool) -> (usize, Option<bool>) {
     for (at, &byte) in text.iter().enumerate() {
         match (is_escaped, byte) {

@@ -12,7 +12,7 @@ use crate::{
 /// The context in which most bytes change nothing.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Context {
-    /// A string in `"`, outside of escapes.
+    /// A string in `"`, outside escapes.
     Quotes,
     /// The same in `'`.
     SingleQuotes,
@@ -61,12 +61,12 @@ impl Context {
     }
 }
 
-/// Whether a text begins with both literals, as far as it goes.
+/// Returns whether a text begins with both literals, as far as it goes.
 fn is_beginning(text: &[u8], literal: &[u8], then: &[u8]) -> bool {
     !literal.is_empty() && text.iter().zip(literal.iter().chain(then)).all(|(byte, of)| byte == of)
 }
 
-/// Whether a text may begin with the end of a value, or with framing before it.
+/// Returns whether a text may begin with the end of a value, or with framing before it.
 fn may_end_value(rule: &TagsRule, text: &[u8]) -> bool {
     let begins_with = |end: &[u8]| {
         is_beginning(text, end, b"") || is_beginning(text, b"\n", end) || is_beginning(text, &rule.before_close, end)
@@ -74,7 +74,7 @@ fn may_end_value(rule: &TagsRule, text: &[u8]) -> bool {
     rule.ends.iter().any(|end| begins_with(end))
 }
 
-/// Whether a string goes on after a chunk; then it notes whether an escape is open.
+/// Returns whether a string continues after a chunk; if so, it notes whether an escape is open.
 fn keeps_string(quote: u8, is_escaped: &mut bool, chunk: &[u8]) -> bool {
     let mut is_open = *is_escaped;
     for &byte in chunk {
@@ -87,16 +87,16 @@ fn keeps_string(quote: u8, is_escaped: &mut bool, chunk: &[u8]) -> bool {
     true
 }
 
-/// A self-loop: bytes that change nothing where a body stands.
+/// A self-loop: bytes that change nothing at a body's position.
 #[derive(Clone, Copy)]
 pub struct SelfLoop {
     pub context: Context,
-    /// What they are; none where they are held.
+    /// The role of the bytes; none where they are held.
     pub piece: Option<Piece>,
 }
 
 impl Body {
-    /// Returns what the body is inside of, if it is inside of something with this many bytes of it held.
+    /// Returns the construct that the body is inside, if this many of its bytes are held.
     pub fn self_loop(&self, held: usize) -> Option<SelfLoop> {
         let is_short = held > 0 && held < MOST_OF_WORD / 2;
         let (context, piece) = match self.state {

@@ -1,5 +1,5 @@
-//! Where a body stands, and the steps that every way of writing a call takes: a piece, a word, a literal that must come, an
-//! end. It knows no grammar.
+//! The position in a body, and the steps that every way of writing a call uses: a piece, a word, a required literal, an end. It
+//! knows no grammar.
 
 use std::hash::BuildHasher;
 
@@ -19,7 +19,7 @@ use crate::{
 /// The most brackets, or elements, inside each other.
 pub const MOST_NESTED: u8 = 64;
 
-/// What bytes of a body are.
+/// The role of bytes of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Piece {
     /// Text of no call.
@@ -57,9 +57,9 @@ pub enum CallEnd {
     Malformed,
 }
 
-/// What comes next.
+/// The next step in a body.
 pub enum Step {
-    /// The next `len` bytes are this, and `next` stands after them.
+    /// The next `len` bytes are this piece, and `next` is the position after them.
     Piece { piece: Piece, len: usize, next: Body },
     /// A closer of the region ends the body.
     Closer,
@@ -80,7 +80,7 @@ impl Step {
     }
 }
 
-/// Where a body stands.
+/// A position in a body.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy)]
 pub struct Body {
@@ -97,7 +97,7 @@ pub struct Body {
     pub(super) is_repaired: bool,
     /// The last key.
     pub(super) key: Key,
-    /// How many of the next bytes have decided what came before them.
+    /// How many of the next bytes have decided the role of the bytes before them.
     pub(super) due: u16,
     pub(super) brackets: Brackets,
     /// Of a JSON value.
@@ -121,16 +121,16 @@ pub(super) enum State {
         is_bad: bool,
         is_new: bool,
     },
-    /// What is left of a text that ends inside a call.
+    /// The rest of a text that ends inside a call.
     Rest,
     /// In the head, before the piece with this number.
     Head {
         piece: u8,
     },
-    /// After the arguments; of a call that has no end of its own.
+    /// After the arguments of a call that has no `end`.
     Ended,
     Implied,
-    /// A closer stands in the middle of what was read last.
+    /// A closer is in the middle of the text that was read last.
     Broken,
     // An object: before a member or the brace; at a key; inside any other key; after it; before a value.
     Member {
@@ -209,7 +209,7 @@ pub(super) enum State {
     LiteralEnd,
 }
 
-/// What a member of an object is.
+/// The role of an object's member.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Role {
@@ -281,7 +281,7 @@ impl Brackets {
         true
     }
 
-    /// Closes the innermost one. Returns false where it is of another kind.
+    /// Closes the innermost one. Returns false if it has another kind.
     pub(super) fn pop(&mut self, kind: usize) -> bool {
         let kinds = u128::from_ne_bytes(self.kinds);
         if kinds & 3 != kind as u128 {
@@ -362,19 +362,19 @@ impl Body {
         Ok(None)
     }
 
-    /// The next `len` bytes are this.
+    /// Returns the step that the next `len` bytes are this piece.
     pub(super) fn piece(&mut self, piece: Piece, len: usize, state: State) -> Step {
         self.state = state;
         self.due = self.due.saturating_sub(len.min(usize::from(u16::MAX)) as u16);
         Step::Piece { piece, len, next: *self }
     }
 
-    /// The same; nothing where there are no bytes.
+    /// Does the same if there are any bytes; otherwise nothing.
     pub(super) fn some(&mut self, piece: Piece, len: usize, state: State) -> Transition {
         if len == 0 { self.go(state) } else { Ok(Some(self.piece(piece, len, state))) }
     }
 
-    /// The call ends with the next `len` bytes.
+    /// Ends the call with the next `len` bytes.
     pub(super) fn end(&mut self, end: CallEnd, len: usize) -> Step {
         let state = match end {
             CallEnd::Malformed => State::Opaque { is_bad: true, is_new: false },
@@ -385,17 +385,17 @@ impl Body {
         self.piece(Piece::End { end, is_repaired: self.is_repaired }, len, state)
     }
 
-    /// The text ends inside the call.
+    /// Ends the call where the text ends inside it.
     pub(super) fn cut(&mut self) -> Step {
         self.end(CallEnd::EndOfText, 0)
     }
 
-    /// Only more bytes can tell: at the text's end none come, and the call is cut.
+    /// Waits for more bytes, which alone can decide. At the text's end there are none, and the call is cut.
     pub(super) fn more(&mut self, view: &View) -> Transition {
         if view.is_end { Ok(Some(self.cut())) } else { Err(Decision::More) }
     }
 
-    /// An answer that the text's end has not made: where it is `No` for that reason alone, the call is cut.
+    /// Replaces an answer that the text's end has caused: if it is `No` for that reason alone, the call is cut.
     pub(super) fn or_cut<T>(
         &mut self,
         view: &View,
@@ -409,13 +409,13 @@ impl Body {
         }
     }
 
-    /// Passes blanks, after which `state` stands. Returns none where there are none.
+    /// Passes blanks, after which the body is in `state`. Returns none if there are none.
     pub(super) fn blanks(&mut self, view: &View, state: State) -> Option<Step> {
         let len = view.text.iter().take_while(|&&byte| is_blank(byte)).count();
         (len > 0).then(|| self.piece(Piece::Framing, len, state))
     }
 
-    /// A literal that must come here, as framing.
+    /// Reads a literal that must come here, as framing.
     pub(super) fn must(&mut self, view: &View, literal: &[u8], state: State) -> Transition {
         match view.literal(0, literal) {
             Decision::Yes => self.some(Piece::Framing, literal.len(), state),
@@ -424,7 +424,7 @@ impl Body {
         }
     }
 
-    /// A word up to a literal, `MOST_OF_WORD` bytes at most; the blanks around it are framing.
+    /// Reads a word up to a literal, `MOST_OF_WORD` bytes at most; the blanks around it are framing.
     pub(super) fn word(&mut self, view: &View, literal: &[u8], piece: Piece, state: State) -> Transition {
         let found = view.find(0, literal, MOST_OF_WORD);
         let len = match self.or_cut(view, found, MOST_OF_WORD)? {
@@ -447,7 +447,7 @@ impl Body {
         self.some(piece, word.len(), state)
     }
 
-    /// After a word: the blanks at its end, and the literal that ends it, as framing.
+    /// Reads the blanks after a word, and the literal that ends it, as framing.
     pub(super) fn word_end(&mut self, view: &View, literal: &[u8], state: State) -> Transition {
         let own = self.state;
         // The literal may begin with a blank, and have come in pieces since the word was read.
@@ -458,7 +458,7 @@ impl Body {
         }
     }
 
-    /// A literal that may come here, as framing, after which `state` stands; `otherwise` stands where it does not.
+    /// Reads a literal that may come here, as framing. The next state is `state` after it, and `otherwise` without it.
     pub(super) fn may(&mut self, view: &View, literal: &[u8], state: State, otherwise: State) -> Transition {
         match view.literal(0, literal) {
             Decision::Yes => self.some(Piece::Framing, literal.len(), state),
@@ -467,20 +467,20 @@ impl Body {
         }
     }
 
-    /// As much of a piece that may be cut as is whole: its characters. Where none is, only more bytes can tell.
+    /// Returns the whole characters of a piece that may be cut. If there is none, only more bytes can decide.
     pub(super) fn run(&mut self, view: &View, piece: Piece, len: usize, state: State) -> Transition {
         let goes_on = len == view.text.len() && !view.is_end;
         let whole = if goes_on { len - incomplete_tail(view.text) } else { len };
         if whole == 0 { self.more(view) } else { self.some(piece, whole, state) }
     }
 
-    /// What comes before an index, where a byte ends it that is not of it. That byte counts once it comes first: until then the
-    /// body stands in the piece, `own`, and another byte may come instead.
+    /// Reads a piece up to an index, where a byte ends it that is not part of it. That byte counts once it is the first one
+    /// left: until then the body is inside the piece, in `own`, and another byte may come instead.
     pub(super) fn ends_at(&mut self, at: usize, piece: Piece, own: State, after: State) -> Transition {
         if at == 0 { self.go(after) } else { self.some(piece, at, own) }
     }
 
-    /// What comes before an index, and then what is known there.
+    /// Reads the text before an index, and then applies the decision made there.
     pub(super) fn before(&mut self, at: usize, piece: Piece, state: State, seen: Decision) -> Transition {
         if at > 0 { self.some(piece, at, state) } else { Err(seen) }
     }

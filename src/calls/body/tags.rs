@@ -1,4 +1,4 @@
-//! A call whose keys and values stand between markers.
+//! A call whose keys and values are between markers.
 
 use super::state::{Body, Piece, State, Transition};
 use crate::calls::{
@@ -19,7 +19,7 @@ impl Body {
                 }
                 let closer = &rule.value[1];
                 match view.literal(0, closer) {
-                    // The closer of the value once more.
+                    // The closer of the value again.
                     Decision::Yes if !is_first => return self.some(Piece::Framing, closer.len(), own),
                     Decision::More if !is_first => return Err(Decision::More),
                     _ => {}

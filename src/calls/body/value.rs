@@ -1,5 +1,5 @@
-//! The value of a call whose keys and values are between markers: its text and its end. A closer counts if what follows it may
-//! follow a value. A value without its closer ends where a key follows or the call ends, or with a misspelt closer. See
+//! The value of a call whose keys and values are between markers: its text and its end. A closer counts if the text after it
+//! may follow a value. A value without its closer ends where a key follows or the call ends, or with a misspelt closer. See
 //! `docs/tool-calls.md`.
 
 use super::state::{Body, Key, Piece, State, Transition};
@@ -83,7 +83,8 @@ impl Body {
                         };
                         return self.some(piece, len, state(closer, len));
                     }
-                    // What follows has decided it. If the host stops before that, no other bytes may come in its place.
+                    // The bytes that follow have decided it. If the host stops before them, no other bytes may come in their
+                    // place.
                     self.due = ends.reach() as u16;
                     if is_broken {
                         return self.go(State::Broken);
@@ -159,7 +160,7 @@ impl Ends<'_> {
         enough
     }
 
-    /// Whether a call may be followed by what is at an index.
+    /// Returns whether a call may be followed by the text at an index.
     fn follows(&self, at: usize) -> Decision {
         let view = self.view;
         if at == view.text.len() {
@@ -168,13 +169,13 @@ impl Ends<'_> {
         self.tables.follows.iter().fold(view.closer(at), |seen, literal| seen.or(view.begins(at, literal)))
     }
 
-    /// Whether a closer of a value may be followed by what is at an index: by more of the call, or by its end.
+    /// Returns whether a closer of a value may be followed by the text at an index: by more of the call, or by its end.
     fn goes_on(&self, at: usize) -> Decision {
         let own = [&self.rule.key[0], &self.rule.value[1], &self.table.end];
         own.into_iter().fold(self.follows(at), |seen, literal| seen.or(self.view.begins(at, literal)))
     }
 
-    /// Whether a value ends at an index although its closer is missing: where a key follows, or the call ends.
+    /// Returns whether a value ends at an index although its closer is missing: where a key follows, or the call ends.
     fn is_without_closer(&self, at: usize) -> Decision {
         let is_over = |seen: Decision, end: &Literal| match self.view.literal(at, end) {
             Decision::Yes => seen.or(self.view.comes(at + end.len(), |at| self.follows(at))),
@@ -193,7 +194,7 @@ impl Ends<'_> {
         over.or(self.is_plain_key(at))
     }
 
-    /// Whether a plain key is at an index, with the literals around it.
+    /// Returns whether a plain key is at an index, with the literals around it.
     fn is_plain_key(&self, at: usize) -> Decision {
         let [open, close] = &self.rule.key;
         match self.view.literal(at, open) {
@@ -212,12 +213,12 @@ impl Ends<'_> {
         seen
     }
 
-    /// Whether what comes at an index confirms that the value before it has ended.
+    /// Returns whether the text at an index confirms that the value before it has ended.
     fn must_have_ended(&self, at: usize) -> Decision {
         self.view.comes(at, |at| self.view.closer(at).or(self.is_without_closer(at)))
     }
 
-    /// Returns the length of the misspelt closer at an index, if what follows it confirms that the value has ended.
+    /// Returns the length of the misspelt closer at an index, if the text after it confirms that the value has ended.
     fn misspelt(&self, at: usize) -> Result<usize, Decision> {
         if let Some(stem) = self.rule.value[1].strip_suffix(b">").filter(|stem| !stem.is_empty())
             && self.view.literal(at, stem) == Decision::Yes
@@ -257,7 +258,7 @@ impl Ends<'_> {
     }
 }
 
-/// Returns `found` for a yes, none for a no; `Err` where only more bytes can tell.
+/// Returns `found` for a yes, none for a no; `Err` where only more bytes can decide.
 fn decided<T>(seen: Decision, found: T) -> Result<Option<T>, Decision> {
     match seen {
         Decision::Yes => Ok(Some(found)),

@@ -79,7 +79,7 @@ impl Command {
     }
 
     /// Returns whether the program's output is seen. That of `cd` and the like is not, nor output that goes to a file
-    /// or into a program that writes something of its own.
+    /// or into a program that writes other text.
     #[must_use]
     pub fn prints(&self) -> bool {
         self.prints
@@ -115,7 +115,7 @@ pub(super) fn only_printing(runs: &[Command]) -> Option<usize> {
 /// A simple command without its wrappers.
 struct InnerCommand {
     words: Vec<String>,
-    /// What `bash -c` or `ssh host '…'` runs.
+    /// The script that `bash -c` or `ssh host '…'` runs.
     script: Option<String>,
 }
 
@@ -207,7 +207,7 @@ fn without_wrappers(words: &[String]) -> (InnerCommand, bool) {
     }
 }
 
-/// Returns what a shell with `-c` runs: the first word that is not an option. After a script's name, `-c` belongs to
+/// Returns the script that a shell with `-c` runs: the first word that is not an option. After a script's name, `-c` belongs to
 /// the script.
 fn text_for_shell(words: &[String]) -> Option<&String> {
     let mut is_given = false;

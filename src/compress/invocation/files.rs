@@ -1,5 +1,5 @@
-//! Whether a command line shows what is in files, or searches. What a program reads from a file may repeat itself for a
-//! reason, and what a search finds was asked for, so a filter must know before it leaves lines out.
+//! Whether a command line shows the contents of files, or searches. The contents of a file may repeat themselves for a reason,
+//! and the results of a search were asked for, so a filter must know before it leaves lines out.
 
 use super::{command::Command, input::Input};
 
@@ -10,7 +10,7 @@ const READERS: [&str; 13] =
 /// Programs that search texts, or pick lines out of them.
 const SEARCHERS: [&str; 15] =
     ["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "awk", "gawk", "find", "fd", "jq", "sort", "uniq", "diff"];
-/// Programs that list what is there, and subcommands of git that show what is in the repository.
+/// Programs that list things, and subcommands of git that show the contents of the repository.
 const LISTERS: [&str; 7] = ["ls", "tree", "env", "printenv", "export", "declare", "ps"];
 const OF_GIT: [&str; 6] = ["diff", "show", "blame", "annotate", "cat-file", "format-patch"];
 /// Keys in the input of a tool that reads or searches.
@@ -19,18 +19,19 @@ const READS: [&str; 8] = ["path", "file_path", "file", "filename", "pattern", "q
 const LOGS: [&str; 2] = ["journalctl", "dmesg"];
 const WORDS: [&str; 3] = ["log", "logs", "grep"];
 
-/// Whether any program whose output is seen shows what is in files.
+/// Returns whether any program whose output is seen shows the contents of files.
 pub fn shows_files(input: &Input) -> bool {
     input.commands().iter().any(|run| run.prints() && reads_files(run))
 }
 
-/// Whether the programs whose output is seen are known, and none of them shows what is in files or logs, searches or lists.
+/// Returns whether the programs whose output is seen are known, and none of them shows the contents of files or logs, searches
+/// or lists.
 pub fn only_runs(input: &Input) -> bool {
     let mut printing = input.commands().iter().filter(|run| run.prints()).peekable();
     printing.peek().is_some() && !printing.any(|run| reads_files(run) || searches(run) || lists(run))
 }
 
-/// Whether tools may be known by what they printed. If no command line says what was run, a tool's input may say that it reads.
+/// Returns whether tools may be known by their output. If there is no command line, a tool's input may say that it reads.
 pub fn may_have_sections(input: &Input) -> bool {
     match input.command() {
         Some(line) if !line.trim().is_empty() => only_runs(input),
@@ -38,12 +39,12 @@ pub fn may_have_sections(input: &Input) -> bool {
     }
 }
 
-/// Whether any program whose output is seen shows what is in files or logs, or searches.
+/// Returns whether any program whose output is seen shows the contents of files or logs, or searches.
 pub fn reads_or_searches(input: &Input) -> bool {
     input.commands().iter().any(|run| run.prints() && (reads_files(run) || searches(run)))
 }
 
-/// Whether the output of any program that is seen went through `head`, `grep` and the like, so it may be only a part.
+/// Returns whether the output of any program that is seen went through `head`, `grep` and the like, so it may be only a part.
 pub fn is_piped(input: &Input) -> bool {
     input.commands().iter().any(|run| run.prints() && run.is_piped())
 }

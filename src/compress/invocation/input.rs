@@ -1,4 +1,4 @@
-//! What a tool was called with: JSON, and for a terminal tool the command line in it. The command line is read at most
+//! A tool's input: JSON, and for a terminal tool the command line in it. The command line is read at most
 //! once, and only if a filter asks.
 
 use std::{fmt, sync::OnceLock};
@@ -76,7 +76,7 @@ impl Input {
         self.value.get("command")?.as_str()
     }
 
-    /// Whether the input has this key.
+    /// Returns whether the input has this key.
     pub(super) fn has(&self, key: &str) -> bool {
         self.value.get(key).is_some()
     }

@@ -1,5 +1,5 @@
-//! What was run. The command line says which program printed a text, and so which filters may know its output. It is
-//! parsed and never executed, and what is not understood selects no filter.
+//! The invocation of a tool. The command line says which program printed a text, and so which filters may know its output. It
+//! is parsed and never executed, and unknown syntax selects no filter.
 
 pub mod command;
 pub mod files;
@@ -26,7 +26,7 @@ pub struct Invocation<'a> {
     pub tool_id: &'a str,
     /// The input of the tool.
     pub input: &'a Input,
-    /// The time in seconds since 1970, for caches. The library has no clock of its own.
+    /// The time in seconds since 1970, for caches. The library does not read a clock.
     pub now: u64,
 }
 

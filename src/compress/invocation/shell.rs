@@ -1,5 +1,5 @@
-//! Cuts a command line into simple commands, as a POSIX shell would. It takes one pass over the bytes, with a vector
-//! for what is open (quotes, substitutions): a line may be anybody's, so depth must cost no stack.
+//! Cuts a command line into simple commands, as a POSIX shell would. It takes one pass over the bytes, with a vector for open
+//! constructs (quotes, substitutions): a line may be anybody's, so depth must cost no stack.
 
 /// The operator between two simple commands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -175,7 +175,7 @@ impl Lexer<'_> {
     /// Reads a word and takes its quotes off. Substitutions stay as they are written.
     fn word(&mut self) -> Token {
         let mut word = Vec::new();
-        // What is open: `"`, `` ` ``, `(` or `{` of a substitution.
+        // The open constructs: `"`, `` ` ``, `(` or `{` of a substitution.
         let mut open: Vec<u8> = Vec::new();
         while self.at < self.bytes.len() {
             let byte = self.bytes[self.at];

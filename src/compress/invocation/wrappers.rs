@@ -1,5 +1,5 @@
-//! Programs that run the command in their arguments, such as `sudo` and `docker exec`. What they run printed the output, so the
-//! command is looked for behind them. The list is data: a wrapper that is missing is a line more, and no code.
+//! Programs that run the command in their arguments, such as `sudo` and `docker exec`. The wrapped command printed the output,
+//! so it is looked for after them. The list is data: a wrapper that is missing is a line more, and no code.
 
 use std::sync::LazyLock;
 
@@ -81,12 +81,12 @@ bundle,bundler exec
 const BEFORE_COMMAND: [&str; 9] = ["-c", "-lc", "-qc", "--command", "--call", "--run", "-Command", "-m", "--module"];
 /// Words after which a program that is not in the list may run a command.
 const RUNS: [&str; 3] = ["--", "exec", "run"];
-/// How many words of such a program are looked at.
+/// How many words of such a program are examined.
 const MOST_WORDS: usize = 32;
 /// The programs that built-in filters are for.
 const KNOWN: &[&str] = &include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
-/// What a wrapper runs.
+/// The command that a wrapper runs.
 pub enum Wrapped<'a> {
     Words(&'a [String]),
     /// A text for a shell.
@@ -155,7 +155,7 @@ pub fn wrapped(words: &[String]) -> Option<Wrapped<'_>> {
     known.find_map(|wrapper| wrapper.inner(words))
 }
 
-/// Returns the command behind a program that is not in the list: after `--`, `run`, `exec` or `exec NAME`, and only one that
+/// Returns the command after a program that is not in the list: after `--`, `run`, `exec` or `exec NAME`, and only one that
 /// a filter is for.
 fn behind_unknown<'a>(head: &str, words: &'a [String]) -> Option<Wrapped<'a>> {
     let is_known = |at: usize| words.get(at).is_some_and(|word| KNOWN.contains(&name(word)));
@@ -175,7 +175,7 @@ fn behind_unknown<'a>(head: &str, words: &'a [String]) -> Option<Wrapped<'a>> {
 const PRINTS_WORDS: [&str; 12] =
     ["echo", "printf", "sed", "awk", "gawk", "zgrep", "sort", "diff", "jq", "cat", "man", "which"];
 
-/// Returns what these words run. One word with blanks in it is a text for a shell.
+/// Returns the command that these words run. One word with blanks in it is a text for a shell.
 fn command(words: &[String]) -> Option<Wrapped<'_>> {
     let first = words.first()?;
     Some(if first.contains([' ', '\n', '\t']) { Wrapped::Script(first) } else { Wrapped::Words(words) })

@@ -1,7 +1,7 @@
-//! What a line of a tool's output is. Filters decide by these flags alone what they may drop, so a flag that is missing
-//! can cost the reader the line that matters, and one too many only some bytes.
+//! The class of a line of a tool's output. Filters decide by these flags alone which lines they may drop, so a flag that is
+//! missing can cost the reader the line that matters, and one too many only some bytes.
 
-/// What a line is: a set of flags.
+/// The class of a line: a set of flags.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Class(u8);
 
@@ -39,7 +39,7 @@ impl Class {
         self.0 &= !other.0;
     }
 
-    /// Whether the line is never left out without a budget.
+    /// Returns whether the line is never left out without a budget.
     pub fn must_stay(self) -> bool {
         self.0 & (Class::REGION.0 | Class::FAILED_VERDICT.0) != 0
     }

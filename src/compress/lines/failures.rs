@@ -1,4 +1,4 @@
-//! What a failure looks like, as `filters/_failures.toml` says it. That file is the only place that knows a tool's
+//! The patterns of failures, from `filters/_failures.toml`. That file is the only place that knows a tool's
 //! words for failure; this one must stay fast for the many lines that say nothing of the kind.
 
 use std::{
@@ -19,7 +19,7 @@ use super::{
     patterns::{Patterns, Prefixes, needed_texts, set},
 };
 
-/// The compiled definitions. Each rule has sets of patterns of its own, which see only lines with one of their literals.
+/// The compiled definitions. Each rule has its own sets of patterns, which see only lines with one of their literals.
 pub struct Failures {
     /// Searchers that find fast whether there is any literal.
     any: Vec<AhoCorasick>,
@@ -31,7 +31,7 @@ pub struct Failures {
     sections: Vec<Patterns>,
     /// Exceptions, each with the patterns of the lines to which it does not apply.
     except: Vec<(Patterns, Patterns)>,
-    /// What says that one thing passed.
+    /// Matches a line that says that one thing passed.
     passed: Patterns,
     prefix: Prefixes,
     label: Prefixes,
@@ -39,10 +39,10 @@ pub struct Failures {
     leads: Patterns,
     help: Patterns,
     ends_message: Patterns,
-    /// What looks like a diagnostic, and what says that there is none.
+    /// Match lines that look like a diagnostic, and lines that say that there is none.
     weak: Patterns,
     nothing: Patterns,
-    /// What says inside a long line that something failed, and what after it says that nothing did.
+    /// Match text in a long line that reports a failure, and text after it that denies one.
     inside: Patterns,
     unless: Prefixes,
 }
@@ -111,14 +111,14 @@ const BEGIN: usize = 0;
 const END: usize = 1;
 const BLOCK: usize = 2;
 
-/// What the patterns say of a line by itself, whatever lines are around it.
+/// The result of the patterns for a single line, whatever lines are around it.
 #[derive(Clone, Copy, Default)]
 pub struct LineMatch {
     /// The line has a literal of some pattern, and no pattern has been tried on it yet.
     pub is_candidate: bool,
     pub class: Class,
     pub block: bool,
-    /// The next line that is not indented says what happened.
+    /// The next line that is not indented explains it.
     pub message: bool,
     /// The section that begins with the line.
     pub begin: Option<u8>,
@@ -126,7 +126,7 @@ pub struct LineMatch {
     pub tool: u16,
 }
 
-/// The definitions that come with the library.
+/// Returns the definitions that are part of the library.
 pub fn built_in() -> &'static Failures {
     static FAILURES: LazyLock<Failures> = LazyLock::new(|| {
         let file: File =
@@ -239,14 +239,14 @@ struct Inside {
 
 /// Returns searchers for any of these literals, such that wide instructions look for all of one searcher at once. So
 /// literals that contain another one are left out, each searcher has at most 44 (with more, it compares too many
-/// bytes), and literals of two bytes, which are often found by chance, have a searcher of their own.
+/// bytes), and literals of two bytes, which are often found by chance, have a separate searcher.
 fn any_of<'a>(literals: impl Iterator<Item = &'a str> + Clone) -> Vec<AhoCorasick> {
     let all: FxHashSet<&str> = literals.clone().collect();
     let mut needed: Vec<&str> = literals.filter(|literal| !contains_another(literal, &all)).collect();
     needed.sort_by_key(|literal| std::cmp::Reverse(literal.len()));
     let (long, short) = needed.split_at(needed.partition_point(|literal| literal.len() > 2));
     let searcher = |few: &[&str]| {
-        // Without an automaton of its own: wide instructions find a match by themselves.
+        // Without a separate automaton: wide instructions find a match alone.
         let kind = Some(AhoCorasickKind::ContiguousNFA);
         AhoCorasick::builder().kind(kind).match_kind(MatchKind::LeftmostFirst).build(few)
     };
@@ -342,37 +342,37 @@ impl Failures {
         }
     }
 
-    /// Whether any line of these bytes may say that something failed. For most texts the answer is fast.
+    /// Returns whether any line of these bytes may say that something failed. For most texts the answer is fast.
     pub fn may_say_failure(&self, bytes: &[u8]) -> bool {
         self.any.iter().any(|any| any.find(bytes).is_some())
     }
 
-    /// Whether the error region of a failure line that follows begins with this line already. The line has no prefix.
+    /// Returns whether the error region of a failure line that follows begins with this line already. The line has no prefix.
     pub fn leads(&self, line: &[u8]) -> bool {
         self.leads.is_match(line)
     }
 
-    /// Whether an error region goes on over this line, which has no prefix.
+    /// Returns whether an error region continues over this line, which has no prefix.
     pub fn continues(&self, line: &[u8]) -> bool {
         self.continues.is_match(line)
     }
 
-    /// Whether this line, which has no prefix, says that one thing passed.
+    /// Returns whether this line, which has no prefix, says that one thing passed.
     pub fn is_passed(&self, line: &[u8]) -> bool {
         self.passed.is_match(line)
     }
 
-    /// Whether this line, which has no prefix, begins a list of how a program is to be called.
+    /// Returns whether this line, which has no prefix, begins a list of how a program is to be called.
     pub fn begins_help(&self, line: &[u8]) -> bool {
         self.help.is_match(line)
     }
 
-    /// Whether this line, which has no prefix, comes after the message of a failure.
+    /// Returns whether this line, which has no prefix, comes after the message of a failure.
     pub fn ends_message(&self, line: &[u8]) -> bool {
         self.ends_message.is_match(line)
     }
 
-    /// Whether this line, which has no prefix, looks like a diagnostic of some tool.
+    /// Returns whether this line, which has no prefix, looks like a diagnostic of some tool.
     pub fn is_weak(&self, line: &[u8]) -> bool {
         self.weak.is_match(line)
             && !self.nothing.is_match(line)
@@ -389,18 +389,18 @@ impl Failures {
         .filter(|&end| self.unless.end(&line[end..]) == 0)
     }
 
-    /// Returns what a program puts before each line of what it says of an error, such as `npm error`. It may be empty.
+    /// Returns the prefix that a program puts before each line of an error message, such as `npm error`. It may be empty.
     pub fn label<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         &line[..self.label.end(line)]
     }
 
-    /// Whether this line, which has no prefix, begins a block of the section, and whether it ends the section.
+    /// Returns whether this line, which has no prefix, begins a block of the section, and whether it ends the section.
     pub fn block_and_end(&self, section: u8, line: &[u8]) -> (bool, bool) {
         let matches = self.sections[usize::from(section)].matches(line);
         (matches.contains(&BLOCK), matches.contains(&END))
     }
 
-    /// Returns the line without what a machine put before it, such as a time.
+    /// Returns the line without a machine's prefix, such as a time.
     pub fn without_prefix<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         if !line.first().is_some_and(|&first| first.is_ascii_alphanumeric() || matches!(first, b'[' | b'#')) {
             return line;
@@ -408,7 +408,7 @@ impl Failures {
         &line[self.prefix.end(line)..]
     }
 
-    /// Returns what a line is by itself. It is not inlined, so that lines without a literal pass quickly.
+    /// Returns the class of a line by itself. It is not inlined, so that lines without a literal pass quickly.
     #[inline(never)]
     pub fn match_line(&self, line: &[u8]) -> LineMatch {
         let mut found = LineMatch::default();
@@ -417,7 +417,7 @@ impl Failures {
             owners.add_all(self.owners[literal.pattern().as_usize()]);
         }
         for (index, rule) in self.lines.iter().enumerate() {
-            // Only what is not known yet is looked for.
+            // Only flags that are not known yet are looked for.
             let (block, message) = (rule.block && !found.block, rule.message && !found.message);
             let is_new = block || message || !found.class.has_all(rule.class);
             if is_new && owners.has(index) && rule.patterns.is_match(line) {
@@ -466,7 +466,7 @@ mod tests {
         }
     }
 
-    /// The class of a text's only line, found as in any text.
+    /// Returns the class of a text's only line, found as in any text.
     fn class(line: &str) -> Class {
         let (line, mut found) = (line.as_bytes(), [LineMatch::default()]);
         built_in().mark_candidates(line, 0..line.len(), &[line.len()], &mut found);

@@ -1,4 +1,4 @@
-//! Under which heading an indented line stands: the file that its problems are in. A problem without its file cannot be
+//! Finds the heading of an indented line: the file that its problems are in. A problem without its file cannot be
 //! found, so both stay or neither.
 
 use super::layout::Text;
@@ -12,7 +12,7 @@ const TABLE_HEAD: usize = 4;
 /// Returns for each line the next line above it that is less indented, if there is one near and no blank line between.
 pub fn parents(text: Text<'_>) -> Vec<Option<u32>> {
     let mut parents = Vec::with_capacity(text.len());
-    // The lines that the next one may stand under, with their indents.
+    // The lines that the next one may be under, with their indents.
     let mut open: Vec<(usize, usize)> = Vec::new();
     for at in 0..text.len() {
         let line = text.line(at);
@@ -21,7 +21,7 @@ pub fn parents(text: Text<'_>) -> Vec<Option<u32>> {
             parents.push(None);
             continue;
         }
-        // Under which heading lines stand does not change if others went.
+        // The heading of lines does not change if others were removed.
         if Marker::parse(line).is_some() {
             parents.push(None);
             continue;
@@ -50,13 +50,13 @@ pub fn indent(line: &[u8]) -> usize {
     line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// Whether the line is drawn, as between the head of a table and its rows.
+/// Returns whether the line is drawn, as between the head of a table and its rows.
 fn is_rule(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     line.len() >= 3 && line.iter().all(|byte| b"-=+| ".contains(byte) || !byte.is_ascii())
 }
 
-/// Whether the line is the path of a file, or one word before it and what stands in brackets after it: `src/a.js`,
+/// Returns whether the line is the path of a file, or one word before it and text in brackets after it: `src/a.js`,
 /// `FAIL src/a.test.js`, `❯ src/a.test.ts (3 tests)`.
 pub fn names_file(line: &[u8]) -> bool {
     const LONGEST: usize = 300;
@@ -76,7 +76,7 @@ pub fn names_file(line: &[u8]) -> bool {
     next.is_none_or(|word| matches!(word.first(), Some(b'(' | b'[')))
 }
 
-/// Whether the word is a path with a slash, or a name with an ending, and maybe a colon after it.
+/// Returns whether the word is a path with a slash, or a name with an ending, and maybe a colon after it.
 fn is_path(word: &[u8]) -> bool {
     let word = word.strip_suffix(b":").unwrap_or(word);
     let is_plain =

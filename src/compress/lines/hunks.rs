@@ -1,14 +1,14 @@
-//! Which lines are text of a diff's hunks, by the counts in the hunks' own headers. Such text is not what the tool
-//! says: an error in it is not an error of the run, and a diff with a line left out is worth nothing.
+//! Which lines are text of a diff's hunks, by the counts in the hunks' own headers. Such text is not a message of the tool: an
+//! error in it is not an error of the run, and a diff with a line left out is worth nothing.
 
 use memchr::memmem;
 
 use super::class::Class;
 
-/// The most signs of a header. No merge has more sides, and each blank line of a hunk is looked at once for each of
+/// The most signs of a header. No merge has more sides, and each blank line of a hunk is examined once for each of
 /// them.
 const MOST_MARKS: usize = 100;
-/// What every hunk's header has.
+/// The text that every hunk's header has.
 const SIGN: &[u8] = b"@@ -";
 
 pub fn may_have_hunks(bytes: &[u8]) -> bool {
@@ -40,7 +40,7 @@ pub fn mark_hunks(bytes: &[u8], ends: &[usize], classes: &mut [Class]) {
     }
 }
 
-/// Returns a header for what is left of a hunk after these lines, of which the first is its own header.
+/// Returns a header for the rest of a hunk after these lines, of which the first is its own header.
 pub fn rest_of_hunk<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Option<Vec<u8>> {
     let mut hunk = Hunk::read(lines.next()?)?;
     lines.all(|line| hunk.takes(line)).then(|| {
@@ -114,7 +114,7 @@ impl Hunk {
 mod tests {
     use super::*;
 
-    /// `h` for a line of a hunk.
+    /// Returns one character for each line: `h` for a line of a hunk.
     fn hunks(text: &str) -> String {
         let ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).collect();
         let mut classes = vec![Class::default(); ends.len()];

@@ -1,5 +1,5 @@
-//! Names that a program puts before each line of what others print at the same time: `packages/ui test: `, `web  | `. No list
-//! knows them all, so those count that most lines around them share. Without them, a line is what its tool printed.
+//! Names that a program puts before each line of output of others that run at the same time: `packages/ui test: `, `web  | `.
+//! No list knows them all, so those count that most lines around them share. Without them, a line is its tool's own output.
 
 use rustc_hash::FxHashMap;
 
@@ -7,7 +7,7 @@ use super::failures::Failures;
 
 /// The longest label.
 const LONGEST: usize = 64;
-/// How many stretches of a text are looked at, each of this many lines.
+/// How many stretches of a text are examined, each of this many lines.
 const STRETCHES: usize = 16;
 const LINES: usize = 16;
 /// How many of these lines have a label at least.
@@ -18,7 +18,8 @@ const LEAST: usize = 4;
 pub struct Labels(Vec<Box<[u8]>>);
 
 impl Labels {
-    /// Finds the labels of a text of so many lines, in stretches of it that lie evenly apart. The lines have no times before them.
+    /// Finds the labels of a text of that many lines, in stretches of it that lie evenly apart. The lines have no times before
+    /// them.
     pub fn of<'a>(count: usize, line: impl Fn(usize) -> &'a [u8], failures: &Failures) -> Labels {
         let mut counts: FxHashMap<&[u8], usize> = FxHashMap::default();
         let stretches = STRETCHES.min(count.div_ceil(LINES));
@@ -31,7 +32,7 @@ impl Labels {
                 labels.iter().for_each(|label| *counts.entry(label).or_default() += 1);
             }
         }
-        // What says how bad a line is, or where, is not a name.
+        // A level or a place is not a name.
         let is_name = |label: &[u8]| !failures.is_weak(label) && failures.label(label).is_empty();
         let shared = counts.into_iter().filter(|&(label, count)| count >= LEAST && is_name(label));
         Labels(shared.map(|(label, _)| label.into()).collect())
@@ -48,7 +49,7 @@ impl Labels {
     }
 }
 
-/// Returns what may be a line's label: up to the first `: ` or `| `.
+/// Returns a line's possible label: up to the first `: ` or `| `.
 fn label(line: &[u8]) -> Option<&[u8]> {
     let start = &line[..line.len().min(LONGEST)];
     let end = memchr::memchr2_iter(b':', b'|', start).find(|&at| at > 0 && start.get(at + 1) == Some(&b' '))?;

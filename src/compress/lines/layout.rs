@@ -1,4 +1,4 @@
-//! A text cut into lines, and what each of its lines is. That is worked out once for each version of a text, and lines
+//! A text cut into lines, and the class of each line. That is worked out once for each version of a text, and lines
 //! that did not change are not looked at again: reading lines is most of the time that a compression takes.
 
 use std::{cell::OnceCell, ops::Range, sync::Arc};
@@ -12,17 +12,17 @@ use super::{
 };
 use crate::compress::text::{bytes, edited::EditedText, marker::Marker};
 
-/// Where the lines of a text end, and what they are.
+/// The ends of a text's lines, and their classes.
 #[derive(Default)]
 pub struct Layout {
     /// The offset after each line, its line end included.
     ends: Vec<usize>,
-    /// What each line is by itself. That stays true if the line moves.
+    /// The match of each line by itself. That stays true if the line moves.
     found: Vec<LineMatch>,
     classes: Vec<Class>,
     /// There may be hunks of a diff.
     has_hunks: bool,
-    /// Found when they are first asked for. What filters leave out does not change them.
+    /// Found when they are first asked for. Omissions by filters do not change them.
     labels: OnceCell<Arc<Labels>>,
 }
 
@@ -70,7 +70,7 @@ impl Layout {
         layout
     }
 
-    /// Marks lines that a filter decided to leave as they are.
+    /// Marks lines that a filter decided to leave unchanged.
     pub fn take(&mut self, lines: &[usize]) {
         for &line in lines {
             self.found[line].class.add(Class::TAKEN);
@@ -126,9 +126,9 @@ pub struct Text<'a> {
 pub enum Scope {
     #[default]
     All,
-    /// What the tool with this number printed.
+    /// Output of the tool with this number.
     Tool(u16),
-    /// What any tool printed that is known by its signature.
+    /// Output of any tool that is known by its signature.
     AnyTool,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Text<'a> {
         Text { bytes, layout, goes_on: false, scope: Scope::All }
     }
 
-    /// Whether a filter for a tool is for this line.
+    /// Returns whether a filter for a tool is for this line.
     pub fn is_in_scope(self, line: usize) -> bool {
         match self.scope {
             Scope::All => true,
@@ -173,12 +173,12 @@ impl<'a> Text<'a> {
         line.strip_suffix(b"\n").unwrap_or(line)
     }
 
-    /// Returns a line without its line end, and without what a machine put before it, such as a time.
+    /// Returns a line without its line end, and without a machine's prefix, such as a time.
     pub fn unstamped(self, line: usize, failures: &Failures) -> &'a [u8] {
         failures.without_prefix(self.line(line))
     }
 
-    /// Whether one of the first lines has something that a machine put before it.
+    /// Returns whether one of the first lines has something that a machine put before it.
     pub fn is_stamped(self, failures: &Failures) -> bool {
         const FIRST: usize = 64;
         (0..self.len().min(FIRST)).any(|line| self.unstamped(line, failures).len() < self.line(line).len())
@@ -196,18 +196,18 @@ impl<'a> Text<'a> {
         self.layout.classes[line]
     }
 
-    /// Whether the line is text of a hunk whose header is further up.
+    /// Returns whether the line is text of a hunk whose header is further up.
     pub fn is_inside_hunk(self, line: usize) -> bool {
         self.class(line).has(Class::HUNK) && !self.line(line).starts_with(b"@@")
     }
 
-    /// Returns a header for what is left of the hunk that the line is inside of.
+    /// Returns a header for the rest of the hunk that the line is inside.
     pub fn rest_of_hunk(self, line: usize) -> Option<Vec<u8>> {
         let header = (0..line).rev().find(|&line| !self.is_inside_hunk(line))?;
         hunks::rest_of_hunk((header..line).map(|line| &self.bytes[self.span(line)]))
     }
 
-    /// If an error region goes on in this line, returns the line before that makes it go on: the first line of its open
+    /// Returns the line before that makes an error region continue in this line, if it does: the first line of its open
     /// section, or its last failure.
     pub fn opening(self, line: usize, failures: &Failures) -> Option<usize> {
         if !self.class(line).has(Class::REGION) {
@@ -246,7 +246,7 @@ impl<'a> Text<'a> {
         parts(line, |line| line + step(line)) - line
     }
 
-    /// Whether the line is the marker for the middle of a line.
+    /// Returns whether the line is the marker for the middle of a line.
     fn is_middle(self, line: usize) -> bool {
         Marker::parse(self.line(line)).is_some_and(Marker::is_inside_line)
     }
@@ -256,7 +256,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// The lines of a text, with and without what machines and programs put before what a tool printed.
+/// The lines of a text, with and without the prefixes of machines and programs.
 pub struct Said<'a> {
     text: Text<'a>,
     failures: &'a Failures,
@@ -285,7 +285,7 @@ impl<'a> Said<'a> {
     }
 }
 
-/// What a tool may have printed: a line, and what is left of it behind what others put before it.
+/// The possible output of a tool: a line, and the rest of it after prefixes that others put before it.
 pub struct Views<'a> {
     lines: [&'a [u8]; 3],
     count: usize,

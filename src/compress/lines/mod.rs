@@ -1,4 +1,4 @@
-//! What a line is: a failure, a verdict, a part of an error region or of a diff. That is decided here, once for each
+//! The role of a line: a failure, a verdict, a part of an error region or of a diff. That is decided here, once for each
 //! version of a text and from data, so that every filter spares the same lines. Nothing here may leave anything out.
 
 pub mod class;

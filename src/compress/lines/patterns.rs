@@ -1,7 +1,7 @@
 //! Regular expressions for lines, in sets. Patterns may be anybody's, so they run in time linear in the line and
 //! compile within bounded memory.
 //!
-//! They have no prefilter: lines are short, and whoever has to see many of them looks for literals first. So they
+//! They have no prefilter: lines are short, and callers with many of them look for literals first. So they
 //! compile in half the time and a third of the memory. Those of the library compile when they first see a line: most
 //! outputs need few of them, and compiling all takes longer than most compressions.
 
@@ -41,7 +41,7 @@ pub struct PatternError {
 const LONGEST_SHOWN: usize = 500;
 
 impl Patterns {
-    /// Compiles patterns. An error says what is wrong to whoever wrote them.
+    /// Compiles patterns. An error explains the fault to their author.
     pub fn new(patterns: &[impl AsRef<str>]) -> Result<Patterns, PatternError> {
         // With the place of each match, the memory for many patterns would grow with the square of their number.
         compile(patterns).map(|regex| Patterns(Source::File(Box::new(regex))))
@@ -55,7 +55,7 @@ impl Patterns {
         }
     }
 
-    /// Whether any pattern is somewhere in the line.
+    /// Returns whether any pattern is somewhere in the line.
     pub fn is_match(&self, line: &[u8]) -> bool {
         match &self.0 {
             Source::File(regex) => regex.is_match(line),
@@ -114,7 +114,7 @@ impl Starts {
         Starts(LazyAutomaton::new(patterns))
     }
 
-    /// Whether the line begins with any of them.
+    /// Returns whether the line begins with any of them.
     pub fn is_match(&self, line: &[u8]) -> bool {
         self.0.automaton().end(&Starts::input(line).earliest(true)).is_some()
     }
@@ -178,13 +178,13 @@ impl Automaton {
 
 const NEVER_FAILS: &str = "no byte ends a search, and its cache is cleared as often as need be";
 
-/// Returns texts that are in every line that this pattern matches. It looks only at what is neither repeated nor in a
+/// Returns texts that are in every line that this pattern matches. It reads only parts that are neither repeated nor in a
 /// group, and returns none for a pattern of alternatives.
 pub fn needed_texts(pattern: &str) -> Vec<String> {
     let mut texts = vec![String::new()];
     let mut chars = pattern.chars().peekable();
     let (mut depth, mut in_class) = (0, false);
-    // Whether the last character of the last text may be repeated by what comes next.
+    // Whether the last character of the last text may be repeated by the next part.
     let mut is_last = false;
     while let Some(c) = chars.next() {
         let next = if c == '\\' { chars.next() } else { None };

@@ -1,4 +1,4 @@
-//! Machine formats, which are never shortened: whoever reads them next needs them whole, and half of a JSON text is
+//! Machine formats, which are never shortened: their next reader needs them whole, and half of a JSON text is
 //! worth nothing.
 
 use serde::de::IgnoredAny;
@@ -33,7 +33,7 @@ pub enum Format {
     Csv,
 }
 
-/// Returns whether a text is of a machine format, and so stays as it is.
+/// Returns whether a text is in a machine format, and so stays unchanged.
 ///
 /// ```
 /// assert!(aside::compress::is_protected(b" {\"a\": [1, 2]} "));
@@ -65,7 +65,7 @@ impl Format {
     }
 }
 
-/// Whether a text with this beginning may be of a machine format.
+/// Returns whether a text with this beginning may be in a machine format.
 pub fn may_be_protected(beginning: &[u8]) -> bool {
     let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
     let whole_lines = memchr::memrchr(b'\n', text).map_or(text, |end| &text[..=end]);
@@ -80,7 +80,7 @@ fn first_line(text: &[u8]) -> &[u8] {
     text[..memchr::memchr(b'\n', text).unwrap_or(text.len())].trim_ascii_end()
 }
 
-/// Whether the whole text is one JSON object or array. The parser keeps open brackets in a vector, so depth costs
+/// Returns whether the whole text is one JSON object or array. The parser keeps open brackets in a vector, so depth costs
 /// memory but no stack.
 fn is_json(text: &[u8]) -> bool {
     // The parser would find that only at the end.
@@ -92,7 +92,7 @@ fn is_json(text: &[u8]) -> bool {
     closes && serde_json::from_slice::<IgnoredAny>(text).is_ok()
 }
 
-/// Whether each of at least two lines is a JSON object or array. Blank lines do not count.
+/// Returns whether each of at least two lines is a JSON object or array. Blank lines do not count.
 fn is_ndjson(text: &[u8]) -> bool {
     let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
     let first = lines.next().is_some_and(is_json);
@@ -105,7 +105,7 @@ fn is_ndjson(text: &[u8]) -> bool {
     }
 }
 
-/// Whether the first line is `[name]` or `[[name]]`, and one of the next few lines of such a file too, or a
+/// Returns whether the first line is `[name]` or `[[name]]`, and one of the next few lines of such a file too, or a
 /// `key = value`.
 fn is_section(text: &[u8]) -> bool {
     const NEAR: usize = 3;
@@ -118,7 +118,7 @@ fn is_section(text: &[u8]) -> bool {
     near.any(|line| is_section_name(line) || is_assignment(line))
 }
 
-/// Whether the line is `[name]` or `[[name]]`, and not a log's level, a date, a path, a note (which has a colon and a
+/// Returns whether the line is `[name]` or `[[name]]`, and not a log's level, a date, a path, a note (which has a colon and a
 /// space) or a marker.
 fn is_section_name(line: &[u8]) -> bool {
     fn inner(line: &[u8]) -> Option<&[u8]> {
@@ -133,7 +133,7 @@ fn is_section_name(line: &[u8]) -> bool {
     !is_blank(name) && !is_note && !is_date && !name.iter().any(|byte| b"[]/".contains(byte)) && !LEVELS.contains(&name)
 }
 
-/// Whether the line is `key = value`: the key is one word, or words in quotes.
+/// Returns whether the line is `key = value`: the key is one word, or words in quotes.
 fn is_assignment(line: &[u8]) -> bool {
     let Some(sign) = memchr::memchr(b'=', line) else { return false };
     let key = line[..sign].trim_ascii();
@@ -141,7 +141,7 @@ fn is_assignment(line: &[u8]) -> bool {
     !key.is_empty() && key.iter().all(is_of_key)
 }
 
-/// Whether the text is `---`, and then a line with a `key:`, or one of a list.
+/// Returns whether the text is `---`, and then a line with a `key:`, or one of a list.
 fn is_front_matter(text: &[u8]) -> bool {
     let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     if lines.next() != Some(b"---") {
@@ -156,8 +156,8 @@ fn is_front_matter(text: &[u8]) -> bool {
     })
 }
 
-/// Whether every line has the same number of columns. Commas and line ends in quotes do not count. A text with colours
-/// is not CSV: they have semicolons of their own.
+/// Returns whether every line has the same number of columns. Commas and line ends in quotes do not count. A text with colours
+/// is not CSV: their control sequences contain semicolons.
 fn is_csv(text: &[u8]) -> bool {
     [b',', b'\t', b';'].into_iter().any(|separator| has_columns(text, separator))
         && memchr::memchr(0x1b, text).is_none()

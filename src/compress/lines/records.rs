@@ -1,5 +1,5 @@
-//! Streams of records: a JSON object on each line, as test runners and compilers write for machines. A record that says
-//! a failure is a failure line, and the records before it that are of the same thing are its region.
+//! Streams of records: a JSON object on each line, as test runners and compilers write for machines. A record of a failure is a
+//! failure line, and the records before it about the same thing are its region.
 
 use std::collections::HashMap;
 
@@ -12,18 +12,18 @@ use super::{class::Class, layout::Text};
 const ENDS: [&str; 9] = ["action", "event", "level", "severity", "status", "outcome", "result", "type", "reason"];
 /// Their values that say that it failed.
 const FAILED: [&str; 8] = ["fail", "failed", "failure", "error", "fatal", "critical", "panic", "timeout"];
-/// Fields that say what a record is about.
+/// Fields for the subject of a record.
 const ABOUT: [&str; 4] = ["package", "test", "name", "id"];
 
-/// Whether the first lines of a text are records.
+/// Returns whether the first lines of a text are records.
 pub fn has_records(text: Text<'_>) -> bool {
     let mut first = (0..text.len()).filter(|&line| !text.is_blank(line)).take(2).peekable();
     first.peek().is_some() && first.all(|line| record(text.line(line)).is_some())
 }
 
-/// Adds to what each line of a stream of records is.
+/// Adds to the classes of the lines of a stream of records.
 pub fn mark(text: Text<'_>, classes: &mut [Class]) {
-    // What has been said of each thing since the last time that it ended.
+    // The records of each thing since the last time that it ended.
     let mut said: HashMap<u64, Vec<usize>> = HashMap::new();
     for line in 0..text.len() {
         let Some(record) = record(text.line(line)) else { continue };
@@ -52,8 +52,8 @@ pub fn mark(text: Text<'_>, classes: &mut [Class]) {
     }
 }
 
-/// Returns for each line of a stream of records whether it is of something that then passed: what was said of it, and
-/// that it did. A record about something of which nothing was said before is not a test's end but an item of a list.
+/// Returns for each line of a stream of records whether it is about something that then passed: its earlier records, and the
+/// record that it passed. A record about something of which nothing was said before is not a test's end but an item of a list.
 pub fn passed(text: Text<'_>) -> Vec<bool> {
     let mut passed = vec![false; text.len()];
     let mut said: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -77,7 +77,7 @@ fn record(line: &[u8]) -> Option<Map<String, Value>> {
     (line.first() == Some(&b'{') && line.last() == Some(&b'}')).then(|| serde_json::from_slice(line).ok()).flatten()
 }
 
-/// Whether the record says how something ended: a value that does is not a message.
+/// Returns whether the record says how something ended: a value that does is not a message.
 fn ends(record: &Map<String, Value>) -> bool {
     let is_skip = |value: &str| ["skip", "skipped"].contains(&value);
     is_failure(record)
@@ -86,13 +86,13 @@ fn ends(record: &Map<String, Value>) -> bool {
         || record.contains_key("success")
 }
 
-/// Whether the record says that something passed.
+/// Returns whether the record says that something passed.
 fn has_passed(record: &Map<String, Value>) -> bool {
     const PASSED: [&str; 4] = ["pass", "passed", "ok", "success"];
     !is_failure(record) && values(record).any(|value| PASSED.contains(&value.as_str()))
 }
 
-/// Whether the record says that something failed.
+/// Returns whether the record says that something failed.
 fn is_failure(record: &Map<String, Value>) -> bool {
     let of = |record: &Map<String, Value>| values(record).any(|value| FAILED.contains(&value.as_str()));
     // `{"reason": "compiler-message", "message": {"level": "error"}}`
@@ -107,7 +107,7 @@ fn values(record: &Map<String, Value>) -> impl Iterator<Item = String> {
     fields.filter_map(|(_, value)| value.as_str()).map(str::to_ascii_lowercase)
 }
 
-/// Returns a hash of what the record is about, if it says so.
+/// Returns a hash of the record's subject, if it has one.
 fn about(record: &Map<String, Value>) -> Option<u64> {
     let mut key = String::new();
     let mut is_known = false;

@@ -1,5 +1,5 @@
-//! Error regions: a failure line, the lines that lead to it, and the lines that go on after it. A message without what
-//! stands around it is of little use, so filters keep or drop a region's lines with this in mind.
+//! Error regions: a failure line, the lines that lead to it, and the lines that continue it. A message without its context is
+//! of little use, so filters keep or drop a region's lines with this in mind.
 
 use super::{
     class::Class,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::compress::text::bytes::is_blank;
 
-/// The most lines that a region goes on for after its last failure line.
+/// The largest number of lines for which a region continues after its last failure line.
 const LONGEST_TAIL: usize = 200;
 /// The most lines before a failure line that belong to it.
 const MOST_LEADS: usize = 6;
@@ -16,8 +16,8 @@ const LONGEST_MESSAGE: usize = 8;
 /// The most lines of a list of how a program is to be called.
 const LONGEST_HELP: usize = 400;
 
-/// Adds to what each line is. `ends` says where the lines end, and `found` what the patterns say of each. Hunks are
-/// marked already.
+/// Adds to the classes of the lines. `ends` has the ends of the lines, and `found` the results of the patterns for each. Hunks
+/// are marked already.
 pub fn classify(failures: &Failures, bytes: &[u8], ends: &[usize], found: &mut [LineMatch], classes: &mut [Class]) {
     Reader { failures, bytes, ends, found, classes }.read();
 }
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
         first
     }
 
-    /// Marks what belongs to a region after its failure line. Returns the first line that does not.
+    /// Marks the lines that belong to a region after its failure line. Returns the first line that does not.
     fn grow(&mut self, line: usize, found: LineMatch) -> usize {
         let mut section = found.begin;
         let mut message = found.message;
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
             }
             let mut found = self.look(next);
             if usage.is_indented(text) {
-                // The label is not what the line says.
+                // The label is not part of the line's message.
                 found = LineMatch::default();
             }
             let is_failure = found.class.has(Class::FAILURE);
@@ -129,14 +129,14 @@ impl<'a> Reader<'a> {
         next
     }
 
-    /// If a line's failure has a message of several lines, returns where it ends.
+    /// Returns where the message of a line's failure ends, if it has several lines.
     fn message_end(&self, line: usize, found: LineMatch) -> usize {
         let last = (line + 1 + LONGEST_MESSAGE).min(self.ends.len().saturating_sub(1));
         let ends = |&next: &usize| self.failures.ends_message(self.line(next));
         found.message.then(|| (line + 1..=last).find(ends)).flatten().unwrap_or(line)
     }
 
-    /// Whether a region goes on over this line, or over this blank line to the next one.
+    /// Returns whether a region continues over this line, or over this blank line to the next one.
     fn continues(&self, line: usize) -> bool {
         let next = || Some(line + 1).filter(|&next| next < self.ends.len()).map(|next| self.line(next));
         let text = self.line(line);
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
             })
     }
 
-    /// Returns what a line is by itself.
+    /// Returns the class of a line by itself.
     fn look(&mut self, line: usize) -> LineMatch {
         if self.found[line].is_candidate {
             self.found[line] = LineMatch { tool: self.found[line].tool, ..self.failures.match_line(self.line(line)) };
@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
         self.found[line]
     }
 
-    /// Returns a line without its line end, and without what a machine put before it.
+    /// Returns a line without its line end, and without a machine's prefix.
     fn line(&self, index: usize) -> &'a [u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         let line = &self.bytes[start..self.ends[index]];
@@ -169,23 +169,23 @@ fn is_indented(line: &[u8]) -> bool {
     matches!(line.first(), Some(b' ' | b'\t'))
 }
 
-/// Whether the line ends as a call does: `main.run({0x1, 0x2})`.
+/// Returns whether the line ends as a call does: `main.run({0x1, 0x2})`.
 fn is_call(line: &[u8]) -> bool {
     line.trim_ascii_end().ends_with(b")") && memchr::memchr(b'(', line).is_some_and(|open| open > 0)
 }
 
-/// Whether the line begins with a place in a file: `path:12`.
+/// Returns whether the line begins with a place in a file: `path:12`.
 fn is_place(line: &[u8]) -> bool {
     let word = line.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
     memchr::memchr_iter(b':', word).any(|colon| word.get(colon + 1).is_some_and(u8::is_ascii_digit))
 }
 
-/// Whether the line is the first of numbered frames, so that the line above says what they are of.
+/// Returns whether the line is the first of numbered frames, so that the line above is their heading.
 fn is_first_frame(line: &[u8]) -> bool {
     line.trim_ascii_start().starts_with(b"#0 ")
 }
 
-/// Whether the line may be a heading of what is indented under it: `Differing items:`.
+/// Returns whether the line may be a heading of the lines indented under it: `Differing items:`.
 fn is_short_heading(line: &[u8]) -> bool {
     const LONGEST: usize = 40;
     line.len() <= LONGEST && line.trim_ascii_end().ends_with(b":")
@@ -210,12 +210,12 @@ impl<'a> Usage<'a> {
         }
     }
 
-    /// Whether the line has the label, and what it says is indented.
+    /// Returns whether the line has the label, and an indented message.
     fn is_indented(&self, line: &[u8]) -> bool {
         !self.label.is_empty() && rest(line, self.label).is_some_and(is_indented)
     }
 
-    /// Whether the line is such help.
+    /// Returns whether the line is such help.
     fn takes(&mut self, reader: &Reader<'a>, line: usize) -> bool {
         let text = reader.line(line);
         if rest(text, self.label).is_none() {
@@ -243,7 +243,7 @@ impl<'a> Usage<'a> {
     }
 }
 
-/// Returns what a line says after its label. The label may be the whole line.
+/// Returns the message of a line after its label. The label may be the whole line.
 fn rest<'a>(line: &'a [u8], label: &[u8]) -> Option<&'a [u8]> {
     let rest = line.strip_prefix(label)?;
     match rest.first() {
@@ -254,7 +254,7 @@ fn rest<'a>(line: &'a [u8], label: &[u8]) -> Option<&'a [u8]> {
     }
 }
 
-/// Whether the text begins with an option: `-x`, `--long`, `[--long]`.
+/// Returns whether the text begins with an option: `-x`, `--long`, `[--long]`.
 fn is_option(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let text = text.strip_prefix(b"[").unwrap_or(text);

@@ -1,4 +1,4 @@
-//! Whether what a text says of a run fits its exit code.
+//! Whether the verdicts in a text agree with the exit code of the run.
 
 use super::{
     class::Class,
@@ -15,26 +15,26 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    /// Adds what a line says.
+    /// Adds the verdict of a line.
     pub fn add(&mut self, class: Class) {
         self.passed |= class.has(Class::PASSED_VERDICT);
         self.failed |= class.has(Class::FAILURE) || class.has(Class::FAILED_VERDICT);
     }
 
-    /// Adds what the lines of a text say.
+    /// Adds the verdicts of a text's lines.
     pub fn read(&mut self, bytes: &[u8]) {
         let layout = Layout::new(bytes, failures::built_in());
         let text = Text::new(bytes, &layout);
         (0..text.len()).for_each(|line| self.add(text.class(line)));
     }
 
-    /// Adds what another text of the same result says.
+    /// Adds the verdicts of another text of the same result.
     pub fn join(&mut self, other: Verdicts) {
         self.passed |= other.passed;
         self.failed |= other.failed;
     }
 
-    /// Whether the command failed and the text says only that it passed.
+    /// Returns whether the command failed and the text says only that it passed.
     pub fn is_unexplained(self, input: &Input) -> bool {
         input.exit_code().is_some_and(|code| code != 0) && self.passed && !self.failed
     }

@@ -11,10 +11,11 @@ use crate::compress::{
 
 /// The most indented lines after a diagnostic that belong to it.
 const MOST_LINES: usize = 3;
-/// The longest line that is looked at.
+/// The longest line that is examined.
 const LONGEST: usize = 1000;
 
-/// Whether an invocation's output may have such lines. The output of what passed has none, nor has that of a search.
+/// Returns whether an invocation's output may have such lines. The output of a successful run has none, nor has that of a
+/// search.
 pub fn may_have_weak(input: &Input) -> bool {
     input.exit_code() != Some(0) && !reads_or_searches(input)
 }
@@ -41,7 +42,7 @@ pub fn weak(text: Text<'_>, failures: &Failures) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether the line may be a diagnostic.
+/// Returns whether the line may be a diagnostic.
 pub fn is_weak(line: &[u8], failures: &Failures) -> bool {
     line.len() <= LONGEST && failures.is_weak(failures.without_prefix(line))
 }

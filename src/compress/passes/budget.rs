@@ -1,5 +1,5 @@
-//! Chooses what stays under a budget: verdicts of failure and error regions first, then the tail, then the head. It
-//! keeps whole lines, with markers that say exactly what is missing. If a verdict of failure must go, no verdict of
+//! Chooses the lines that stay under a budget: verdicts of failure and error regions first, then the tail, then the head. It
+//! keeps whole lines, with markers that count missing text exactly. If a verdict of failure must go, no verdict of
 //! success stays.
 
 use std::{
@@ -39,12 +39,12 @@ pub const AROUND: (usize, usize) = (4, 8);
 const AROUND_SHARE: usize = 6;
 /// A quarter of a region that is cut is for failure lines in its middle.
 const FAILURES_SHARE: usize = 4;
-/// A region that is kept has at least this share of what is free, within these bounds.
+/// A region that is kept has at least this share of the free budget, within these bounds.
 const LEAST_SHARE: usize = 16;
 const LEAST_OF_REGION: (usize, usize) = (160, 600);
 /// A region of at most this many lines is kept whole, or only its first line is.
 const SHORT_REGION: usize = 6;
-/// The share of the regions at the end, which are kept whole, of what is free.
+/// The share of the regions at the end, which are kept whole, in the free budget.
 const END_SHARE: usize = 2;
 /// The share of lines that may be diagnostics: next to error regions, and where a run failed of which nothing is known.
 const WEAK_SHARE: usize = 8;
@@ -54,7 +54,7 @@ const UNKNOWN_SHARE: usize = 2;
 const LITTLE_SHARE: usize = 4;
 const NOVEL_SHARE: usize = 2;
 
-/// Leaves out what does not fit into a budget.
+/// Leaves out lines that do not fit into a budget.
 pub struct Budget;
 
 impl Pass for Budget {
@@ -109,7 +109,7 @@ pub fn edits(text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit> {
     selection.edits(&regions)
 }
 
-/// Returns what each line is, also in a stream of records.
+/// Returns the class of each line, also in a stream of records.
 fn classes(text: Text<'_>) -> Vec<Class> {
     let mut classes: Vec<Class> = (0..text.len()).map(|line| text.class(line)).collect();
     if records::has_records(text) {
@@ -148,7 +148,7 @@ fn headings(text: Text<'_>, classes: &[Class], weak: &[Range<usize>]) -> Vec<Opt
     of
 }
 
-/// Returns what all regions cost if none may be larger than a cap. Each has its size and that of its first line.
+/// Returns the cost of all regions if none may be larger than a cap. Each has its size and that of its first line.
 fn total(sizes: &[(usize, usize)], cap: usize, marker: usize) -> usize {
     let cost = |size, first| if size <= cap { size } else { cap.max(first) + marker };
     sizes.iter().map(|&(size, first)| cost(size, first) + marker).sum()
@@ -159,13 +159,13 @@ struct Selection<'a> {
     classes: &'a [Class],
     limit: usize,
     kept: Vec<bool>,
-    /// The heading of each problem that stands under one.
+    /// The heading of each problem that is under one.
     headings: Vec<Option<u32>>,
     /// The lines in the order in which they were kept, so that steps can be taken back.
     order: Vec<usize>,
-    /// What the kept lines and the markers between them cost.
+    /// The cost of the kept lines and the markers between them.
     spent: usize,
-    /// What a marker line costs.
+    /// The cost of a marker line.
     marker: usize,
 }
 
@@ -200,13 +200,13 @@ impl<'a> Selection<'a> {
         if self.is_cut(line) { self.longest_line() + self.marker } else { self.text.span(line).len() }
     }
 
-    /// Whether the line would be too long if it were kept whole. What `long_lines` left of a line is shorter, so if a
+    /// Returns whether the line would be too long if it were kept whole. A line shortened by `long_lines` is shorter, so if a
     /// longer line is next to a marker of that kind, a tool printed the marker.
     fn is_cut(&self, line: usize) -> bool {
         self.text.span(line).len() > self.longest_line()
     }
 
-    /// Returns what it would cost to keep the line.
+    /// Returns the cost of keeping the line.
     fn price(&self, line: usize) -> usize {
         if self.kept[line] { 0 } else { self.size(line) }
     }
@@ -235,7 +235,7 @@ impl<'a> Selection<'a> {
         fits
     }
 
-    /// Keeps lines and counts what they cost.
+    /// Keeps lines and counts their cost.
     fn add(&mut self, mut lines: Range<usize>) {
         lines.start -= self.text.cut_before(lines.start);
         lines.end += self.text.cut_after(lines.end - 1);
@@ -250,7 +250,7 @@ impl<'a> Selection<'a> {
         self.kept[lines].fill(true);
     }
 
-    /// Undoes what was kept after this many lines, when this much was spent.
+    /// Undoes the choices made after this many lines, when this much was spent.
     fn take_back(&mut self, order: usize, spent: usize) {
         for line in self.order.drain(order..) {
             self.kept[line] = false;
@@ -339,8 +339,8 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Keeps error regions. If there is not enough room, the longest lose from their middle, but not so much that
-    /// nothing is left of what they say; what does not fit then goes whole.
+    /// Keeps error regions. If there is not enough room, the longest lose text from their middle, but keep their messages;
+    /// regions that still do not fit are removed whole.
     fn regions(&mut self, regions: &[Range<usize>]) {
         let sizes = |this: &Self, of: &mut dyn Iterator<Item = usize>| -> Vec<(usize, usize)> {
             of.map(|at| (this.cost(regions[at].clone()), this.price(regions[at].start)))
@@ -415,7 +415,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Returns whether a line of the region is under a heading outside of it.
+    /// Returns whether a line of the region is under a heading outside it.
     fn is_headed(&self, region: &Range<usize>) -> bool {
         let is_outside = |heading: u32| !region.contains(&(heading as usize));
         region.clone().any(|line| self.headings[line].is_some_and(is_outside))
@@ -482,7 +482,7 @@ impl<'a> Selection<'a> {
         let first = self.price(region.start);
         let rest = cap.saturating_sub(first.max(cap / 2));
         let tail = sizes(region.start + head, region.end, rest, self, true);
-        // What the tail leaves is for the head.
+        // The rest of the budget after the tail is for the head.
         let used = self.cost(region.end - tail..region.end);
         let head = head.max(sizes(region.start, region.end - tail, cap.saturating_sub(used), self, false));
         let (order, spent) = (self.order.len(), self.spent);
@@ -506,7 +506,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// If a verdict of failure is not kept, keeps no verdict of success.
+    /// Drops all verdicts of success if a verdict of failure is not kept.
     fn no_false_green(&mut self) {
         let classes = self.classes;
         let has = |line: usize, class: Class| classes[line].has(class);

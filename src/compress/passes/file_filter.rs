@@ -112,7 +112,7 @@ pub enum TestKind {
 
 /// The most bytes of a compiled set of patterns.
 const MOST_MEMORY: usize = 10 << 20;
-/// The same of a pattern of a signature: those of all files are looked for together.
+/// The same limit for a pattern of a signature: those of all files are searched for together.
 const MOST_MEMORY_OF_START: usize = 256 << 10;
 /// The most rules and patterns. Each line of a text is work for each of them.
 const MOST_RULES: usize = 1024;
@@ -163,7 +163,7 @@ fn read(text: &str) -> Result<File, FileError> {
     let file: File = file_error::read(text)?;
     let id = file.id.get_ref();
     if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
-        return Err(FileError::at(text, Some(file.id.span()), "an id is of small letters, digits and hyphens"));
+        return Err(FileError::at(text, Some(file.id.span()), "an id consists of small letters, digits and hyphens"));
     }
     if file.fallback && (file.budget || !file.run.is_empty()) {
         let message = "`fallback` is for commands that no [[run]] names, without a budget";
@@ -226,6 +226,7 @@ enum PatternRole {
 impl FileFilter {
     /// Reads a filter file and compiles its patterns.
     pub fn from_toml(text: &str) -> Result<FileFilter, FileError> {
+        let text = &*file_error::with_lf(text);
         let file = read(text)?;
         let compiled = Compiled::new(&file.rule).map_err(|error| wrong_pattern(text, &file.rule, error))?;
         for (pattern, span) in file.signature.iter().flat_map(|signature| signature.get_ref().patterns()) {
@@ -294,7 +295,7 @@ fn wrong_pattern(text: &str, rules: &[Spanned<Rule>], error: PatternError) -> Fi
     FileError::at(text, None, format!("the patterns together: {}", error.message))
 }
 
-/// Whether a pattern names a subcommand. `test:*` names all that begin with `test:`.
+/// Returns whether a pattern names a subcommand. `test:*` names all that begin with `test:`.
 fn is_named(given: &str, name: &str) -> bool {
     name.strip_suffix('*').map_or(given == name, |start| given.starts_with(start))
 }
@@ -313,7 +314,7 @@ impl Rule {
         self.drop.as_ref().or(self.keep.as_ref()).map_or(&[], |patterns| patterns.get_ref())
     }
 
-    /// Whether the rule needs to see the lines around, so that it is wrong on a part of an output.
+    /// Returns whether the rule needs to see the lines around, so that it is wrong on a part of an output.
     fn needs_whole(&self) -> bool {
         self.from.is_some() || self.first + self.last + self.least > 0
     }
@@ -427,7 +428,7 @@ pub enum KeepReason {
 }
 
 impl FileFilter {
-    /// Tells for each line which rule drops it, or why it stays. The first rule that matches a line and holds there
+    /// Reports for each line which rule drops it, or why it stays. The first rule that matches a line and holds there
     /// decides. Error regions stay whatever it says.
     fn judge(&self, text: Text<'_>, input: &Input, mut tell: impl FnMut(Result<usize, KeepReason>)) {
         let piped = is_piped(input);
@@ -460,7 +461,7 @@ impl FileFilter {
                 tell(Err(KeepReason::Taken));
                 continue;
             }
-            // A rule may also be for what a machine or a program puts before lines.
+            // A rule may also be for the prefixes that a machine or a program puts before lines.
             said.views(line).iter().for_each(&mut see);
             open.iter_mut().zip(&starts).for_each(|(open, start)| *open |= start);
             let holds = |index: usize| match rules[index] {
@@ -533,7 +534,7 @@ fn keep_ends(rules: &[&Rule], by: &mut [usize], mut stay: impl FnMut(Range<usize
     }
 }
 
-/// Returns one edit for each stretch of lines that go. `none` stands for a line that stays.
+/// Returns one edit for each stretch of lines that go. `none` means a line that stays.
 fn left_out(text: Text<'_>, none: usize, by: &[usize]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut line = 0;

@@ -106,7 +106,7 @@ fn middle(text: Text<'_>, line: usize, head: usize, tail: usize) -> Edit {
     Edit { range: start + range.start..start + range.end, kind: EditKind::Middle(Inner::Any) }
 }
 
-/// Returns a range that is a little larger, if need be, so that it cuts no character.
+/// Returns a range that is a little larger, if need be, so that it does not cut a character.
 fn whole_characters(bytes: &[u8], mut range: Range<usize>) -> Range<usize> {
     // A character has at most three bytes after its first.
     for _ in 0..3 {
@@ -126,11 +126,11 @@ pub fn shortened(text: Text<'_>, line: usize, most: usize) -> Vec<Edit> {
     inner(text.line(line), most).into_iter().map(edit).collect()
 }
 
-/// What a marker inside a line takes, with the line ends around it.
+/// The length of a marker inside a line, with the line ends around it.
 const MARKER: usize = 48;
 
-/// Returns what goes from a line that is longer than `most` bytes. Its two ends stay, and what is around the first and the
-/// last word in its middle that says that something failed.
+/// Returns the parts to remove from a line that is longer than `most` bytes. Its two ends stay, and the text around the first
+/// and the last word in its middle that says that something failed.
 pub fn inner(line: &[u8], most: usize) -> Vec<Range<usize>> {
     let plain = most / 2..line.len() - (most / 2 - 8);
     let mut found = failures::built_in().failing_words(line, plain.clone());

@@ -64,7 +64,7 @@ fn squeeze(json: &[u8], into_strings: bool) -> Vec<u8> {
     out
 }
 
-/// Whether two JSON texts have the same tokens: the promise of minifying.
+/// Returns whether two JSON texts have the same tokens: the promise of minifying.
 fn same_tokens(old: &[u8], new: &[u8]) -> bool {
     let mut old = tokens(old);
     let mut new = tokens(new);

@@ -1,4 +1,4 @@
-//! What a built-in filter is. It says what it does as edits, and makes a promise about them that every compression
+//! A built-in filter. It returns its changes as edits, and makes a promise about them that every compression
 //! checks, so that a mistake in a filter costs some compression and never a line that the reader needs.
 
 use crate::compress::{
@@ -10,10 +10,10 @@ use crate::compress::{
     text::edit::Edit,
 };
 
-/// What a built-in filter promises.
+/// The promise of a built-in filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// The result is what a terminal shows. Lines without ESC, CR or BS are unchanged.
+    /// The result is the text that a terminal shows. Lines without ESC, CR or BS are unchanged.
     Normalise,
     /// Undoing the result, at once, returns the input.
     Refold,
@@ -50,7 +50,7 @@ pub trait Pass: Send + Sync {
         true
     }
 
-    /// Whether the filter is for this tool, whatever it ran.
+    /// Returns whether the filter is for this tool, whatever it ran.
     fn is_for_tool(&self, _tool_id: &str) -> bool {
         true
     }
@@ -64,31 +64,31 @@ pub trait Pass: Send + Sync {
         Vec::new()
     }
 
-    /// Whether a rule of the filter leaves out a line that looks like any of these.
+    /// Returns whether a rule of the filter leaves out a line that looks like any of these.
     fn knows_any(&self, _views: &Views<'_>) -> bool {
         false
     }
 
-    /// Whether the filter takes texts of a machine format.
+    /// Returns whether the filter takes texts of a machine format.
     fn accepts(&self, _format: Format) -> bool {
         false
     }
 
-    /// Returns what the filter wants to change. `limit` is how long the text may be, if there is a budget.
+    /// Returns the filter's changes. `limit` is how long the text may be, if there is a budget.
     fn edits(&self, text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit>;
 
-    /// Returns what the filter wants to change, and the lines that it decided to leave as they are. No fallback touches those.
+    /// Returns the filter's changes, and the lines that it decided to leave unchanged. No fallback touches those.
     fn decisions(&self, text: Text<'_>, input: &Input, limit: usize) -> (Vec<Edit>, Vec<usize>) {
         (self.edits(text, input, limit), Vec::new())
     }
 
-    /// Whether undoing a refold returns its input.
+    /// Returns whether undoing a refold returns its input.
     fn is_undone(&self, _old: &[u8], _new: &[u8]) -> bool {
         true
     }
 }
 
-/// Whether a filter or cache for these tools is for this one.
+/// Returns whether a filter or cache for these tools is for this one.
 pub fn is_for(tool_ids: &[String], tool_id: &str) -> bool {
     tool_ids.is_empty() || tool_ids.iter().any(|id| id == tool_id)
 }

@@ -1,5 +1,5 @@
-//! Writes the common beginnings of lines that grep and find print once: the prefix on a line of its own, and what
-//! follows it indented by two spaces. A fold counts only if unfolding it returns the same bytes.
+//! Writes the common beginnings of lines that grep and find print once: the prefix on a separate line, and the rest of each
+//! line indented by two spaces. A fold counts only if unfolding it returns the same bytes.
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{

@@ -1,4 +1,4 @@
-//! The order in which error regions compete for a budget, and what makes regions and lines alike. It sees no budget.
+//! The order in which error regions compete for a budget, and the similarity of regions and lines. It sees no budget.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,7 +12,7 @@ use crate::compress::lines::{class::Class, failures, layout::Text};
 /// Regions of rare kinds get one part in this many of the remaining budget, before the others.
 const RARE_SHARE: usize = 4;
 
-/// A text and what is known of its lines.
+/// A text with the classes of its lines.
 #[derive(Clone, Copy)]
 pub struct Lines<'a> {
     pub text: Text<'a>,
@@ -21,8 +21,8 @@ pub struct Lines<'a> {
     pub headings: &'a [Option<u32>],
 }
 
-/// The order in which regions are kept, as indices. A build says its cause first or last, not evenly; a failure of its
-/// own kind between many that are alike says more than another of those.
+/// The order in which regions are kept, as indices. A build says its cause first or last, not evenly; a different failure among
+/// many similar ones is more informative than another similar one.
 pub struct Order {
     /// The first and the last.
     pub ends: Vec<usize>,
@@ -60,7 +60,7 @@ impl Order {
         order
     }
 
-    /// Returns what has its turn after what, each with its share of what is left, as a divisor.
+    /// Returns the regions in order, each with its share of the remaining budget, as a divisor.
     pub fn steps(&self) -> [(&[usize], usize); 4] {
         [(&self.ends, 1), (&self.rare, RARE_SHARE), (&self.others, 1), (&self.copies, 1)]
     }
@@ -80,7 +80,7 @@ fn kind(Lines { text, classes, .. }: Lines<'_>, region: &Range<usize>) -> u64 {
     XxHash3_64::oneshot(&words.join(&b' '))
 }
 
-/// Returns a hash of a region's lines without their digits, and without what machines put before them; and of the
+/// Returns a hash of a region's lines without their digits, and without machines' prefixes; and of the
 /// heading above it.
 fn content(Lines { text, headings, .. }: Lines<'_>, region: &Range<usize>) -> u64 {
     let mut content = Vec::new();
@@ -95,7 +95,7 @@ fn content(Lines { text, headings, .. }: Lines<'_>, region: &Range<usize>) -> u6
     XxHash3_64::oneshot(&content)
 }
 
-/// Returns a hash of a line's shape: its words, but for those with a digit, a slash or a quote.
+/// Returns a hash of a line's shape: its words, except for those with a digit, a slash or a quote.
 pub fn shape(line: &[u8]) -> u64 {
     let line = failures::built_in().without_prefix(line);
     let is_value = |byte: &u8| byte.is_ascii_digit() || b"/\\'\"`".contains(byte);

@@ -25,14 +25,14 @@ const FEWEST_LINES: usize = 3;
 const FEWEST_BYTES: usize = 120;
 /// The first and last lines of a text say what it is and how it ended.
 const EDGE: usize = 3;
-/// What programs draw instead of a percentage: `[=====>   ]`, `#####`, `████`.
+/// Bars that programs draw instead of a percentage: `[=====>   ]`, `#####`, `████`.
 const BARS: [&str; 4] = ["=====", "#####", "█████", "━━━━━"];
 
 const UNIT: &str = "(?i:b|kb|mb|gb|kib|mib|gib|bytes|k|m|g|t|s|ms|min|h|d|it|eta)";
 
 /// Words that may differ between lines of one progress: figures, bars and spinners.
 static VARIES: LazyLock<Patterns> = LazyLock::new(|| {
-    // Lines, blocks and Braille patterns are what programs draw with.
+    // Lines, blocks and Braille patterns are characters that programs draw with.
     let drawn = r"(?:[[:punct:]]|\xe2[\x94-\x97\xa0-\xa3][\x80-\xbf])*";
     let figures = format!("^{drawn}(?:[0-9]+{UNIT}?(?:/{UNIT})?{drawn})*$");
     set(&[figures, format!("^{drawn}{UNIT}(?:/{UNIT})?{drawn}$")])
@@ -42,7 +42,7 @@ static VARIES: LazyLock<Patterns> = LazyLock::new(|| {
 static FIXED: LazyLock<Patterns> =
     LazyLock::new(|| set(&[r"[0-9]\.[0-9]+\.[0-9]", "^[[:punct:]--%]*[0-9]+[[:punct:]--%]*$"]));
 
-/// What follows a whole number that counts.
+/// The text after a whole number that counts.
 static COUNTED: LazyLock<Patterns> = LazyLock::new(|| set(&[format!("^(?:of$|/|{UNIT}(?:$|[^A-Za-z]))")]));
 
 /// Leaves out adjacent repeats, blank runs and progress.
@@ -62,14 +62,14 @@ impl Pass for Repeats {
     }
 
     fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
-        // Of what a program read from a file, only repeats go, which a marker tells of. What looks like progress there
-        // is not progress.
+        // From text that a program read from a file, only repeats are removed, and a marker counts them. Text that looks like
+        // progress there is not progress.
         adjacent(text, shows_files(input))
     }
 }
 
-/// Leaves out blocks of lines that are also further up. It does not touch what a program read from a file: there a line
-/// that occurs twice is there twice.
+/// Leaves out blocks of lines that are also further up. It does not touch text that a program read from a file: a line that
+/// occurs twice there stays twice.
 pub struct RepeatsAbove;
 
 impl Pass for RepeatsAbove {
@@ -111,7 +111,7 @@ fn same(text: Text<'_>, a: usize, b: usize) -> bool {
 /// last line of a run of progress lines.
 fn adjacent(text: Text<'_>, of_files: bool) -> Vec<Edit> {
     let mut edits = Vec::new();
-    // What a program read from a file is as it is there.
+    // Text that a program read from a file stays unchanged there.
     let failures = failures::built_in();
     let is_stamped = !of_files && text.is_stamped(failures);
     let said = |line: usize| if is_stamped { text.unstamped(line, failures) } else { text.line(line) };
@@ -165,7 +165,7 @@ fn blank_run(text: Text<'_>, line: usize) -> usize {
     (line..text.len()).take_while(|&line| text.is_blank(line) && is_movable(text, line)).count()
 }
 
-/// Returns for each line whether it has what progress lines have. The text is searched as a whole, since most lines
+/// Returns, for each line, whether it looks like a progress line. The text is searched as a whole, since most lines
 /// have nothing.
 fn with_signs_of_progress(text: Text<'_>) -> Vec<bool> {
     static ANY_BAR: LazyLock<AhoCorasick> = LazyLock::new(|| {
@@ -223,7 +223,7 @@ impl<'a> Progress<'a> {
         (is_one && (percent.is_some() || is_bar(line))).then_some(Progress { line, percent })
     }
 
-    /// Whether both lines say the same, apart from figures and bars.
+    /// Returns whether both lines say the same, apart from figures and bars.
     fn is_of(&self, other: &Progress<'_>) -> bool {
         self.words().eq(other.words())
     }

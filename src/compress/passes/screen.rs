@@ -1,5 +1,5 @@
-//! The screen of a terminal, as far as a log needs it: a cursor that goes up, left and to places, and what is
-//! overwritten and erased. Work and memory must stay linear in the text, whatever its controls ask for.
+//! The screen of a terminal, as far as a log needs it: a cursor that goes up, left and to places, and overwritten and erased
+//! text. Work and memory must stay linear in the text, whatever its controls ask for.
 
 use memchr::{memchr, memchr3};
 
@@ -37,7 +37,7 @@ impl Row {
         Row { start, content, overwritten: false }
     }
 
-    /// Writes what the row shows. If it was overwritten, the spaces at its end go.
+    /// Writes the visible text of the row. If it was overwritten, the spaces at its end go.
     fn show(&self, bytes: &[u8], text: &mut Vec<u8>) {
         let start = text.len();
         match &self.content {
@@ -64,14 +64,13 @@ pub struct Screen<'a> {
     column: usize,
     /// The first row that the cursor can reach.
     page: usize,
-    /// There was text above the first row. `above` rows stand for it once the cursor has gone up there.
+    /// There was text above the first row. `above` rows represent it once the cursor has gone up there.
     goes_on: bool,
     above: usize,
     saved: Option<(usize, usize)>,
     /// The offset after the last sequence that moved the cursor to the page's beginning.
     home: usize,
-    /// The last row that scrolls, if a program has set one. What it writes below is a status that is always
-    /// overwritten.
+    /// The last row that scrolls, if a program has set one. Text that it writes below is a status that is always overwritten.
     bottom: Option<usize>,
     below: bool,
     /// Stretches of the text that made rows together, because the cursor went back. Each becomes one edit.
@@ -79,7 +78,7 @@ pub struct Screen<'a> {
     /// How many cells were filled with spaces so far. With more than the text has bytes, the caller gives up: no real
     /// program does that.
     pub filled: usize,
-    /// A program inserted or deleted rows. What it writes then is not followed.
+    /// A program inserted or deleted rows. Its later output is not followed.
     pub moves_rows: bool,
 }
 
@@ -105,7 +104,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Whether the line at `start` is the first in its row.
+    /// Returns whether the line at `start` is the first in its row.
     fn is_fresh(&self, start: usize) -> bool {
         let row = &self.rows[self.row];
         row.start == start && matches!(row.content, RowContent::Line)
@@ -163,7 +162,7 @@ impl<'a> Screen<'a> {
         self.join(start, next);
     }
 
-    /// Returns the cursor's row as cells. A row that is not a line of its own yet is empty.
+    /// Returns the cursor's row as cells. A row that is not yet a separate line is empty.
     fn cells(&mut self, line: usize) -> &mut Vec<Cell> {
         let row = self.row;
         let start = self.rows[row].start;
@@ -208,7 +207,7 @@ impl<'a> Screen<'a> {
             for step in 0..width {
                 let cell = if step == 0 { cell } else { TAB_REST };
                 match cells.get_mut(column) {
-                    // A tab moves over what is there.
+                    // A tab moves over existing text.
                     Some(_) if width > 1 => {}
                     Some(old) => *old = cell,
                     None => cells.push(cell),
@@ -224,7 +223,7 @@ impl<'a> Screen<'a> {
     pub fn interpret(&mut self, start: usize, end: usize, next: usize) {
         let bytes = self.bytes;
         let mut at = start;
-        // A line with a row of its own writes it again; a line without one belongs to the row of the cursor.
+        // A line with a separate row writes it again; a line without one belongs to the row of the cursor.
         if self.rows[self.row].start == start {
             self.rows[self.row].content = RowContent::Cells(Vec::new());
         }
@@ -432,16 +431,16 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Returns the edits that make the text what the screen shows.
+    /// Returns the edits that turn the text into the screen's contents.
     pub fn edits(mut self) -> Vec<Edit> {
         let bytes = self.bytes;
-        // Of the rows above the text, those stay that something was written to.
+        // The rows above the text that something was written to stay.
         let own = self.rows.split_off(self.above.min(self.rows.len()));
         self.rows.retain(
             |row| matches!(&row.content, RowContent::Cells(cells) if cells.iter().any(|&cell| cell != u32::from(b' '))),
         );
         self.rows.extend(own);
-        // With room for as many as there may be, and no more: if lines are short, edits take many times the memory of
+        // With capacity for the largest possible number, and no more: if lines are short, edits take many times the memory of
         // the text.
         let mut edits =
             Vec::with_capacity(self.rows.iter().filter(|row| !matches!(row.content, RowContent::Line)).count());

@@ -1,11 +1,11 @@
-//! Makes a text what a terminal without a width would show. Colours, titles and links go; what was overwritten is not
-//! there.
+//! Turns a text into the text that a terminal without a width would show. Colours, titles and links are removed, and so is
+//! overwritten text.
 //!
 //! A line without ESC, CR or BS is left as it is. A page that a program clears stays above it, as in a terminal's
 //! scrollback. Each character takes one column; tabs go to multiples of eight.
 //!
 //! A failure that was overwritten is shown all the same, with the lines that belong to it: the terminal may have had
-//! another size, and whoever reads the text did not see it pass.
+//! another size, and the reader of the text did not see it pass.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -29,10 +29,10 @@ use crate::compress::{
     },
 };
 
-/// The id of the filter that makes a text what a terminal shows.
+/// The id of the filter that turns a text into a terminal's view of it.
 pub const TERMINAL: &str = "terminal";
 
-/// Makes a text what a terminal shows.
+/// Turns a text into a terminal's view of it.
 pub struct Terminal;
 
 impl Pass for Terminal {
@@ -53,8 +53,8 @@ impl Pass for Terminal {
     }
 }
 
-/// Returns edits that make the text what a terminal shows. If that would be longer than the text, they make it all that
-/// was written. `goes_on` says that there was text above it; what is written there is put above the rest.
+/// Returns edits that turn the text into a terminal's view of it. If that would be longer than the text, they make it all that
+/// was written. `goes_on` says that there was text above it; text written there is put above the rest.
 fn edits(bytes: &[u8], goes_on: bool) -> Vec<Edit> {
     if !has_controls(bytes) {
         return Vec::new();
@@ -94,7 +94,7 @@ fn is_shorter(edits: &[Edit]) -> bool {
     edits.iter().map(shown).sum::<usize>() < edits.iter().map(|edit| edit.range.len()).sum()
 }
 
-/// If an edit would hide a failure, or something that belongs to one, makes it show all that was written.
+/// Makes an edit show all the written text if it would hide a failure, or something that belongs to one.
 fn bring_back(bytes: &[u8], edits: &mut [Edit]) {
     let failures = failures::built_in();
     let moves = |edit: &Edit| without_colours(&bytes[edit.range.clone()]).is_none();
@@ -123,7 +123,7 @@ fn bring_back(bytes: &[u8], edits: &mut [Edit]) {
     }
 }
 
-/// Whether a failure that was written, or something that belongs to one, is not shown.
+/// Returns whether a failure that was written, or something that belongs to one, is not shown.
 fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
     let lines = written.line_at(span.start)..written.line_at(span.end.max(1) - 1) + 1;
     if lines.clone().all(|line| written.class(line) == Class::default()) {
@@ -132,7 +132,7 @@ fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
     // The width of a gap means nothing.
     let words = |line: &[u8]| -> Vec<u8> { line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect() };
     let shown: HashSet<Vec<u8>> = shown.split(|&byte| byte == b'\n').map(words).collect();
-    // From the end: of a failure that each frame of a screen shows, only what no later frame says of it counts.
+    // From the end: if each frame of a screen shows a failure, only lines count that no later frame repeats.
     let mut later = HashSet::new();
     let mut region = Vec::new();
     for line in lines.rev() {
@@ -156,7 +156,7 @@ fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
     region.iter().any(|&(_, is_gone)| is_gone)
 }
 
-/// Returns edits that make each line with a control what was written in it.
+/// Returns edits that turn each line with a control into all the text that was written in it.
 fn all_written(bytes: &[u8]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! Runs the tests in a filter file. If one fails, the message must let whoever writes the file see what is different
-//! and why, without reading this library. Nothing here runs while a result is compressed.
+//! Runs the tests in a filter file. If one fails, the message must show the author of the file the difference and its reason,
+//! without reading this library. Nothing here runs while a result is compressed.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use crate::compress::{
         pass::Pass,
     },
 };
-use crate::file_error::FileError;
+use crate::file_error::{FileError, with_lf};
 
 /// The most lines of a text that a message shows, and the most characters of each.
 const MOST_LINES: usize = 8;
@@ -29,7 +29,7 @@ const LONGEST_LINE: usize = 120;
 const MOST_TESTS: usize = 8;
 
 /// Reads a filter file and runs its `[[test]]`s, of which there must be at least one of each kind. The error shows, for
-/// each test that fails, what was expected, what came out, what is different, and why a line stayed or went.
+/// each test that fails, the expected text, the actual text, the difference, and why a line stayed or went.
 ///
 /// ```
 /// let error = aside::compress::check_filter(r#"
@@ -47,6 +47,7 @@ const MOST_TESTS: usize = 8;
 /// [`FileError`] of a file that cannot be used, or of its tests that fail, with the place of the first.
 #[doc(alias = "aside_filter_check")]
 pub fn check_filter(text: &str) -> Result<(), FileError> {
+    let text = &*with_lf(text);
     let mut filter = FileFilter::from_toml(text)?;
     let tests = std::mem::take(&mut filter.file.test);
     for (kind, name) in [(TestKind::Pass, "pass"), (TestKind::Fail, "fail"), (TestKind::LookAlike, "look-alike")] {

@@ -1,5 +1,5 @@
-//! One text and the filters that have their turns at it. What a filter did is checked before it counts; if it does not
-//! count, the text stays as it was before.
+//! One text and the filters that have their turns at it. A filter's result is checked before it counts; if it does not count,
+//! the text stays unchanged.
 
 use super::{
     host::Filter,
@@ -35,11 +35,11 @@ pub struct FilterRun<'a> {
     /// The text was compressed before: only a budget changes it.
     has_banner: bool,
     goes_on: bool,
-    /// The terminal stage is over, and protection was decided once more.
+    /// The terminal stage is over, and protection was decided again.
     is_normalised: bool,
     /// Which lines the filter that has its turn is for.
     scope: Scope,
-    /// Some lines are of tools that are known by their signatures.
+    /// Some lines belong to tools that are known by their signatures.
     has_sections: bool,
 }
 
@@ -98,8 +98,8 @@ impl<'a> FilterRun<'a> {
         self.is_normalised = true;
     }
 
-    /// Looks for the sections of tools, unless what was run is known to read files or the like. The filters of those tools have
-    /// their turns at them, but for filters that had the whole text.
+    /// Looks for the sections of tools, unless the command is known to read files or the like. The filters of those tools have
+    /// their turns at them, except for filters that had the whole text.
     pub fn sections(&mut self, signatures: &Signatures, wanted: fn(&str) -> bool) {
         let Invocation { tool_id, input, .. } = *self.invocation;
         self.end_terminal_stage();
@@ -122,7 +122,7 @@ impl<'a> FilterRun<'a> {
         self.scope = Scope::All;
     }
 
-    /// Whether some lines are of tools that are known by their signatures.
+    /// Returns whether some lines belong to tools that are known by their signatures.
     pub fn has_sections(&self) -> bool {
         self.has_sections
     }
@@ -191,7 +191,7 @@ impl<'a> FilterRun<'a> {
         }
         let scope = match self.scope {
             Scope::All if pass.matches(tool_id, input) => Scope::All,
-            // Of a command that is not known, a fallback sees what tools printed.
+            // For an unknown command, a fallback sees the output of tools.
             Scope::All if self.has_sections && pass.stage() == Stage::Fallback => Scope::AnyTool,
             Scope::All => return Ok(None),
             scope => scope,

@@ -1,5 +1,5 @@
-//! The filters in their order, and what they make of one text: as much of a compression as a stream needs too. Whatever a
-//! filter does, the result is no longer than what came in.
+//! The filters in their order, and their result for one text: the part of a compression that a stream needs too. Whatever a
+//! filter does, the result is no longer than the input.
 
 use super::{
     filter_run::FilterRun,
@@ -32,7 +32,7 @@ impl Pipeline {
         Pipeline { registry, budget: None, switch_off: SWITCH_OFF.to_owned() }
     }
 
-    /// Compresses one text part. Returns `None` if it stays as it is.
+    /// Compresses one text part. Returns `None` if it stays unchanged.
     pub fn part(
         &self,
         invocation: &Invocation<'_>,
@@ -41,7 +41,7 @@ impl Pipeline {
         limit: Option<usize>,
         report: &mut Report,
     ) -> Option<ShortenedText> {
-        // A result is shorter than its text, so what fits needs no budget.
+        // A result is shorter than its text, so a text that fits needs no budget.
         let limit = limit.filter(|&limit| raw.bytes.len() > limit);
         if !raw.is_long() || limit.is_none() && has_banner(raw.bytes) {
             return None;
@@ -57,7 +57,7 @@ impl Pipeline {
         let mut length = Length::of(head.as_bytes());
         length += edited.length;
         if !length.is_below(raw.length) {
-            // Nothing is hidden if a text is what a terminal shows, so it needs no banner.
+            // Nothing is hidden if a text is only a terminal's view, so it needs no banner.
             if names != [TERMINAL] {
                 report.filters.truncate(ids);
                 return None;
@@ -83,7 +83,7 @@ impl Pipeline {
         wanted: fn(&str) -> bool,
     ) -> (EditedText, Vec<String>) {
         let mut run = FilterRun::new(invocation, raw, report);
-        // What is left for the text next to a banner without names.
+        // The budget left for the text next to a banner without names.
         let free = limit.map(|limit| {
             let head = banner(&[], raw.bytes.len(), raw.bytes.len(), self.switch_off_within(Some(limit)));
             limit.saturating_sub(head.len() + 1)

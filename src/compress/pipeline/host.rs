@@ -1,4 +1,4 @@
-//! What a host can add to a compressor: filters and caches of its own. Their code is trusted with nothing: a panic is
+//! The host's additions to a compressor: its own filters and caches. Their code is not trusted: a panic is
 //! an error, and a result counts only if it is shorter.
 
 use crate::compress::invocation::Invocation;
@@ -52,7 +52,7 @@ pub trait Filter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// A message, which goes to the report. The text then stays as it was.
+    /// A message, which goes to the report. The text then stays unchanged.
     fn apply(&self, text: &[u8], invocation: &Invocation<'_>) -> Result<Filtered, String>;
 }
 

@@ -10,7 +10,7 @@ use std::{
 use super::host::{Cache, Hit};
 use crate::compress::invocation::Invocation;
 
-/// What an entry counts in addition to its key and text: its places in both maps, whose nodes may be half empty.
+/// The bytes that an entry counts in addition to its key and text: its places in both maps, whose nodes may be half empty.
 const ENTRY: usize = 256;
 
 /// Remembers the last result of each invocation, up to a number of bytes. The oldest records go first.
@@ -126,7 +126,7 @@ mod tests {
         cache.lookup(&Invocation::new("bash", &input)).unwrap().is_some()
     }
 
-    /// This would take minutes if each entry that goes looked at those that stay.
+    /// Checks many entries: this would take minutes if removing one examined those that stay.
     #[test]
     fn a_large_record_takes_the_place_of_many_small_ones() {
         const ENTRIES: usize = 200_000;
@@ -144,7 +144,7 @@ mod tests {
         record(&cache, 1, b"again");
         record(&cache, 3, &[b'x'; 50]);
         assert_eq!([1, 2, 3].map(|number| is_there(&cache, number)), [true, false, true]);
-        // One that is too large for the cache is not kept, nor what it would have replaced.
+        // One that is too large for the cache is not kept, nor the one that it would have replaced.
         record(&cache, 3, &[b'x'; 1000]);
         assert_eq!([1, 2, 3].map(|number| is_there(&cache, number)), [true, false, false]);
         let state = cache.state.lock().unwrap();

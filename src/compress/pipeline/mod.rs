@@ -1,5 +1,5 @@
-//! What a compression is made of: which filters and caches there are, the order of their turns, the promises that each
-//! result has to keep, and the report of what was done. No filter's own knowledge belongs here.
+//! The parts of a compression: its filters and caches, their order, the promises that each
+//! result has to keep, and the report. No filter's own knowledge belongs here.
 
 pub mod file_tests;
 pub mod filter_run;

@@ -1,4 +1,4 @@
-//! The parts of a tool's result as they go into a compressor and as they come out, and what becomes of each.
+//! The parts of a tool's result as input and as output of a compressor, and the outcome of each.
 
 use super::report::Report;
 use crate::compress::{
@@ -23,11 +23,11 @@ use crate::compress::{
 pub enum Part<'a> {
     /// Text. It is UTF-8 as a rule, but may be any bytes.
     Text(&'a [u8]),
-    /// Anything else. It always stays as it is.
+    /// Anything else. It always stays unchanged.
     Other,
 }
 
-/// What becomes of a part.
+/// The outcome of a part.
 ///
 /// ```
 /// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry};
@@ -44,11 +44,11 @@ pub enum Part<'a> {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// The part stays as it is.
+    /// The part stays unchanged.
     Same,
     /// The part becomes this text.
     Text(Vec<u8>),
-    /// The part goes, because another part stands for it.
+    /// The part is removed, because another part represents it.
     Gone,
 }
 
@@ -66,9 +66,9 @@ pub enum Outcome {
 #[must_use = "the compressed parts are only here"]
 #[non_exhaustive]
 pub struct Compressed {
-    /// What becomes of each part, in the order of the parts.
+    /// The outcome of each part, in the order of the parts.
     pub parts: Vec<Outcome>,
-    /// What was done.
+    /// The report.
     pub report: Report,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A text as it came in, and what is known of it before any filter runs.
+/// An input text, and the facts about it before any filter runs.
 pub struct Original<'a> {
     pub bytes: &'a [u8],
     pub length: Length,
@@ -96,12 +96,12 @@ impl<'a> Original<'a> {
         Original { bytes, length: Length::of(bytes), format: Format::of(bytes), goes_on: false }
     }
 
-    /// Whether the text is long enough to be changed at all.
+    /// Returns whether the text is long enough to be changed at all.
     pub fn is_long(&self) -> bool {
         self.length.units >= MIN_COMPRESSIBLE_LENGTH
     }
 
-    /// Whether the text stays whole if it fits: it is of a machine format, or was compressed before.
+    /// Returns whether the text stays whole if it fits: it is in a machine format, or was compressed before.
     pub fn is_sealed(&self) -> bool {
         self.format.is_some() || has_banner(self.bytes)
     }

@@ -1,4 +1,4 @@
-//! What a compressor is made of: its filters in the order of their turns, and its caches. An id names one of them only,
+//! The parts of a compressor: its filters in their order, and its caches. An id names only one of them,
 //! so that a host can replace or remove any filter.
 
 use std::{
@@ -22,7 +22,8 @@ use crate::file_error::FileError;
 /// Filters have their turns in stages (`docs/compress.md`), and within a stage in the order of their registration. A
 /// filter that is added takes the place of one with the same id, and so does a cache.
 ///
-/// A clone has the same filters and caches, not copies of them: what one compressor records in a cache, another one finds.
+/// A clone has the same filters and caches, not copies of them: entries that one compressor records in a cache, another one
+/// finds.
 ///
 /// ```
 /// use aside::compress::{LastRun, Registry};

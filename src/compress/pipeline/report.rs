@@ -1,5 +1,5 @@
-//! What one compression did: which stretches of each original were kept, replaced or left out, and by which filter. A
-//! report must account for every byte, so that a host can return what was left out.
+//! The report of one compression: which stretches of each original were kept, replaced or left out, and by which filter. A
+//! report must account for every byte, so that a host can return omitted text.
 
 use std::{fmt, ops::Range};
 
@@ -10,7 +10,7 @@ use crate::compress::text::{
     length::Length,
 };
 
-/// What became of a stretch of the original.
+/// The change of a stretch of the original.
 ///
 /// ```
 /// use aside::compress::{Change, Compressor, Input, Invocation, Part, Registry};
@@ -27,9 +27,9 @@ use crate::compress::text::{
 pub enum Change {
     /// The stretch is in the result, byte for byte.
     Kept = 0,
-    /// Other bytes stand for the stretch.
+    /// Other bytes replace the stretch.
     Replaced = 1,
-    /// The stretch is not in the result. A marker line may stand for it.
+    /// The stretch is not in the result. A marker line may replace it.
     LeftOut = 2,
 }
 
@@ -50,15 +50,15 @@ pub enum Change {
 pub struct Stretch {
     /// Offsets into the original.
     pub range: Range<usize>,
-    /// What became of it.
+    /// Its change.
     pub change: Change,
-    /// The filter that did it, as an index into [`Report::filters`]. `None` for what was kept.
+    /// The filter that did it, as an index into [`Report::filters`]. `None` for a kept stretch.
     pub filter: Option<usize>,
     /// XXH3 (64 bits, seed 0) of these bytes.
     pub hash: u64,
 }
 
-/// What became of one text part that was changed.
+/// The changes of one text part.
 ///
 /// ```
 /// use aside::compress::{Compressor, Input, Invocation, Part, Registry};
@@ -99,7 +99,7 @@ impl PartReport {
         PartReport { part, length: original.len(), hash: XxHash3_64::oneshot(original), stretches }
     }
 
-    /// Returns bytes of the original, so that a host can show what was left out. Refuses a text that is not the
+    /// Returns bytes of the original, so that a host can show omitted text. Refuses a text that is not the
     /// original.
     ///
     /// # Errors
@@ -173,11 +173,11 @@ impl std::error::Error for SliceError {}
 pub struct Failed {
     /// The id of the filter or cache.
     pub filter: String,
-    /// What went wrong: an error of its own, a panic, or the promise that it broke.
+    /// The reason: an error that it returned, a panic, or the promise that it broke.
     pub reason: String,
 }
 
-/// What one compression did.
+/// A report on one compression.
 ///
 /// ```
 /// use aside::compress::{Compressor, Input, Invocation, Part, Registry};
@@ -210,7 +210,7 @@ pub struct Report {
     pub failed: Vec<Failed>,
     /// Text of a machine format, or text that was compressed before, was cut: it did not fit into the budget.
     pub cut_protected: bool,
-    /// The command failed, by its exit code, and what is left says only that it passed.
+    /// The command failed, by its exit code, and the remaining text says only that it passed.
     pub unexplained: bool,
     /// The parts that were changed by filters. Empty for a stream that outgrew its memory.
     pub parts: Vec<PartReport>,

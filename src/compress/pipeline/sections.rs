@@ -1,6 +1,6 @@
-//! Which tool printed which lines. Most command lines do not say it (`make test`, `npm ci && …`, none at all), so a tool is known
-//! by what it prints: a line of its signature opens a section, in which its filter has its turn. The lines of a program that
-//! reads files look just like that and were asked for, so whoever calls this must know that none did.
+//! Which tool printed which lines. Most command lines do not say it (`make test`, `npm ci && …`, none at all), so a tool is
+//! known by its output: a line of its signature opens a section, in which its filter has its turn. The lines of a program that
+//! reads files look just like that and were asked for, so the caller must know that none did.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const MOST_TRIES: usize = 16;
 /// The signatures of a registry's filters.
 pub struct Signatures {
     passes: Vec<Arc<dyn Pass>>,
-    /// Which pass each pattern is of.
+    /// The pass of each pattern.
     openers: Vec<usize>,
     opens: Starts,
     closers: Vec<usize>,
@@ -67,7 +67,7 @@ impl Signatures {
                     tries[tool] += usize::from(!is_enough);
                     is_enough
                 };
-                // What the last tool prints opens no other one's section.
+                // Output of the last tool does not open another tool's section.
                 let is_of_last = open.last().is_some_and(|&last| self.passes[last].knows_any(&views));
                 if !is_of_last && let Some(tool) = tools.find(|tool| open.last() == Some(tool) || opens(tool)) {
                     sections.resize(text.len(), 0);

@@ -1,7 +1,7 @@
-//! The banner: the first line of a shortened text. It tells a reader that the text is not what the tool printed, and it
-//! tells the compressor that it has been here before, so that no text is ever shortened twice.
+//! The banner: the first line of a shortened text. It shows a reader that the text is not the tool's own output, and the
+//! compressor that it has processed the text before, so that no text is ever shortened twice.
 
-/// The banner's last sentence if a host sets none of its own.
+/// The banner's last sentence if a host does not set one.
 pub const SWITCH_OFF: &str = "Compression can be switched off for a tool by the host.";
 
 const START: &str = "[Output compressed by ";
@@ -25,7 +25,7 @@ pub fn banner(filter_ids: &[&str], before: usize, after: usize, switch_off: &str
     format!("{START}{ids} ({before} → {after} chars). {switch_off}]")
 }
 
-/// Whether a text begins with a banner, and so was compressed before.
+/// Returns whether a text begins with a banner, and so was compressed before.
 pub fn has_banner(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(START.as_bytes()) else { return false };
     let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];

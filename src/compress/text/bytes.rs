@@ -3,12 +3,13 @@
 
 use crate::utf8::is_continuation;
 
-/// Whether there is nothing but white space.
+/// Returns whether there is nothing but white space.
 pub fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
 }
 
-/// Whether no character begins before this offset and goes on after it. A stray continuation byte tears nothing.
+/// Returns whether no character begins before this offset and ends after it. A stray continuation byte is not a part of a
+/// character.
 pub fn is_boundary(bytes: &[u8], at: usize) -> bool {
     let goes_on = |byte: &u8| is_continuation(*byte);
     let mut before = bytes[at.saturating_sub(3)..at].iter().rev();

@@ -1,12 +1,12 @@
-//! What a terminal acts on in a text: control sequences, where they end, and texts without them. It knows no screen;
-//! what the sequences do to one is in `passes/screen.rs`.
+//! The control sequences in a text: where they end, and texts without them. It knows no screen; their effect on one is in
+//! `passes/screen.rs`.
 
 use memchr::{memchr3, memrchr};
 
 pub const ESC: u8 = 0x1b;
 pub const BS: u8 = 0x08;
 
-/// Whether there is anything that a terminal would act on.
+/// Returns whether there is anything that a terminal would act on.
 pub fn has_controls(bytes: &[u8]) -> bool {
     memchr3(ESC, b'\r', BS, bytes).is_some()
 }
@@ -15,7 +15,7 @@ pub fn has_controls(bytes: &[u8]) -> bool {
 pub type Cell = u32;
 pub const INVALID: Cell = 0x8000_0000;
 
-/// Returns the characters of a text. Each byte that is not UTF-8 is one of its own.
+/// Returns the characters of a text. Each byte that is not UTF-8 is a separate character.
 pub fn characters(bytes: &[u8]) -> impl Iterator<Item = Cell> {
     bytes.utf8_chunks().flat_map(|chunk| {
         let valid = chunk.valid().chars().map(Cell::from);
@@ -44,7 +44,7 @@ pub fn sequence_end(bytes: &[u8], at: usize) -> usize {
         },
         Some(0x20..=0x2f) => (after(at + 1, |byte| (0x20..0x30).contains(&byte)) + 1).min(bytes.len()),
         Some(0x30..=0x7e) => at + 2,
-        // Not a sequence: ESC shows nothing, but what follows does.
+        // Not a sequence: ESC shows nothing, but the text after it does.
         Some(_) => at + 1,
     }
 }
@@ -65,7 +65,7 @@ pub fn without_colours(line: &[u8]) -> Option<Vec<u8>> {
         let sequence = rest[at..].strip_prefix(b"\x1b[")?;
         let end = sequence.iter().position(|byte| !(0x20..0x40).contains(byte))?;
         match (&sequence[..end], sequence[end]) {
-            // At the end of what the line shows so far there is nothing to erase.
+            // At the end of the line's visible text there is nothing to erase.
             (_, b'm') | (b"" | b"0", b'K') => rest = &sequence[end + 1..],
             _ => return None,
         }
@@ -118,8 +118,8 @@ pub fn written(bytes: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Returns a text with the same lines, each without its controls. Of a line that was overwritten, it has what was
-/// written last.
+/// Returns a text with the same lines, each without its controls. For an overwritten line, it has the text that was written
+/// last.
 pub fn plain_lines(bytes: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(bytes.len());
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {

@@ -1,4 +1,4 @@
-//! What a filter asks for: edits, each a range of its text and what becomes of it. Filters never write a result
+//! The requests of a filter: edits, each a range of its text and the change to it. Filters never write a result
 //! themselves, so that every change can be checked before it is made, and traced back to the original afterwards.
 
 use std::ops::Range;
@@ -12,7 +12,7 @@ pub struct Edit {
     pub kind: EditKind,
 }
 
-/// What becomes of an edit's range.
+/// The change to an edit's range.
 pub enum EditKind {
     /// Other bytes take the place of the range.
     Replace(Vec<u8>),
@@ -20,11 +20,11 @@ pub enum EditKind {
     LeaveOut { regions: usize },
     /// Whole lines go that are also further up.
     AsAbove,
-    /// A part from the middle of one line goes. What is around it stays, each side on a separate line.
+    /// A part from the middle of one line goes. The text around it stays, each side on a separate line.
     Middle(Inner),
 }
 
-/// What a part of a line is that goes.
+/// The role of the part of a line that is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inner {
     /// Any bytes.

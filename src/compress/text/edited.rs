@@ -1,5 +1,4 @@
-//! A source map: a text that filters have edited, and for each stretch of it the stretch of the original that it stands
-//! for.
+//! A source map: a text that filters have edited, and for each stretch of it the stretch of the original that it represents.
 //!
 //! Only this file carries edits out. So the lines that a filter keeps stay unchanged and in order, and the counts in
 //! marker lines are exact, whatever a filter does.
@@ -23,7 +22,7 @@ pub enum SegmentKind {
     LeftOut(u32, usize, usize),
 }
 
-/// A stretch of the original and what stands for it.
+/// A stretch of the original and its replacement.
 #[derive(Clone, Debug)]
 pub struct Segment {
     pub original: Range<usize>,
@@ -62,7 +61,8 @@ impl EditedText {
         self.length += length;
     }
 
-    /// Returns how many lines and bytes a range of the text stands for. A marker counts as what it replaced.
+    /// Returns how many lines and bytes of the original a range of the text represents. A marker counts as the text that it
+    /// replaced.
     pub fn count(&self, range: &Range<usize>) -> (usize, usize) {
         let first = self.segments.partition_point(|segment| segment.output.end < range.start);
         let (mut lines, mut bytes) = (0, 0);
@@ -73,7 +73,7 @@ impl EditedText {
             let part = segment.output.start.max(range.start)..segment.output.end.min(range.end);
             match segment.kind {
                 SegmentKind::LeftOut(_, left_lines, left_bytes) => {
-                    // What went without a marker belongs to the range around it.
+                    // Text that was removed without a marker belongs to the range around it.
                     let inside = segment.output.is_empty() && part.start > range.start && part.start < range.end;
                     if part.start < part.end || inside {
                         lines += left_lines;
@@ -100,8 +100,8 @@ impl EditedText {
         edits
     }
 
-    /// Carries a filter's edits out. An edit whose marker would be longer than what it stands for is passed over. Blank
-    /// lines go without a marker, unless the text has no others: nothing else would show that there was text.
+    /// Carries a filter's edits out. An edit whose marker would be longer than the text that it replaces is skipped. Blank
+    /// lines are removed without a marker, unless the text has no others: nothing else would show that there was text.
     pub fn with(&self, edits: Vec<Edit>, filter: u32) -> EditedText {
         let is_blank = is_blank(&self.bytes);
         let mut next = Rewriter {
@@ -133,7 +133,7 @@ impl EditedText {
         next.new
     }
 
-    /// Returns the marker for a range, with its line end, and the lines and bytes that it stands for. Returns `None` if
+    /// Returns the marker for a range, with its line end, and the lines and bytes that it replaces. Returns `None` if
     /// the marker would be longer. `is_all_blank` says that the whole text is blank.
     fn marker(&self, range: &Range<usize>, kind: &EditKind, is_all_blank: bool) -> Option<(Vec<u8>, (usize, usize))> {
         let gone = &self.bytes[range.clone()];
@@ -279,7 +279,7 @@ impl Rewriter<'_> {
         self.at = end;
     }
 
-    /// Returns the part of the original that the old text from `at` to `upto` stands for. All of it is in one segment.
+    /// Returns the part of the original that the old text from `at` to `upto` represents. All of it is in one segment.
     fn take(&self, segment: &Segment, upto: usize) -> Range<usize> {
         if segment.kind == SegmentKind::Kept {
             let base = segment.original.start;

@@ -50,12 +50,12 @@ impl Length {
         Length { bytes: text.len(), units: text.len() }
     }
 
-    /// Whether each byte counts as one unit. If so, that holds for every part of the text.
+    /// Returns whether each byte counts as one unit. If so, that holds for every part of the text.
     pub fn is_of_bytes(self) -> bool {
         self.bytes == self.units
     }
 
-    /// Whether it is shorter in bytes and in UTF-16 units.
+    /// Returns whether it is shorter in bytes and in UTF-16 units.
     pub fn is_below(self, other: Length) -> bool {
         self.bytes < other.bytes && self.units < other.units
     }

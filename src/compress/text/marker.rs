@@ -1,5 +1,5 @@
-//! Marker lines: what stands in a result for what was left out. This is the only place that writes or reads them, so
-//! what is written once can always be read again.
+//! Marker lines, which replace omitted text in a result. This is the only place that writes or reads them, so a written marker
+//! can always be read again.
 //!
 //! ```text
 //! marker  = "[… " ( left-out / above / of-line / blob ) "]"
@@ -16,7 +16,7 @@
 
 use std::fmt;
 
-/// What a marker line stands for. The counts are exact.
+/// The omitted text that a marker line describes. The counts are exact.
 ///
 /// ```
 /// use aside::compress::Marker;
@@ -80,7 +80,7 @@ impl fmt::Display for Marker {
 }
 
 impl Marker {
-    /// Whether it stands for a part of a line, so that the rows around it are parts of the same line.
+    /// Returns whether it replaces a part of a line, so that the rows around it are parts of the same line.
     pub(crate) fn is_inside_line(self) -> bool {
         matches!(self, Marker::OfLine { .. } | Marker::Base64 { .. } | Marker::Hex { .. })
     }

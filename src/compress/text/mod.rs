@@ -1,5 +1,5 @@
 //! Text and where it came from. A filter describes edits; only `edited` carries them out, and it knows for every byte
-//! of the result which stretch of the original it stands for. Nothing here may know what a line means, or which filter
+//! of the result which stretch of the original it represents. Nothing here may know the meaning of a line, or which filter
 //! runs.
 
 pub mod banner;

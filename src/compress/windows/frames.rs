@@ -1,5 +1,5 @@
-//! Frames of progress: what programs write into one line, one over the other. A line of them may be longer than memory allows,
-//! but of what was overwritten nobody needs more than the failures.
+//! Frames of progress, which programs write into one line, each over the last. A line of them may be longer than memory allows,
+//! but of the overwritten text, only failures are needed.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,10 @@ use crate::compress::{
     text::controls::plain_lines,
 };
 
-/// Returns what is left of a line that has not ended: frames that say a failure, each as a line, and the last frame. Returns
+/// Returns the rest of a line that has not ended: frames that say a failure, each as a line, and the last frame. Returns
 /// `None` if nothing was overwritten.
 pub fn shown(line: &[u8]) -> Option<Vec<u8>> {
-    // What comes next may be the line feed.
+    // The next byte may be the line feed.
     let body = &line[..line.len() - line.iter().rev().take_while(|&&byte| byte == b'\r').count()];
     let last = memchr::memrchr(b'\r', body)? + 1;
     let failures = failures::built_in();

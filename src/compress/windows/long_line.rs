@@ -1,5 +1,5 @@
-//! A line that is too long to be kept: its ends, and what in its middle says that something failed. Its parts come one
-//! after the other, and it must never hold much more than what it keeps.
+//! A line that is too long to be kept: its ends, and text in its middle that reports a failure. Its parts come one
+//! after the other, and it must never hold much more than it keeps.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::compress::{
     },
 };
 
-/// What is kept of a line.
+/// The kept parts of a line.
 #[derive(Default)]
 pub struct LongLine {
     pub bytes: Vec<u8>,
@@ -20,14 +20,14 @@ pub struct LongLine {
 }
 
 impl LongLine {
-    /// Adds a part of the line. Encoded data goes, and of what is longer than `most` bytes only about as many stay.
+    /// Adds a part of the line. Encoded data goes, and of a longer rest only about `most` bytes stay.
     pub fn add(&mut self, part: &[u8], most: usize) {
         if has_controls(part) {
             self.bytes.extend(written(part));
         } else {
             self.bytes.extend_from_slice(part);
         }
-        // A run goes on where a part of it was left out, however few digits come now.
+        // A run continues where a part of it was left out, however few digits come now.
         let is_cut = |at: usize| self.cuts.iter().any(|cut| cut.at == at && cut.inner != Inner::Any);
         self.leave_out(blobs(self.text(), |at| if is_cut(at) { 1 } else { FEWEST_DIGITS }));
         if self.text().len() > most {
@@ -35,12 +35,12 @@ impl LongLine {
         }
     }
 
-    /// Returns what is left, without the line end.
+    /// Returns the rest, without the line end.
     pub fn text(&self) -> &[u8] {
         self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes)
     }
 
-    /// Leaves these parts out, each with what was left out in it before.
+    /// Leaves these parts out, each with its earlier omissions.
     fn leave_out(&mut self, parts: Vec<(Range<usize>, Inner)>) {
         if parts.is_empty() {
             return;

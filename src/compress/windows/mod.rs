@@ -39,7 +39,7 @@ pub fn least_memory(budget: Option<usize>) -> usize {
     budget.map_or(MIN_MEMORY, |budget| budget.saturating_mul(4))
 }
 
-/// What a text is run through, the invocation that it is the result of, and where what was done is written.
+/// The passes for a text, its invocation, and the place for its report.
 pub struct Run<'a> {
     pub pipeline: &'a Pipeline,
     pub invocation: &'a Invocation<'a>,
@@ -51,18 +51,18 @@ pub struct BoundedText {
     memory: usize,
     budget: Option<usize>,
     buffer: Vec<u8>,
-    /// How many bytes at the front of the buffer are a reminder of what is open there. They are not part of the text.
+    /// How many bytes at the front of the buffer are a reminder of the open constructs there. They are not part of the text.
     reminder_len: usize,
     mode: Mode,
     /// The buffer begins inside a line whose beginning has left it already.
     inside_line: bool,
     /// Frames of a line that were overwritten are gone.
     is_overwritten: bool,
-    /// The verdicts in what came out.
+    /// The verdicts in the output.
     verdicts: Verdicts,
 }
 
-/// What happens to the text.
+/// The treatment of the text.
 enum Mode {
     /// The text fits so far.
     Whole,
@@ -75,7 +75,7 @@ enum Mode {
 }
 
 impl BoundedText {
-    /// Returns the text before its first byte. `memory` is at least what [`least_memory`] says.
+    /// Returns the text before its first byte. `memory` is at least [`least_memory`].
     pub fn new(memory: usize, budget: Option<usize>) -> BoundedText {
         BoundedText {
             memory,
@@ -103,14 +103,14 @@ impl BoundedText {
                 continue;
             }
             self.choose(run);
-            // Half of the memory stays, so that a window is read with what comes after it.
+            // Half of the memory stays, so that a window is read with the text after it.
             while self.buffer.len() > self.memory / 2 + self.reminder_len {
                 self.window(run, false, &mut out);
             }
         }
     }
 
-    /// Ends the text: calls `out` with the rest. Returns the verdicts in what came out.
+    /// Ends the text: calls `out` with the rest. Returns the verdicts in the output.
     pub fn finish(mut self, run: &mut Run<'_>, mut out: impl FnMut(&[u8])) -> Verdicts {
         if matches!(self.mode, Mode::Whole) {
             let text = std::mem::take(&mut self.buffer);
@@ -152,14 +152,14 @@ impl BoundedText {
         self.buffer.len()
     }
 
-    /// Notes what a text that comes out says, unless the command is known to have succeeded.
+    /// Notes the verdicts of an output text, unless the command is known to have succeeded.
     fn say(&mut self, run: &Run<'_>, text: &[u8]) {
         if run.invocation.input.exit_code() != Some(0) {
             self.verdicts.read(text);
         }
     }
 
-    /// Decides what becomes of a text that has outgrown the memory.
+    /// Decides how to treat a text that has outgrown the memory.
     fn choose(&mut self, run: &mut Run<'_>) {
         if !matches!(self.mode, Mode::Whole) {
             return;
@@ -176,7 +176,7 @@ impl BoundedText {
         };
     }
 
-    /// Drops what was overwritten of the last line, which has not ended. Returns whether that has made half of the memory free.
+    /// Drops the overwritten text of the last line, which has not ended. Returns whether that has made half of the memory free.
     fn drop_frames(&mut self, run: &mut Run<'_>) -> bool {
         let is_kept = match self.mode {
             Mode::Whole => may_be_protected(&self.buffer) || has_banner(&self.buffer),
@@ -286,8 +286,8 @@ impl BoundedText {
 /// The longest line that can be a reminder.
 const LONGEST_REMINDER: usize = 256;
 
-/// Returns one line that says what is open before this line: a header for what is left of a hunk, the line that began
-/// an open section, or the last failure of an error region. With it, the lines after it are read as what they are.
+/// Returns one line for the construct that is open before this line: a header for the rest of a hunk, the line that began
+/// an open section, or the last failure of an error region. With it, the lines after it are classified correctly.
 fn reminder(text: Text<'_>, line: usize) -> Vec<u8> {
     if line >= text.len() {
         return Vec::new();
@@ -301,7 +301,7 @@ fn reminder(text: Text<'_>, line: usize) -> Vec<u8> {
     if reminder.len() > LONGEST_REMINDER { Vec::new() } else { reminder }
 }
 
-/// Returns a part of a text whose beginning was not of a machine format. What the part itself begins with says nothing.
+/// Returns a part of a text whose beginning was not of a machine format. The beginning of the part itself has no information.
 fn part_of(text: &[u8], goes_on: bool) -> Original<'_> {
     Original { format: None, goes_on, ..Original::new(text) }
 }

@@ -1,4 +1,4 @@
-//! What is kept of a text that outgrows its memory under a budget: its head, its tail and its error regions,
+//! The kept parts of a text that outgrows its memory under a budget: its head, its tail and its error regions,
 //! with exact markers between them. Lines pass only once, so every line must be kept or counted when it comes.
 
 use std::collections::HashSet;
@@ -53,7 +53,7 @@ pub struct Retention {
     passed: usize,
 }
 
-/// The lines after a kept one, while they are together no longer than a marker: no marker could stand for them.
+/// The lines after a kept one, while they are together no longer than a marker: no marker could replace them.
 #[derive(Default)]
 struct Gap {
     start: usize,
@@ -85,7 +85,7 @@ impl Gap {
         lines
     }
 
-    /// Returns whether the gap begins after the line: a heading is kept once more with each of its problems.
+    /// Returns whether the gap begins after the line: a heading is kept again with each of its problems.
     fn is_after(&self, line: &Line) -> bool {
         line.offset < self.start
     }
@@ -191,7 +191,7 @@ impl Retention {
         self.tail.latest(&kept);
     }
 
-    /// If the line is a problem under a heading, notes that, and returns the heading.
+    /// Returns the heading of a line that is a problem under one, and notes that.
     fn heading_of(&mut self, line: &mut Line, text: &[u8], is_weak: bool) -> Option<Line> {
         if is_blank(text) {
             self.heading = None;
@@ -220,8 +220,8 @@ impl Retention {
         });
     }
 
-    /// Keeps the line if it comes shortly after a region. If it is the first of one, keeps the lines before it, which
-    /// the tail still has.
+    /// Keeps the line if it comes shortly after a region. Keeps the lines before the first line of a region, which the tail
+    /// still has.
     fn keep_near(&mut self, line: &Line) {
         let (before, after) = budget::AROUND;
         if line.class.must_stay() {
@@ -301,7 +301,7 @@ impl Retention {
     }
 }
 
-/// What was not kept between two lines.
+/// The text that was not kept between two lines.
 struct Omission {
     lines: usize,
     bytes: usize,
@@ -311,7 +311,7 @@ struct Omission {
 }
 
 impl Omission {
-    /// Returns what is missing between two kept lines. `last` is `None` if `line` is the first.
+    /// Returns the missing text between two kept lines. `last` is `None` if `line` is the first.
     fn between(last: Option<&Line>, line: &Line) -> Omission {
         let (number, offset, begun) = last.map_or((0, 0, 0), |last| (last.number + 1, last.end(), last.begun));
         let new = line.begun - begun;
@@ -320,7 +320,7 @@ impl Omission {
         Omission { lines: line.number - number, bytes: line.offset - offset, regions: regions as usize, offset }
     }
 
-    /// Whether it is shorter than its marker.
+    /// Returns whether it is shorter than its marker.
     fn is_short(&self) -> bool {
         let &Omission { lines, bytes, regions, .. } = self;
         bytes > 0 && Marker::LeftOut { lines, bytes, regions }.to_string().len() >= bytes

@@ -15,13 +15,13 @@ pub struct Line {
     /// How many lines further up the heading is that the line stays with. 0: it has none.
     pub heading: u16,
     pub bytes: Box<[u8]>,
-    /// What was left out of a long line.
+    /// The parts left out of a long line.
     pub cuts: Box<[Cut]>,
 }
 
 impl Line {
-    /// Returns how much memory the line counts as: the length of its text, but at least about the size of the struct, and
-    /// what was left out of it. Otherwise empty lines could take many times the memory.
+    /// Returns how much memory the line counts as: the length of its text, but at least about the size of the struct, and its
+    /// omissions. Otherwise empty lines could take many times the memory.
     fn cost(&self) -> usize {
         const LEAST: usize = size_of::<Line>() - size_of::<Box<[Cut]>>();
         self.bytes.len().max(LEAST) + size_of_val(&*self.cuts)

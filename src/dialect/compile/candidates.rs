@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Compiler<'_> {
-    /// Adds what counts inside a span for its own sake.
+    /// Adds the markers that count inside a span itself.
     pub(super) fn inside(&mut self, list: &mut Vec<Candidate>, rule: usize, spanned: &Spanned<Span>, is_started: bool) {
         let span = spanned.get_ref();
         let unguarded = |action| Pattern { guarded: Guarded::Nowhere, ..Pattern::of(action) };
@@ -82,7 +82,7 @@ impl Compiler<'_> {
         for (rule, thinking) in thinking_spans(model) {
             self.closers(list, thinking, Pattern { needs: extra, ..Pattern::of(Action::DropClose) }, true);
             if model.extra_close == ExtraClose::Drop && model.guard.contains(&Guard::Inline) {
-                // The blank lines before the first thing of an answer go with it.
+                // The blank lines before the beginning of an answer go with it.
                 let pattern = Pattern { needs: extra, ..Pattern::of(Action::DropClose) };
                 let own = text(&thinking.framing.before_close);
                 let after = self.after_close(thinking);
@@ -123,7 +123,7 @@ impl Compiler<'_> {
         for dropped in [&model.drop, &model.drop_ends] {
             self.dropped(list, dropped, Pattern::of(Action::Drop));
         }
-        // After a close by force, what closes it late is the same.
+        // After a forced close, the late closers are the same.
         let last = Pattern { avoids: flag::FORCED, ..Pattern::of(Action::DropLast) };
         self.dropped(list, &model.drop_last, last);
     }
@@ -220,7 +220,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds the closers of the wrappers of the answer that end the thinking: what they close without their opener was the answer.
+    /// Adds the closers of the wrappers of the answer that end the thinking: the span that they close without their opener was
+    /// the answer.
     pub(super) fn answer_closers(&mut self, list: &mut Vec<Candidate>, pattern: Pattern) {
         let model = self.model;
         let spans = model.spans.iter().map(Spanned::get_ref);
@@ -257,7 +258,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds what closes a message's body.
+    /// Adds the closers of a message's body.
     pub(super) fn body_closers(&mut self, list: &mut Vec<Candidate>, after: u16, pattern: Pattern) {
         if let Some(header) = self.model.header.as_ref().map(Spanned::get_ref) {
             self.literals(list, &header.close, None, after, |_| Pattern { special: header.special, ..pattern });

@@ -1,4 +1,5 @@
-//! The compiler of a dialect: the file that it reads, and the tables that all regions share. Its methods are with what they compile.
+//! The compiler of a dialect: the file that it reads, and the tables that all regions share. Its methods are in the files of
+//! the parts that they compile.
 
 use crate::{
     dialect::{
@@ -14,7 +15,7 @@ pub(super) struct Compiler<'a> {
     pub(super) tag: TagRule,
     pub(super) nodes: Vec<Node>,
     pub(super) framings: Vec<grammar::Framing>,
-    /// The tags that open the thinking as the first thing of a stream, though they are not the dialect's own.
+    /// The tags that open the thinking at the beginning of a stream, though they are not the dialect's own.
     pub(super) leading: Vec<Literal>,
     pub(super) max_hold: usize,
     pub(super) room: usize,

@@ -1,4 +1,4 @@
-//! Collects the markers of message headers, and compiles what a header says.
+//! Collects the markers of message headers, and compiles the contents of a header.
 
 use super::{compiler::Compiler, region::Scope};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Compiler<'_> {
-    /// Adds what begins and ends a header, and what closes the body behind it.
+    /// Adds the beginnings and ends of a header, and the closers of the body after it.
     pub(super) fn headers(&mut self, list: &mut Vec<Candidate>, scope: Scope) {
         let Some(header) = self.model.header.as_ref().map(|header| header.get_ref()) else { return };
         // The body before ends where a header begins; a wrapper of the content does not, so there has to be room.
@@ -83,7 +83,7 @@ impl Compiler<'_> {
             if let Some(twin) = twin {
                 return fault(
                     end,
-                    format!("{} and {} cannot be told apart", quoted(end.get_ref()), quoted(twin.get_ref())),
+                    format!("{} and {} cannot be distinguished", quoted(end.get_ref()), quoted(twin.get_ref())),
                 );
             }
         }

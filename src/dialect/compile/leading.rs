@@ -1,4 +1,4 @@
-//! Tags that open the thinking as the first thing of a stream, though they are not the dialect's own.
+//! Tags that open the thinking at the beginning of a stream, though they are not the dialect's own.
 
 use toml::Spanned;
 
@@ -14,7 +14,7 @@ use crate::{
 /// The tags that families, and prompts of hosts, have for the thinking.
 const LEADING_TAGS: &str = include_str!("../leading_tags.txt");
 
-/// Returns the names of those that the first thing of a stream may be in place of the dialect's own opener: in a dialect of
+/// Returns the names of those that the beginning of a stream may be in place of the dialect's own opener: in a dialect of
 /// models, and where no marker of it can be taken for the tag.
 pub(super) fn leading_tags(model: &Model) -> Vec<Literal> {
     let spans = || model.spans.iter().map(Spanned::get_ref);
@@ -36,7 +36,7 @@ pub(super) fn leading_tags(model: &Model) -> Vec<Literal> {
     names.map(|name| Spanned::new(model.name.span(), (*name).to_owned())).collect()
 }
 
-/// Returns the rule whose span such a tag opens: that of the first thinking span, or what follows all spans.
+/// Returns the rule whose span such a tag opens: that of the first thinking span, or the number after all spans.
 pub(super) fn leading_rule(model: &Model) -> u8 {
     thinking_spans(model).next().map_or(model.spans.len(), |(rule, _)| rule) as u8
 }
@@ -56,7 +56,7 @@ pub(super) fn leading_tag(model: &Model) -> u8 {
 }
 
 impl Compiler<'_> {
-    /// Adds the tags that count as the first thing of a stream.
+    /// Adds the tags that count at the beginning of a stream.
     pub(super) fn leading_openers(&mut self, list: &mut Vec<Candidate>) {
         if self.leading.is_empty() {
             return;
@@ -70,7 +70,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds what counts inside a thinking that a leading tag has opened: its own closer, and what else closes the thinking.
+    /// Adds the markers that count inside a thinking that a leading tag has opened: its own closer, and the other closers of
+    /// the thinking.
     pub(super) fn inside_leading(&mut self, list: &mut Vec<Candidate>) {
         let model = self.model;
         let (rule, first) = (leading_rule(model), leading_tag(model));

@@ -1,4 +1,4 @@
-//! Compiles a dialect's file to what the matcher reads: which patterns count in which region, and tries that find them.
+//! Compiles a dialect's file to the matcher's tables: which patterns count in which region, and tries that find them.
 
 mod candidates;
 mod compiler;
@@ -30,6 +30,7 @@ use region::Scope;
 
 /// Reads a dialect's file and compiles it.
 pub fn from_toml(text: &str) -> Result<Compiled, FileError> {
+    let text = &*file_error::with_lf(text);
     let model = file_error::read::<Model>(text)?;
     compile(&model).map_err(|fault| fault.locate(text))
 }
@@ -138,7 +139,7 @@ fn call_loops(
     grammar.regions.iter().zip(calls).map(of_region).collect()
 }
 
-/// How calls are written in a region, and what ends it.
+/// Returns how calls are written in a region, and the end of the region.
 fn calls_of(model: &Model, number: usize, region: &Region) -> Result<Option<CallTables>, Fault> {
     let Some(tables) = tables_of(model, number, region)? else { return Ok(None) };
     let header = model.header.as_ref().map(Spanned::get_ref);
@@ -166,7 +167,8 @@ fn calls_of(model: &Model, number: usize, region: &Region) -> Result<Option<Call
     }))
 }
 
-/// The tables of a region. A stream that starts inside the tool channel is in the first span of it that has some.
+/// Returns the tables of calls of a region. A stream that starts inside the tool channel is in the channel's first span that
+/// has some.
 fn tables_of(model: &Model, number: usize, region: &Region) -> Result<Option<CallTables>, Fault> {
     if region.channel != Channel::Tool {
         return Ok(None);
@@ -182,7 +184,7 @@ fn tables_of(model: &Model, number: usize, region: &Region) -> Result<Option<Cal
     }
 }
 
-/// Returns what the spans and the header are called.
+/// Returns the names of the spans and of the header.
 fn labels(model: &Model, leading: &[Literal]) -> Vec<Labels> {
     let spans = model.spans.iter().map(|span| {
         let span = span.get_ref();

@@ -34,7 +34,7 @@ pub(super) enum Scope {
 }
 
 impl Scope {
-    /// Returns whether the region is of the content.
+    /// Returns whether the region belongs to the content.
     pub(super) fn is_content(self, model: &Model) -> bool {
         match self {
             Scope::Content => true,
@@ -91,7 +91,7 @@ impl Compiler<'_> {
             self.leading_openers(&mut list);
         }
         if channel == Channel::Thinking {
-            // A span of the channel that is open: a marker that ends it closes no other span.
+            // A span of the channel that is open: a marker that ends it does not close another span.
             let rule = match scope {
                 Scope::Inside(rule) => rule,
                 Scope::Started(_) | Scope::Leading => usize::from(leading_rule(model)),
@@ -210,7 +210,7 @@ impl Compiler<'_> {
         Ok(region)
     }
 
-    /// Raises `max_hold` to what this pattern may hold back.
+    /// Raises `max_hold` to the bytes that this pattern may hold back.
     pub(super) fn measure(&mut self, shape: &Shape, pattern: &Pattern) {
         let (space, suffix) = (self.tag.space as usize, self.tag.suffix as usize);
         let hold = match shape {

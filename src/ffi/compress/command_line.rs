@@ -94,7 +94,7 @@ pub unsafe extern "C" fn aside_command_line_command(
     index: size_t,
     command: *mut aside_command,
 ) -> aside_status {
-    // SAFETY: the caller promises a line that is NULL or there, and a struct as large as it says.
+    // SAFETY: the caller promises a line that is NULL or valid, and a struct as large as it says.
     unsafe {
         let Some(line) = line.as_ref() else { return fail_no_handle("line") };
         fill(command, "command", |size| {

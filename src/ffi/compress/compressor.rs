@@ -27,7 +27,7 @@ pub struct aside_compressor {
     pub(super) compressor: Arc<Compressor>,
 }
 
-/// What came out of one call or stream, and its report. It never changes. From `aside_compress()` or
+/// The result of one call or stream, and its report. It is immutable. From `aside_compress()` or
 /// `aside_tool_stream_report()`; freed by `aside_compressed_free()`.
 #[derive_ReprC]
 #[repr(opaque)]
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn aside_compressor_new(
     options: *const aside_compressor_options,
 ) -> *mut aside_compressor {
     guard_handle(|| {
-        // SAFETY: the caller promises a registry that is NULL or there, a struct as large as it says, and texts that are
+        // SAFETY: the caller promises a registry that is NULL or valid, a struct as large as it says, and texts that are
         // there.
         let made = unsafe { new_compressor(registry, options) };
         let handle = |compressor| into_handle(aside_compressor { compressor: Arc::new(compressor) });
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn aside_compressor_new(
 }
 
 /// # Safety
-/// The registry is NULL or there; `options` is NULL or as large as it says, with a text that is there.
+/// The registry is NULL or valid; `options` is NULL or as large as it says, with a valid text.
 unsafe fn new_compressor(
     registry: *const aside_registry,
     options: *const aside_compressor_options,
@@ -106,7 +106,7 @@ unsafe fn new_compressor(
     }
 }
 
-/// Frees a compressor. Does nothing for NULL. Streams that were made from it go on.
+/// Frees a compressor. Does nothing for NULL. Streams that were made from it remain usable.
 ///
 /// Inside a callback of its filters and caches nothing is freed (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
 ///
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn aside_compress(
     count: size_t,
 ) -> *mut aside_compressed {
     guard_handle(|| {
-        // SAFETY: the caller promises a compressor that is NULL or there, a struct as large as it says, and texts that are
+        // SAFETY: the caller promises a compressor that is NULL or valid, a struct as large as it says, and texts that are
         // there.
         unsafe {
             let Some(compressor) = compressor.as_ref() else {
@@ -158,17 +158,17 @@ pub unsafe extern "C" fn aside_compress(
     })
 }
 
-/// Shows what becomes of the part number `index`. `*text` is written if it changes: memory of `compressed`, valid as long
-/// as that is. If it is empty, the part is removed, because another one says the same.
+/// Returns the new text of the part number `index`. `*text` is written if the part changes; it points to memory of `compressed`
+/// and is valid as long as that is. An empty text removes the part, because another part says the same.
 ///
-/// Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays as it is; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
+/// Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays unchanged; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressed_part(
     compressed: *const aside_compressed,
     index: size_t,
     text: *mut aside_bytes,
 ) -> aside_status {
-    // SAFETY: the caller promises that it is NULL or there.
+    // SAFETY: the caller promises that it is NULL or valid.
     let Some(handle) = (unsafe { compressed.as_ref() }) else { return fail_no_handle("compressed") };
     if text.is_null() {
         return fail_null("text");
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn aside_compressed_part(
     ASIDE_OK
 }
 
-/// Fills `*report` with what was done. Set `report->size` before.
+/// Fills `*report`. Set `report->size` before.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn aside_compressed_report(
     compressed: *const aside_compressed,
     report: *mut aside_report,
 ) -> aside_status {
-    // SAFETY: the caller promises a handle that is NULL or there, and a struct as large as it says.
+    // SAFETY: the caller promises a handle that is NULL or valid, and a struct as large as it says.
     unsafe {
         let Some(handle) = compressed.as_ref() else { return fail_no_handle("compressed") };
         let done = &handle.compressed.report;
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn aside_compressed_failed(
     index: size_t,
     failed: *mut aside_failed,
 ) -> aside_status {
-    // SAFETY: the caller promises a handle that is NULL or there, and a struct as large as it says.
+    // SAFETY: the caller promises a handle that is NULL or valid, and a struct as large as it says.
     unsafe {
         let Some(handle) = compressed.as_ref() else { return fail_no_handle("compressed") };
         fill(failed, "failed", |size| {
@@ -236,7 +236,7 @@ pub unsafe extern "C" fn aside_compressed_failed(
     }
 }
 
-/// Fills `*report` with what became of the part number `index` of those that filters changed: `part_count` of the report.
+/// Fills `*report` with the report on one of the parts that filters changed: number `index` of the report's `part_count`.
 /// Set `report->size` before.
 ///
 /// Returns as `aside_compressed_failed()`.
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn aside_compressed_part_report(
     index: size_t,
     report: *mut aside_part_report,
 ) -> aside_status {
-    // SAFETY: the caller promises a handle that is NULL or there, and a struct as large as it says.
+    // SAFETY: the caller promises a handle that is NULL or valid, and a struct as large as it says.
     unsafe {
         let Some(handle) = compressed.as_ref() else { return fail_no_handle("compressed") };
         fill(report, "report", |size| {
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn aside_compressed_stretch(
     index: size_t,
     stretch: *mut aside_stretch,
 ) -> aside_status {
-    // SAFETY: the caller promises a handle that is NULL or there, and a struct as large as it says.
+    // SAFETY: the caller promises a handle that is NULL or valid, and a struct as large as it says.
     unsafe {
         let Some(handle) = compressed.as_ref() else { return fail_no_handle("compressed") };
         fill(stretch, "stretch", |size| {
@@ -290,7 +290,7 @@ fn at<T>(entries: &[T], index: usize) -> Result<&T, aside_status> {
     entries.get(index).ok_or_else(|| fail(ASIDE_ERROR_RANGE))
 }
 
-/// Finds `len` bytes at `start` of a part's original, to show what was left out. `original` is the text of the part number
+/// Finds `len` bytes at `start` of a part's original, to show omitted text. `original` is the text of the part number
 /// `part` as it came in (`part` of its `aside_part_report`): `original_len` bytes. `*out` becomes a range of it.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if this is another text, or no filter changed that part;
@@ -308,7 +308,7 @@ pub unsafe extern "C" fn aside_compressed_slice(
     guard(
         |status| status,
         || {
-            // SAFETY: the caller promises that it is NULL or there, and the original's bytes.
+            // SAFETY: the caller promises that it is NULL or valid, and the original's bytes.
             let (compressed, original) = unsafe {
                 match (compressed.as_ref(), bytes(original, original_len, "original")) {
                     (None, _) => return fail_no_handle("compressed"),
@@ -334,7 +334,7 @@ pub unsafe extern "C" fn aside_compressed_slice(
     )
 }
 
-/// Frees what came out of a call, and all memory that C has borrowed from it. Does nothing for NULL.
+/// Frees the result of a call, and all memory that C has borrowed from it. Does nothing for NULL.
 ///
 /// Threads: no other thread may be using it.
 #[ffi_export]
@@ -356,7 +356,7 @@ pub unsafe extern "C" fn aside_min_budget() -> size_t {
     MIN_BUDGET
 }
 
-/// Returns whether a text is of a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
+/// Returns whether a text is in a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
 /// read.
 #[ffi_export]
 pub unsafe extern "C" fn aside_is_protected(text: *const c_char, len: size_t) -> i32 {
@@ -386,7 +386,7 @@ pub unsafe extern "C" fn aside_format_banner(
     after: u64,
     out_len: *mut size_t,
 ) -> *mut c_char {
-    // SAFETY: the caller promises ids that are there, and a length that may be written.
+    // SAFETY: the caller promises ids that are valid, and a length that may be written.
     unsafe {
         return_text(out_len, || {
             let ids = texts(filter_ids, count, "filter_ids")?;

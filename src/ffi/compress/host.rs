@@ -13,7 +13,7 @@ use crate::ffi::constants::*;
 use crate::ffi::memory::{Versioned, as_c_ptr, bytes, layout};
 use crate::ffi::status::{fail_null, fail_with, guard};
 
-/// What a callback of the host replies, next to the number that it returns: `aside_reply_write()`. It belongs to the
+/// The reply of a host's callback, in addition to its return value: write it with `aside_reply_write()`. It belongs to the
 /// library and is valid until the callback returns.
 #[derive_ReprC]
 #[repr(opaque)]
@@ -68,8 +68,8 @@ pub type aside_record_fn = Option<
     ) -> i32,
 >;
 
-/// Called once, when nothing needs `user` any more: in the thread that frees the last object that did. It must not use
-/// what is being freed.
+/// Called once, when nothing needs `user` any more: in the thread that frees the last object that did. It must not use the
+/// object that is being freed.
 pub type aside_release_fn = Option<unsafe extern "C" fn(user: *mut c_void)>;
 
 /// A filter of the host. Set all of it to zero, then `size`; later versions may add fields at the end. It promises only
@@ -103,7 +103,7 @@ impl Versioned for aside_filter {
 }
 
 /// A cache of the host: it remembers results. It is trusted only if the fresh text is the recorded one. Set all of it
-/// to zero, then `size`; later versions may add fields at the end. What `aside_filter` says of callbacks holds for these
+/// to zero, then `size`; later versions may add fields at the end. The rules of `aside_filter` for callbacks hold for these
 /// too.
 #[derive_ReprC]
 #[repr(C)]
@@ -143,11 +143,11 @@ const _: () = {
     assert!(aside_cache::FIRST == 80);
 };
 
-/// The name of a host's filter or cache, and the tools that it is for, `what` in the caller's struct. The name stands in
-/// banners, so it has one line.
+/// Reads the name of a host's filter or cache, and the tools that it is for; `what` names them in messages. The name is shown
+/// in banners, so it has one line.
 ///
 /// # Safety
-/// As of `bytes` and `texts`.
+/// As for `bytes` and `texts`.
 pub(super) unsafe fn ids(
     id: aside_bytes,
     tool_ids: *const aside_bytes,
@@ -162,13 +162,13 @@ pub(super) unsafe fn ids(
     Ok((id.to_owned(), tool_ids.into_iter().map(str::to_owned).collect()))
 }
 
-/// What all of a host's callbacks belong to.
+/// The data that all callbacks of a host share.
 pub(super) struct Owner {
     pub(super) user: *mut c_void,
     pub(super) release: aside_release_fn,
 }
 
-// SAFETY: the header says that callbacks run in any thread, and so whatever `user` leads to must stand it.
+// SAFETY: the header says that callbacks run in any thread, so the data that `user` points to must allow it.
 unsafe impl Send for Owner {}
 // SAFETY: the same.
 unsafe impl Sync for Owner {}
@@ -215,7 +215,7 @@ fn lend(invocation: &Invocation<'_>) -> aside_invocation {
     }
 }
 
-/// What a callback returned and replied; below 0 it failed, and the reply is the reason.
+/// Calls a callback, and returns its number and its reply. Below 0 it failed, and the reply is the reason.
 fn answer(callback: impl FnOnce(*mut aside_reply) -> i32) -> Result<(i32, Vec<u8>), String> {
     let mut reply = aside_reply { text: Vec::new() };
     let code = callback(&raw mut reply);
@@ -286,7 +286,7 @@ impl Cache for HostCache {
     }
 }
 
-/// Appends to what a callback replies: the shorter text, the recorded text, or the reason of a failure.
+/// Appends to a callback's reply: the shorter text, the recorded text, or the reason of a failure.
 ///
 /// Returns `ASIDE_OK`, `ASIDE_ERROR_NULL` or `ASIDE_ERROR_LENGTH`.
 ///
@@ -296,7 +296,7 @@ pub unsafe extern "C" fn aside_reply_write(reply: *mut aside_reply, buf: *const 
     guard(
         |status| status,
         || {
-            // SAFETY: the caller promises `len` bytes, and a reply that is NULL or there; nobody else uses it now.
+            // SAFETY: the caller promises `len` bytes, and a reply that is NULL or valid; nobody else uses it now.
             unsafe {
                 match (reply.as_mut(), bytes(buf, len, "buf")) {
                     (None, _) => fail_null("reply"),

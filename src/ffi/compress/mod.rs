@@ -26,7 +26,7 @@ thread_local! {
     static INSIDE: RefCell<Vec<*const Compressor>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whether this thread is inside a call of the compressor, so that one of its callbacks is asking.
+/// Returns whether this thread is inside a call of the compressor, so that one of its callbacks is asking.
 fn is_inside(compressor: &Arc<Compressor>) -> bool {
     INSIDE.try_with(|inside| inside.borrow().contains(&Arc::as_ptr(compressor))).unwrap_or(false)
 }
@@ -43,7 +43,7 @@ fn inside(compressor: &Arc<Compressor>, body: impl FnOnce() -> aside_status) -> 
 }
 
 /// # Safety
-/// As of `bytes`.
+/// As for `bytes`.
 unsafe fn text<'a>(text: aside_bytes, what: &str) -> Result<&'a str, aside_status> {
     // SAFETY: the caller's promise.
     let bytes = unsafe { bytes(text.at, text.len, what) }?;
@@ -51,13 +51,13 @@ unsafe fn text<'a>(text: aside_bytes, what: &str) -> Result<&'a str, aside_statu
 }
 
 /// # Safety
-/// `at` leads to `count` texts, or `count` is 0.
+/// `at` points to `count` texts, or `count` is 0.
 unsafe fn texts<'a>(at: *const aside_bytes, count: usize, what: &str) -> Result<Vec<&'a str>, aside_status> {
     // SAFETY: the caller's promise.
     unsafe { array(at, count, what)?.map(|one| text(one, what)).collect() }
 }
 
-/// The entries of the caller's array.
+/// Reads the entries of the caller's array.
 ///
 /// # Safety
 /// `at` leads to `count` entries, or `count` is 0; they stay during `'a`.
@@ -84,7 +84,7 @@ struct OwnedInvocation<'a> {
 }
 
 /// # Safety
-/// `invocation` is NULL or as large as it says, with texts that are there.
+/// `invocation` is NULL or as large as it says, with valid texts.
 unsafe fn invoked<'a>(invocation: *const aside_invocation) -> Result<OwnedInvocation<'a>, aside_status> {
     // SAFETY: the caller's promise.
     unsafe {

@@ -55,7 +55,7 @@ pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
 /// Changes a registry.
 ///
 /// # Safety
-/// `registry` is NULL or there.
+/// `registry` is NULL or valid.
 unsafe fn change(registry: *mut aside_registry, body: impl FnOnce(&mut Registry) -> aside_status) -> aside_status {
     // SAFETY: the caller's promise; only calls that have entered use the registry.
     unsafe {
@@ -66,7 +66,7 @@ unsafe fn change(registry: *mut aside_registry, body: impl FnOnce(&mut Registry)
     }
 }
 
-/// A filter file's text.
+/// Reads a filter file's text.
 ///
 /// # Safety
 /// As of `bytes`.
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn aside_registry_add_toml(
     toml: *const c_char,
     len: size_t,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, and a registry that is NULL or there.
+    // SAFETY: the caller promises `len` bytes, and a registry that is NULL or valid.
     unsafe {
         match filter_file(toml, len) {
             Ok(toml) => change(registry, |registry| match registry.add_toml(toml) {
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn aside_registry_add_filter(
     guard(
         |status| status,
         || {
-            // SAFETY: the caller promises a struct as large as it says, texts that are there, and a registry that is NULL
+            // SAFETY: the caller promises a struct as large as it says, texts that are valid, and a registry that is NULL
             // or there.
             unsafe {
                 let host = match read_sized(filter, "filter") {
@@ -134,8 +134,7 @@ pub unsafe extern "C" fn aside_registry_add_filter(
     )
 }
 
-/// Adds a cache of the host. It replaces one of the same id. What is used after the call, and what is returned: as for
-/// `aside_registry_add_filter()`.
+/// Adds a cache of the host. It replaces one of the same id. Lifetimes and results are those of `aside_registry_add_filter()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_add_cache(
     registry: *mut aside_registry,
@@ -144,7 +143,7 @@ pub unsafe extern "C" fn aside_registry_add_cache(
     guard(
         |status| status,
         || {
-            // SAFETY: the caller promises a struct as large as it says, texts that are there, and a registry that is NULL
+            // SAFETY: the caller promises a struct as large as it says, texts that are valid, and a registry that is NULL
             // or there.
             unsafe {
                 let host = match read_sized(cache, "cache") {
@@ -175,7 +174,7 @@ pub unsafe extern "C" fn aside_registry_add_cache(
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_add_last_run(registry: *mut aside_registry, size: size_t) -> aside_status {
-    // SAFETY: the caller promises a registry that is NULL or there.
+    // SAFETY: the caller promises a registry that is NULL or valid.
     unsafe {
         change(registry, |registry| {
             registry.add_cache(Box::new(LastRun::new(size)));
@@ -189,7 +188,7 @@ pub unsafe extern "C" fn aside_registry_add_last_run(registry: *mut aside_regist
 /// Returns as `aside_registry_add_last_run()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_minify_json(registry: *mut aside_registry) -> aside_status {
-    // SAFETY: the caller promises a registry that is NULL or there.
+    // SAFETY: the caller promises a registry that is NULL or valid.
     unsafe {
         change(registry, |registry| {
             registry.minify_json();
@@ -208,7 +207,7 @@ pub unsafe extern "C" fn aside_registry_remove(
     id: *const c_char,
     len: size_t,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, and a registry that is NULL or there.
+    // SAFETY: the caller promises `len` bytes, and a registry that is NULL or valid.
     unsafe {
         match text(aside_bytes { at: id, len }, "id") {
             Ok(id) => change(registry, |registry| if registry.remove(id) { ASIDE_OK } else { ASIDE_NONE }),

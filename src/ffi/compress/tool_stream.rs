@@ -24,12 +24,12 @@ pub struct aside_tool_stream {
     guard: HandleGuard<StreamState>,
 }
 
-/// What the handle of a stream holds.
+/// The contents of a stream's handle.
 struct StreamState {
     compressor: Arc<Compressor>,
     /// None once it is finished.
     stream: Option<ToolStream>,
-    /// What was done, from the end of the stream until it is taken.
+    /// The report, from the end of the stream until it is taken.
     report: Option<Report>,
     /// The output of the last call, which C borrows.
     out: Vec<u8>,
@@ -41,7 +41,7 @@ struct StreamState {
 /// tail and error regions.
 ///
 /// The stream holds at most 2.5 times `memory` between its calls, and its last output; inside a call 128 KiB and
-/// usually 5 times `memory`, at most 26 times, if all lines are of one or two bytes.
+/// usually 5 times `memory`, at most 26 times, if all lines have one or two bytes.
 ///
 /// Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_BUSY`
@@ -56,8 +56,8 @@ pub unsafe extern "C" fn aside_tool_stream_new(
     memory: size_t,
 ) -> *mut aside_tool_stream {
     guard_handle(|| {
-        // SAFETY: the caller promises a compressor that is NULL or there, and a struct as large as it says with texts
-        // that are there.
+        // SAFETY: the caller promises a compressor that is NULL or valid, and a struct as large as it says with texts
+        // that are valid.
         let (compressor, invoked) = unsafe {
             let Some(compressor) = compressor.as_ref() else {
                 fail_no_handle("compressor");
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn aside_tool_stream_free(stream: *mut aside_tool_stream) 
 /// Runs `body` with a stream that is not finished. The output that C gets is valid until the next call with the stream.
 ///
 /// # Safety
-/// `stream` is NULL or there; `out` is NULL or may be written.
+/// `stream` is NULL or valid; `out` is NULL or may be written.
 unsafe fn streaming(
     stream: *mut aside_tool_stream,
     out: *mut aside_bytes,
@@ -124,7 +124,7 @@ unsafe fn streaming(
     }
 }
 
-/// Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes what is decided, often nothing: memory of the
+/// Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes the decided text, often empty: memory of the
 /// stream, valid until its next call. It is written on success only. `buf` is not used after the call; it must not be
 /// memory of the stream.
 ///
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn aside_tool_stream_feed(
     len: size_t,
     out: *mut aside_bytes,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a stream that is NULL or there, and an output that may be written.
+    // SAFETY: the caller promises `len` bytes, a stream that is NULL or valid, and an output that may be written.
     unsafe {
         match bytes(buf, len, "buf") {
             Ok(chunk) => streaming(stream, out, |stream, _, text| {
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn aside_tool_stream_feed(
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_set_exit_code(stream: *mut aside_tool_stream, code: i64) -> aside_status {
-    // SAFETY: the caller promises a stream that is NULL or there; only calls that have entered use it.
+    // SAFETY: the caller promises a stream that is NULL or valid; only calls that have entered use it.
     unsafe {
         let Some(handle) = stream.as_ref() else { return fail_no_handle("stream") };
         handle.guard.enter(is_ready, |streaming| match &mut streaming.stream {
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn aside_tool_stream_set_exit_code(stream: *mut aside_tool
 }
 
 /// Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. The stream takes no more text
-/// after that; `aside_tool_stream_report()` returns what was done.
+/// after that; `aside_tool_stream_report()` returns the report.
 ///
 /// Returns as `aside_tool_stream_feed()`.
 #[ffi_export]
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn aside_tool_stream_finish(
     stream: *mut aside_tool_stream,
     out: *mut aside_bytes,
 ) -> aside_status {
-    // SAFETY: the caller promises a stream that is NULL or there, and an output that may be written.
+    // SAFETY: the caller promises a stream that is NULL or valid, and an output that may be written.
     unsafe {
         streaming(stream, out, |stream, report, text| {
             *report = stream.take().map(|stream| stream.finish(|bytes| text.extend_from_slice(bytes)));
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn aside_tool_stream_finish(
 
 /// Takes the report of a stream that is finished. Call it at most once.
 ///
-/// Returns what was done, without parts, which the caller owns: `aside_compressed_report()`, `aside_compressed_free()`. It
+/// Returns the report, without parts, which the caller owns: `aside_compressed_report()`, `aside_compressed_free()`. It
 /// may be freed after the stream. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_ORDER` before the end of
 /// the output and after a report that was taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or
 /// `ASIDE_ERROR_PANIC`.
@@ -196,7 +196,7 @@ pub unsafe extern "C" fn aside_tool_stream_finish(
 pub unsafe extern "C" fn aside_tool_stream_report(stream: *mut aside_tool_stream) -> *mut aside_compressed {
     guard_handle(|| {
         let mut made = ptr::null_mut();
-        // SAFETY: the caller promises a stream that is NULL or there; only calls that have entered use it.
+        // SAFETY: the caller promises a stream that is NULL or valid; only calls that have entered use it.
         unsafe {
             let Some(handle) = stream.as_ref() else {
                 fail_no_handle("stream");

@@ -11,13 +11,13 @@ use crate::ffi::constants::enumeration;
 use crate::ffi::memory::{Versioned, layout};
 
 enumeration! {
-    /// What became of a stretch.
+    /// The change of a stretch.
     aside_change: Change {
         /// It is in the result, byte for byte.
         ASIDE_CHANGE_KEPT = 0 => Change::Kept,
-        /// Other bytes stand for it.
+        /// Other bytes replace it.
         ASIDE_CHANGE_REPLACED = 1 => Change::Replaced,
-        /// It is not in the result; a marker line may stand for it.
+        /// It is not in the result; a marker line may replace it.
         ASIDE_CHANGE_LEFT_OUT = 2 => Change::LeftOut,
     }
 }
@@ -39,10 +39,10 @@ pub struct aside_compressor_options {
     pub budget: u64,
     /// The banner's last sentence, UTF-8: how a user of this host switches compression off. If empty: a general one.
     pub switch_off: aside_bytes,
-    /// The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a stream with that
-    /// much memory: it loses its repeats, or under a budget all but its head, its tail and its error regions; filters for a tool do
-    /// not see it, and the report has no stretches of it. At least 4,096 bytes count, and at least four times the budget. 0: a text
-    /// of any length is worked on as a whole, which takes some times as much memory as it has bytes.
+    /// The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a stream with
+    /// that much memory: it loses its repeats, or under a budget all but its head, its tail and its error regions; filters for
+    /// a tool do not see it, and the report has no stretches of it. At least 4,096 bytes count, and at least four times the
+    /// budget. 0: a text of any length is worked on as a whole, which takes some times as much memory as it has bytes.
     pub memory: u64,
 }
 
@@ -63,7 +63,7 @@ pub struct aside_invocation {
     /// The input of the tool: JSON, UTF-8. That of a terminal tool has `command`, and may have `cwd` and `exit_code`. If
     /// empty: null. In a callback its keys are sorted and it has no white space: equal inputs are equal bytes.
     pub input: aside_bytes,
-    /// The time in seconds since 1970, for caches and filters of the host. The library has no clock of its own.
+    /// The time in seconds since 1970, for caches and filters of the host. The library does not read a clock.
     pub now: u64,
 }
 
@@ -85,7 +85,7 @@ pub struct aside_stretch {
     pub len: u64,
     /// XXH3 (64 bits, seed 0) of its bytes.
     pub hash: u64,
-    /// What became of it: an `ASIDE_CHANGE_` value.
+    /// Its change: an `ASIDE_CHANGE_` value.
     pub change: aside_change,
     /// The filter that changed it: an index into `filters` of the report. `ASIDE_NO_FILTER` if it was kept.
     pub filter: i32,
@@ -95,7 +95,7 @@ impl Versioned for aside_stretch {
     const FIRST: usize = offset_of!(aside_stretch, filter) + size_of::<i32>();
 }
 
-/// What became of a text part that filters changed, from `aside_compressed_part_report()`. Set `size` before the call.
+/// The report on a text part that filters changed, from `aside_compressed_part_report()`. Set `size` before the call.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -126,7 +126,7 @@ pub struct aside_failed {
     pub size: size_t,
     /// Its id.
     pub id: aside_bytes,
-    /// What went wrong.
+    /// The reason of the failure.
     pub reason: aside_bytes,
 }
 
@@ -134,8 +134,8 @@ impl Versioned for aside_failed {
     const FIRST: usize = offset_of!(aside_failed, reason) + size_of::<aside_bytes>();
 }
 
-/// What was done in one call or stream. Set `size` before the call; later versions may add fields at the end. The pointers
-/// lead to memory of the `aside_compressed`, valid as long as that is.
+/// A report on one call or stream. Set `size` before the call; later versions may add fields at the end. The pointers are to
+/// memory of the `aside_compressed` and are valid as long as that is.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -164,7 +164,7 @@ pub struct aside_report {
     /// 1 if text of a machine format, or text that was compressed before, was cut, because it did not fit into the budget;
     /// otherwise 0.
     pub cut_protected: u32,
-    /// 1 if the command failed, by the `exit_code` of its input, and what is left says only that it passed; otherwise 0.
+    /// 1 if the command failed, by the `exit_code` of its input, and the remaining text says only that it passed; otherwise 0.
     pub unexplained: u32,
 }
 

@@ -20,7 +20,7 @@ use crate::ffi::status::{fail_null, fail_with, failed};
 use crate::scanner::{Part, Take};
 use crate::{Events, Kind};
 
-/// The array that a call fills with events, and what it reports next to them. Set all of it to zero, then `size`, `events`,
+/// The array that a call fills with events, and its other results. Set all of it to zero, then `size`, `events`,
 /// `event_size` and `capacity`, once for all calls; later versions may add fields at the end. The fields after `capacity`
 /// are filled by the library, on success and on `ASIDE_MORE` only.
 ///
@@ -67,7 +67,7 @@ const _: () = {
     assert!(aside_event_array::FIRST == 88);
 };
 
-/// With this much attribute text in an event array's call, the call pauses: what a scanner holds stays bounded.
+/// With this much attribute text in an event array's call, the call pauses: a scanner's memory stays bounded.
 const ATTRIBUTES_LIMIT: usize = 64 * 1024;
 
 /// The fields that a call fills, in the order of the struct.
@@ -151,7 +151,7 @@ impl Slots {
                 slot.cast::<aside_event>().write_unaligned(*event);
             } else {
                 ptr::copy_nonoverlapping(ptr::from_ref(event).cast(), slot, self.event_size.min(whole));
-                // A later version's fields: 0 is what they say where they say nothing.
+                // A later version's fields: 0 means that they are not set.
                 ptr::write_bytes(slot.add(self.event_size.min(whole)), 0, self.event_size.saturating_sub(whole));
             }
         }
@@ -193,7 +193,7 @@ impl Slots {
 }
 
 impl Sink for Array {
-    // What was held when the call began must stay as it was for whoever reads the events.
+    // Bytes that were held when the call began must not change while the events are read.
     const TAKE: Take = Take::Whole;
 
     #[inline(always)]
@@ -204,7 +204,7 @@ impl Sink for Array {
         if self.0.is_null() {
             return false;
         }
-        // SAFETY: not NULL, and the caller promises the fields that are read: the size is looked at first.
+        // SAFETY: not NULL, and the caller promises the fields that are read: the size is examined first.
         unsafe {
             (&raw const (*self.0).size).read_unaligned() == size_of::<aside_event_array>()
                 && (&raw const (*self.0).event_size).read_unaligned() == size_of::<aside_event>()
@@ -215,7 +215,7 @@ impl Sink for Array {
 
     #[inline(always)]
     unsafe fn part(self, scanner: *mut aside_scanner, chunk: &[u8], part: Part) -> aside_status {
-        // SAFETY: the caller's promise: the scanner is there, and so is the array with room for an event.
+        // SAFETY: the caller's promise: the scanner is valid, and so is the array with room for an event.
         unsafe {
             let scanner = &(*(*scanner).guard.inner.get()).scanner;
             let held = if part.is_held { scanner.before() } else { &[] };
@@ -276,15 +276,14 @@ impl Sink for Array {
     }
 }
 
-/// Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `array->events`, and
-/// next to them what the host needs to find their bytes. Events have no pointers.
+/// Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `array->events`, and next
+/// to them the data that the host needs to find their bytes. Events have no pointers.
 ///
 /// Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `array->attributes` has reached 64 KiB
-/// (it is longer if the last attribute is); take the events, then call again with what is left of `buf`,
-/// `array->consumed` bytes further on (if nothing is left, with `len` 0). Below 0 as `aside_scanner_feed()`, and
-/// `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` for an array with a field that this version does not know; no field of
-/// `array` is written then, the contents of `array->events` mean nothing, and `aside_scanner_consumed()` returns how many
-/// bytes are done.
+/// (it is longer if the last attribute is); take the events, then call again with the rest of `buf`, `array->consumed` bytes
+/// further on (if it is empty, with `len` 0). Below 0 as `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`
+/// for an array with a field that this version does not know; no field of `array` is written then, the contents of
+/// `array->events` mean nothing, and `aside_scanner_consumed()` returns how many bytes are done.
 ///
 /// Memory: none is allocated, except for collecting, headers, and tags with attributes.
 #[ffi_export]
@@ -294,7 +293,7 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
     len: size_t,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a scanner that is there, and an array as large as it says.
+    // SAFETY: the caller promises `len` bytes, a scanner that is valid, and an array as large as it says.
     unsafe { feed(scanner, buf, len, Array(array)) }
 }
 
@@ -305,7 +304,7 @@ pub unsafe extern "C" fn aside_scanner_finish_into(
     scanner: *mut aside_scanner,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is there, and an array as large as it says.
+    // SAFETY: the caller promises a scanner that is valid, and an array as large as it says.
     unsafe { Array(array).events(scanner, Input::Finish, 0) }
 }
 
@@ -316,15 +315,14 @@ pub unsafe extern "C" fn aside_scanner_flush_into(
     scanner: *mut aside_scanner,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is there, and an array as large as it says.
+    // SAFETY: the caller promises a scanner that is valid, and an array as large as it says.
     unsafe { Array(array).events(scanner, Input::Flush, 0) }
 }
 
-/// Feeds as `aside_scanner_feed_tokens()`, into an array as `aside_scanner_feed_into()`. After `ASIDE_MORE` call it
-/// again with what is left of the buffer and the tokens that are not wholly done, the first of them with the length
-/// that is left.
+/// Feeds as `aside_scanner_feed_tokens()`, into an array as `aside_scanner_feed_into()`. After `ASIDE_MORE` call it again with
+/// the rest of the buffer and the tokens that are not wholly done, the first of them with its remaining length.
 ///
-/// Memory: the first such call allocates what it must remember.
+/// Memory: the first such call allocates the memory that it needs.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_feed_tokens_into(
     scanner: *mut aside_scanner,
@@ -334,7 +332,7 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens_into(
     count: size_t,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is there, and an array as large as it
+    // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is valid, and an array as large as it
     // says.
     unsafe {
         match feed_of_tokens(buf, len, tokens, count) {
@@ -351,6 +349,6 @@ pub unsafe extern "C" fn aside_scanner_force_close_into(
     scanner: *mut aside_scanner,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is there, and an array as large as it says.
+    // SAFETY: the caller promises a scanner that is valid, and an array as large as it says.
     unsafe { Array(array).events(scanner, Input::ForceClose, 0) }
 }

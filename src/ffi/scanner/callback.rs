@@ -120,10 +120,10 @@ unsafe fn hand_over(
 /// `buf` may be NULL if `len` is 0; such a call delivers only events that are pending after a pause. `buf` must not
 /// change during the call and is not used after it; it must not be memory of the scanner.
 ///
-/// Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_STOPPED`: the callback paused; feed what is left, from `buf +
-/// aside_scanner_consumed(scanner)` on, and pending events come first. Below 0: `ASIDE_ERROR_NULL`,
-/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` (nothing has changed after these);
-/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the scanner stays in error).
+/// Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_STOPPED`: the callback paused; feed the rest, from `buf +
+/// aside_scanner_consumed(scanner)` on, and pending events come first. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
+/// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the
+/// scanner stays in error).
 ///
 /// Memory: none is allocated, except for collecting, headers, and tags with attributes.
 #[ffi_export]
@@ -134,11 +134,11 @@ pub unsafe extern "C" fn aside_scanner_feed(
     callback: aside_event_fn,
     user: *mut c_void,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a scanner that is there, and a callback that fits.
+    // SAFETY: the caller promises `len` bytes, a scanner that is valid, and a callback that fits.
     unsafe { feed(scanner, buf, len, Callback { function: callback, user }) }
 }
 
-/// Ends the stream: decides what is held back, and closes what is open. After `ASIDE_OK` the scanner is reset, and the
+/// Ends the stream: decides the held bytes, and closes open spans. After `ASIDE_OK` the scanner is reset, and the
 /// next feed begins a new stream at offset 0.
 ///
 /// Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again until it returns `ASIDE_OK`: a feed in
@@ -149,12 +149,12 @@ pub unsafe extern "C" fn aside_scanner_finish(
     callback: aside_event_fn,
     user: *mut c_void,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is there, and a callback that fits.
+    // SAFETY: the caller promises a scanner that is valid, and a callback that fits.
     unsafe { Callback { function: callback, user }.events(scanner, Input::Finish, 0) }
 }
 
-/// Releases what is held back as text of its channel, and keeps the state: the stream goes on. For a host that must
-/// show everything now. If a part of a marker was flushed, the rest of it is text too.
+/// Releases the bytes that are held back as text of their channel, and keeps the state: the stream continues. For a host that
+/// must show everything now. If a part of a marker was flushed, the rest of it is text too.
 ///
 /// Returns as `aside_scanner_feed()`.
 #[ffi_export]
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn aside_scanner_flush(
     callback: aside_event_fn,
     user: *mut c_void,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is there, and a callback that fits.
+    // SAFETY: the caller promises a scanner that is valid, and a callback that fits.
     unsafe { Callback { function: callback, user }.events(scanner, Input::Flush, 0) }
 }
 
@@ -173,10 +173,10 @@ pub unsafe extern "C" fn aside_scanner_flush(
 /// `aside_scanner_counts()` counts the tokens of each channel. Feeds with and without tokens may be mixed.
 ///
 /// Returns as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed then.
-/// After `ASIDE_STOPPED` call it again with what is left of the buffer and the tokens that are not wholly done, the
+/// After `ASIDE_STOPPED` call it again with the rest of the buffer and the tokens that are not wholly done, the
 /// first of them with the length that is left of it.
 ///
-/// Memory: the first such call allocates what it must remember.
+/// Memory: the first such call allocates the memory that it needs.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_feed_tokens(
     scanner: *mut aside_scanner,
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens(
     callback: aside_event_fn,
     user: *mut c_void,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is there, and a callback that fits.
+    // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is valid, and a callback that fits.
     unsafe {
         match feed_of_tokens(buf, len, tokens, count) {
             Ok(input) => Callback { function: callback, user }.events(scanner, input, 0),
@@ -196,10 +196,10 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens(
     }
 }
 
-/// Closes the thinking that is open: releases what is held back as text, and ends the span with `ASIDE_CAUSE_FORCED`.
+/// Closes the thinking that is open: releases the held bytes as text, and ends the span with `ASIDE_CAUSE_FORCED`.
 /// A tool span whose calls the dialect describes is closed too, and so is the call in it. Nothing happens if the innermost
-/// span is neither of these, or before the first byte if a prompt has opened one. A closer that comes next, with only blanks before it, is removed (that of a fence is not: it is text). For a host that ends
-/// thinking which has become too long.
+/// span is neither of these, or before the first byte if a prompt has opened one. A closer that comes next, with only blanks
+/// before it, is removed (that of a fence is not: it is text). For a host that ends thinking which has become too long.
 ///
 /// Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
 /// the close has not been delivered.
@@ -209,6 +209,6 @@ pub unsafe extern "C" fn aside_scanner_force_close(
     callback: aside_event_fn,
     user: *mut c_void,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is there, and a callback that fits.
+    // SAFETY: the caller promises a scanner that is valid, and a callback that fits.
     unsafe { Callback { function: callback, user }.events(scanner, Input::ForceClose, 0) }
 }

@@ -19,13 +19,13 @@ use crate::{Channel, Event, Kind};
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_event {
-    /// What it reports. Ignore values that you do not know: later versions may add some.
+    /// The kind of the event. Ignore values that you do not know: later versions may add some.
     pub kind: aside_kind,
     /// The channel of the span that opens or closes, or of the text; for framing, the channel around it.
     pub channel: aside_channel,
     /// For `ASIDE_KIND_CLOSE` and `ASIDE_KIND_CALL_END`, why the span or the call ended; otherwise 0.
     pub cause: aside_cause,
-    /// For `ASIDE_KIND_OPEN` and `ASIDE_KIND_CALL`, which `[[span]]` of the dialect's file, from 0; the number of spans stands for a
+    /// For `ASIDE_KIND_OPEN` and `ASIDE_KIND_CALL`, which `[[span]]` of the dialect's file, from 0; the number of spans means a
     /// header.
     pub rule: u32,
     /// Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_KIND_ATTRIBUTE`, where the marker is.
@@ -41,8 +41,8 @@ pub struct aside_event {
     pub text_at: u32,
     /// For `ASIDE_KIND_ATTRIBUTE`, the length of its name.
     pub name_len: u32,
-    /// For `ASIDE_KIND_ATTRIBUTE`, the length of its decoded value, which follows the name directly. For an `ASIDE_KIND_CALL_NAME`
-    /// that is the value of a header's field, its length.
+    /// For `ASIDE_KIND_ATTRIBUTE`, the length of its decoded value, which follows the name directly. For an
+    /// `ASIDE_KIND_CALL_NAME` that is the value of a header's field, its length.
     pub value_len: u32,
     /// For `ASIDE_KIND_ATTRIBUTE`, where the name is in the marker, counted from the marker's first byte.
     pub raw_name_at: u32,
@@ -63,13 +63,13 @@ pub struct aside_event {
     pub first_token: u64,
 }
 
-/// Called for each event. `user` is what the feeding function was given. `bytes` has `event->len` bytes, except for
+/// Called for each event. `user` is the argument of the feeding function. `bytes` has `event->len` bytes, except for
 /// `ASIDE_KIND_ATTRIBUTE`: there it has the name and, directly after it, the decoded value, `event->name_len` and
 /// `event->value_len` bytes; and for an `ASIDE_KIND_CALL_NAME` with `event->value_len`: there it has the name. It
-/// is never NULL and has no NUL at its end. `event` and `bytes` are valid until the callback returns; copy what is needed
-/// longer.
+/// is never NULL and has no NUL at its end. `event` and `bytes` are valid until the callback returns; copy anything that is
+/// needed longer.
 ///
-/// Return 0 to go on; non-zero pauses: the feeding function returns `ASIDE_STOPPED`.
+/// Return 0 to continue; non-zero pauses: the feeding function returns `ASIDE_STOPPED`.
 ///
 /// The callback runs in the thread that feeds. It may use other scanners and any dialect; every function that is given
 /// the scanner that is feeding returns `ASIDE_ERROR_BUSY` and does nothing. No C++ exception and no `longjmp` may leave
@@ -89,7 +89,7 @@ pub(super) const FIRST_FIELDS: usize = offset_of!(aside_event, tag);
 /// The fields up to `call`, which a call writer reads.
 const FIELDS_OF_CALLS: usize = offset_of!(aside_event, tokens);
 
-/// An event of text as C sees it, in which no token begins.
+/// Returns an event of text for C, in which no token begins.
 #[inline]
 pub(super) fn text_record(channel: Channel, offset: u64, len: usize, first_token: u64) -> aside_event {
     aside_event {
@@ -113,7 +113,7 @@ pub(super) fn text_record(channel: Channel, offset: u64, len: usize, first_token
     }
 }
 
-/// An event as C sees it, all but an attribute's names and values.
+/// Returns an event for C, without an attribute's names and values.
 #[inline]
 pub(super) fn record(event: &Event<'_>) -> aside_event {
     let mut record = text_record(event.channel, event.offset, event.bytes.len(), event.first_token);
@@ -209,7 +209,7 @@ pub(super) fn check_event_size(event_size: size_t, least: usize) -> Result<(), a
     }
 }
 
-/// The number of a call, or the largest one: no stream has as many.
+/// Returns the number of a call, or the largest one: no stream has that many.
 fn number(index: u64) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }

@@ -1,5 +1,5 @@
-//! The one way to feed, whatever the sink: what the scanner's ladder takes at once goes straight to the sink, and all else is
-//! done by the sink, inside of the scanner's guard.
+//! The one way to feed, whatever the sink: the parts that the scanner's ladder takes at once go straight to the sink, and the
+//! sink does everything else inside the scanner's guard.
 
 use std::hint::assert_unchecked;
 
@@ -42,7 +42,7 @@ pub(super) unsafe fn feed<S: Sink>(
 /// Feeds a whole chunk, as most are fed. Short ones must not pay for long ones.
 ///
 /// # Safety
-/// As of `feed`; `ready` returns the stream and a short chunk if `IS_SHORT`, and does not otherwise.
+/// As for `feed`; `ready` returns the stream and a short chunk if `IS_SHORT`, and does not otherwise.
 #[inline(never)]
 unsafe fn feed_at_once<S: Sink, const IS_SHORT: bool>(
     scanner: *mut aside_scanner,
@@ -97,7 +97,7 @@ unsafe fn feed_parts<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, l
     }
 }
 
-/// Feeds chunks that give several events, and reports what is wrong. The first `fed` bytes were fed before.
+/// Feeds chunks with several events, and reports errors. The first `fed` bytes were fed before.
 ///
 /// # Safety
 /// As of `feed`.
@@ -110,7 +110,7 @@ unsafe fn feed_guarded<S: Sink>(
     fed: usize,
 ) -> aside_status {
     if S::TAKE == Take::WholeText {
-        // The other ways to feed say what is wrong.
+        // The other ways to feed report errors.
         return ASIDE_NOT_TEXT;
     }
     // SAFETY: the caller's promise.

@@ -29,7 +29,7 @@ pub struct aside_scanner {
     pub(super) guard: HandleGuard<Stream>,
 }
 
-/// The contents of a scanner's handle, in this order: what most feeds use is close together.
+/// The contents of a scanner's handle, in this order: the fields that most feeds use are close together.
 #[repr(C)]
 pub(super) struct Stream {
     pub(super) consumed: usize,
@@ -51,7 +51,7 @@ pub(super) unsafe fn enter(
     if scanner.is_null() {
         return fail_no_handle("scanner");
     }
-    // SAFETY: it is there, and only calls that have entered use the stream.
+    // SAFETY: it is valid, and only calls that have entered use the stream.
     unsafe { (*scanner).guard.enter(may, body) }
 }
 
@@ -84,15 +84,15 @@ pub(super) unsafe fn ready<'a>(
     len: size_t,
     most: usize,
 ) -> Option<(&'a mut Stream, &'a [u8])> {
-    // Of a long chunk, this is asked twice: the length first, so that the first time costs little.
+    // For a long chunk, this is checked twice: the length first, so that the first time costs little.
     if len.wrapping_sub(1) >= most || buf.is_null() {
         return None;
     }
-    // SAFETY: a scanner that is not NULL is there.
+    // SAFETY: a scanner that is not NULL is valid.
     if scanner.is_null() || unsafe { (*scanner).guard.state.load(Relaxed) } != READY {
         return None;
     }
-    // SAFETY: both are there, as was seen. The state is READY, so no call is inside.
+    // SAFETY: both are valid, as was seen. The state is READY, so no call is inside.
     unsafe { Some(inside(scanner, buf, len)) }
 }
 
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn aside_scanner_new(
 }
 
 /// Makes a second scanner in the same state, also in the middle of a stream: for beams, and for trying again from here.
-/// What is fed to one does not change the other. Thoughts that were not taken are in both. The second one does not
+/// Feeding one does not change the other. Thoughts that were not taken are in both. The second one does not
 /// share the memory that C has borrowed from the first.
 ///
 /// Returns a scanner that the caller owns: `aside_scanner_free()`. NULL if that fails; `aside_last_status()` is then
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn aside_scanner_new(
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *mut aside_scanner {
     let mut clone = ptr::null_mut();
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe {
         enter(scanner, is_ready, |stream| {
             clone = scanner_into_handle(stream.scanner.try_clone(), stream.consumed);
@@ -186,20 +186,20 @@ pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
 
 /// Sets where the next stream starts, before its first byte: after a rendered prompt that ends in the `len` bytes of
 /// `tail`. The bytes after the dialect's last turn marker count; they are read as if the model had written them, so
-/// that the stream may start inside a span or a header, and framing that the prompt has begun goes on in the stream.
+/// that the stream may start inside a span or a header, and framing that the prompt has begun continues in the stream.
 /// Spans that are open are opened at offset 0, without bytes, when the first byte is fed. Finishing or resetting the
 /// scanner restores its own start; so does a `len` of 0. `tail` is not used after the call; it must not be memory of
 /// the scanner.
 ///
-/// `*start` becomes an `ASIDE_START_` value, what is open at byte 0; `start` may be NULL. It is written on success
-/// only. What the prompt leaves undecided is not open: a marker that is cut off, and an opener of a tool call that
-/// counts only if a call comes after it. `*start` is then what is open around it, and if the stream decides that the
+/// `*start` becomes an `ASIDE_START_` value, the span that is open at byte 0; `start` may be NULL. It is written on success
+/// only. Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call that
+/// counts only if a call comes after it. `*start` is then the span around it, and if the stream decides that the
 /// opener counts, the first event opens its span.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
 /// has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
 ///
-/// Memory: the first such call allocates what it must remember.
+/// Memory: the first such call allocates the memory that it needs.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_start_from_prompt(
     scanner: *mut aside_scanner,
@@ -220,13 +220,13 @@ pub unsafe extern "C" fn aside_scanner_start_from_prompt(
         }
         Err(error) => failed(error),
     };
-    // SAFETY: a scanner that is there, as the caller promises.
+    // SAFETY: a scanner that is valid, as the caller promises.
     unsafe { enter(scanner, is_ready, body) }
 }
 
 /// Returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. `*start`
-/// becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only what the dialect guesses of its models, that they
-/// start in the thinking: neither a prompt nor the options have said so. It becomes 0 otherwise. Either may be NULL. They are
+/// becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only the dialect's guess that its models start in the
+/// thinking, and neither a prompt nor the options have confirmed it. It becomes 0 otherwise. Either may be NULL. They are
 /// written on success only.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn aside_scanner_start(
         }
         ASIDE_OK
     };
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { enter(scanner, is_whole, body) }
 }
 
@@ -255,8 +255,8 @@ pub unsafe extern "C" fn aside_scanner_start(
 /// has closed that thinking or written its opener, it was the answer: finishing then reports `ASIDE_KIND_RECLASSIFY` with the
 /// channel `ASIDE_CHANNEL_CONTENT`, before the span is closed.
 ///
-/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has changed
-/// after an error.
+/// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has
+/// changed after an error.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_end_reason(
     scanner: *mut aside_scanner,
@@ -270,14 +270,14 @@ pub unsafe extern "C" fn aside_scanner_end_reason(
         stream.scanner.end_reason(reason);
         ASIDE_OK
     };
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { enter(scanner, is_ready, body) }
 }
 
-/// Panics inside a scanner, so that tests can see what C gets then. No release has it.
+/// Panics inside a scanner, so that tests can see the result in C. No release has it.
 #[cfg(feature = "panic-hook")]
 #[ffi_export]
 pub unsafe extern "C" fn aside_test_panic(scanner: *mut aside_scanner) -> aside_status {
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { enter(scanner, is_ready, |_| panic!("asked for by aside_test_panic")) }
 }

@@ -1,4 +1,4 @@
-//! The options of a scanner. A struct of any version is read; what it does not say is as the dialect says.
+//! The options of a scanner. A struct of any version is read; the dialect decides options that it does not set.
 
 use libc::size_t;
 use safer_ffi::prelude::*;
@@ -16,28 +16,27 @@ use crate::{Budget, ScannerOptions};
 pub struct aside_scanner_options {
     /// `sizeof(aside_scanner_options)` of the caller's header.
     pub size: size_t,
-    /// What is open at the first byte.
+    /// The span that is open at the first byte.
     pub start: aside_start,
     /// How a closer of the thinking without an opener, after content, is treated.
     pub stray_close: aside_stray_close,
     /// Non-zero: collect whole thoughts for `aside_scanner_take_thought()`, and hold at most this many bytes of them at
-    /// a time: text, types, and attributes, of which each counts as at least 48. What does not fit is cut off, the text
-    /// last.
+    /// a time: text, types, and attributes, of which each counts as at least 48. The excess is cut off, the text last.
     pub collect: u64,
     /// How much thinking there may be before an `ASIDE_KIND_BUDGET` event. 0 if `has_budget` is not 1.
     pub budget: u64,
     /// 1: there is a budget.
     pub has_budget: u32,
-    /// What the budget counts.
+    /// The unit of the budget.
     pub budget_unit: aside_budget_unit,
-    /// What has the budget.
+    /// The scope of the budget.
     pub budget_scope: aside_budget_scope,
     /// 1: report tool calls with their names and arguments, as the kinds from `ASIDE_KIND_CALL` on, if the dialect says how
     /// they are written. 0: their bytes are text of the tool channel.
     pub calls: u32,
     /// How a tool call that begins inside the thinking is treated.
     pub calls_in_thinking: aside_calls_in_thinking,
-    /// How the scanner reads a tag that is not the dialect's own as the first thing of a stream.
+    /// How the scanner reads a tag that is not the dialect's own at the beginning of a stream.
     pub leading_tags: aside_leading_tags,
 }
 
@@ -53,7 +52,7 @@ const _: () = {
     assert!(aside_scanner_options::FIRST == 8);
 };
 
-/// The caller's options, whichever version of the struct they are.
+/// Reads the caller's options, in any version of the struct.
 ///
 /// # Safety
 /// `options` is NULL or has as many bytes as its `size` says.

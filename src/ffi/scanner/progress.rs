@@ -1,4 +1,4 @@
-//! The state of a scanner as C asks for it, and how it is reset. Nothing here changes what is fed next, except the reset.
+//! The state of a scanner as C asks for it, and how it is reset. Nothing here affects the next feed, except the reset.
 
 use std::mem::offset_of;
 
@@ -12,7 +12,7 @@ use crate::ffi::handle_guard::is_whole;
 use crate::ffi::memory::{Versioned, fill_sized, layout, size_of_given};
 use crate::ffi::status::{fail_no_handle, fail_with};
 
-/// What a channel has had of a stream. Set `size` before each call; later versions may add fields at the end.
+/// The counts of a channel in a stream. Set `size` before each call; later versions may add fields at the end.
 #[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -43,13 +43,13 @@ const _: () = {
     assert!(aside_counts::FIRST == 48);
 };
 
-/// Resets the scanner: drops what is held back, thoughts not taken, and every error except `ASIDE_ERROR_PANIC`. Memory
+/// Resets the scanner: drops the held bytes, thoughts not taken, and every error except `ASIDE_ERROR_PANIC`. Memory
 /// that C has borrowed from it is no longer valid.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_reset(scanner: *mut aside_scanner) -> aside_status {
-    // SAFETY: the caller promises a scanner that is NULL or there, and only calls that have entered use the stream.
+    // SAFETY: the caller promises a scanner that is NULL or valid, and only calls that have entered use the stream.
     unsafe {
         let Some(scanner) = scanner.as_ref() else { return fail_no_handle("scanner") };
         scanner.guard.renew(|stream| {
@@ -63,11 +63,11 @@ pub unsafe extern "C" fn aside_scanner_reset(scanner: *mut aside_scanner) -> asi
 /// Returns how many bytes of the last feed's buffer are done. Returns 0 and sets a message for NULL, inside a callback
 /// of the same scanner, and after `ASIDE_ERROR_PANIC`.
 ///
-/// After a pause the rest of the buffer need not be fed: every function then does with the bytes that are done what it
-/// does at the end of any feed. Events that were delivered stay as they are, also where the rest has decided them.
+/// After a pause the rest of the buffer need not be fed: every function then treats the consumed bytes as at the end of any
+/// feed. Delivered events are final, even where the rest has decided them.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_consumed(scanner: *const aside_scanner) -> size_t {
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { read(scanner, |stream| stream.consumed) }
 }
 
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn aside_scanner_consumed(scanner: *const aside_scanner) -
 /// `aside_scanner_consumed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_held(scanner: *const aside_scanner) -> size_t {
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { read(scanner, |stream| stream.scanner.held().len()) }
 }
 
@@ -83,24 +83,24 @@ pub unsafe extern "C" fn aside_scanner_held(scanner: *const aside_scanner) -> si
 /// events are pending is held too. 0 as `aside_scanner_consumed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_max_hold(scanner: *const aside_scanner) -> size_t {
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { read(scanner, |stream| stream.scanner.max_hold()) }
 }
 
 /// Returns the offset in the stream of the next byte to be fed. 0 as `aside_scanner_consumed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_offset(scanner: *const aside_scanner) -> u64 {
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { read(scanner, |stream| stream.scanner.offset()) }
 }
 
 /// Fills `*counts` with how much of a channel's text was reported since the stream began; after the end of a stream
-/// these are its counts, until another begins. What is held back counts when it is reported. `channel` is an
+/// these are its counts, until another begins. Held bytes count when they are reported. `channel` is an
 /// `aside_channel` value. Set `counts->size` to `sizeof(aside_counts)` before.
 ///
-/// After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes, `ASIDE_CHANNEL_CONTENT` and
-/// `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the thinking although that was off;
-/// a host that knows it was off can show the text as the answer.
+/// After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes,
+/// `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the
+/// thinking although that was off; a host that knows it was off can show the text as the answer.
 ///
 /// Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel),
 /// `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn aside_scanner_counts(
     let Some(channel) = Channel::from_number(channel) else {
         return fail_with(ASIDE_ERROR_RANGE, format_args!("{channel} is not a channel"));
     };
-    // SAFETY: NULL or there, as the caller promises; `counts` may be written as far as its size says.
+    // SAFETY: NULL or valid, as the caller promises; `counts` may be written as far as its size says.
     unsafe {
         enter(scanner, is_whole, |stream| {
             let crate::Counts { bytes, characters, spans, tokens } = stream.scanner.counts(channel);

@@ -9,7 +9,7 @@ use crate::{Error, Events, Scanner, Token};
 
 /// Where the events of a call go.
 pub(super) trait Sink: Copy {
-    /// What of a chunk can go there without a guard: nothing that could panic.
+    /// The part of a chunk that can be taken without a guard: taking it cannot panic.
     const TAKE: Take;
 
     /// Returns whether events can go there without a closer look.
@@ -21,18 +21,18 @@ pub(super) trait Sink: Copy {
     /// Takes the event of a part of this chunk, if it has one, which has just been fed.
     ///
     /// # Safety
-    /// The scanner is there, and READY; the sink is sound. No `&mut Stream` from before is used again.
+    /// The scanner is valid, and READY; the sink is sound. No `&mut Stream` from before is used again.
     unsafe fn part(self, scanner: *mut aside_scanner, chunk: &[u8], part: Part) -> aside_status;
 
-    /// Does all else: takes the events of a call one by one, or says what is wrong. `fed`: bytes of the
+    /// Does everything else: takes the events of a call one by one, or reports an error. `fed`: bytes of the
     /// caller's buffer that were fed before.
     ///
     /// # Safety
-    /// `scanner` is NULL or there; the sink's pointers are as its function's caller promises.
+    /// `scanner` is NULL or valid; the sink's pointers are as its function's caller promises.
     unsafe fn events(self, scanner: *mut aside_scanner, input: Input<'_>, fed: usize) -> aside_status;
 }
 
-/// What a piece is as an event.
+/// Returns the kind of event for a piece.
 #[inline(always)]
 pub(super) fn kind(piece: Piece) -> aside_kind {
     match piece {
@@ -42,7 +42,7 @@ pub(super) fn kind(piece: Piece) -> aside_kind {
     }
 }
 
-/// What a scanner gets from C.
+/// The input of a scanner from C.
 #[derive(Clone, Copy)]
 pub(super) enum Input<'a> {
     Feed(&'a [u8]),

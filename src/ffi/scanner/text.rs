@@ -1,5 +1,5 @@
 //! Feeding chunks that are only text, and skipping them, for hosts where every call is expensive. Nothing here may report an
-//! event: what is not plain text must not be fed.
+//! event: only plain text may be fed.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -25,7 +25,7 @@ use crate::scanner::{Part, Take};
 /// Memory: none is allocated.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_feed_text(scanner: *mut aside_scanner, buf: *const c_char, len: size_t) -> i32 {
-    // SAFETY: the caller promises `len` bytes, and a scanner that is there.
+    // SAFETY: the caller promises `len` bytes, and a scanner that is valid.
     unsafe { feed(scanner, buf, len, WholeText) }
 }
 
@@ -43,7 +43,7 @@ impl Sink for WholeText {
 
     #[inline(always)]
     unsafe fn part(self, scanner: *mut aside_scanner, _: &[u8], _: Part) -> aside_status {
-        // SAFETY: the caller's promise: the scanner is there.
+        // SAFETY: the caller's promise: the scanner is valid.
         unsafe { (*(*scanner).guard.inner.get()).scanner.channel() as i32 }
     }
 
@@ -58,8 +58,8 @@ impl Sink for WholeText {
 /// would be one event `ASIDE_KIND_TEXT` with all its bytes. It feeds the first chunk with another byte, and asks again: any
 /// feed may change the bytes.
 ///
-/// `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know
-/// of skipped chunks until `aside_scanner_skip()` has told it their total length and last byte.
+/// `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know of
+/// skipped chunks until `aside_scanner_skip()` is called with their total length and last byte.
 ///
 /// Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` if every
 /// chunk has to be fed, and nothing is written: before the first byte, with bytes held back or events pending, with a
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn aside_scanner_quiet(scanner: *const aside_scanner, byte
     if scanner.is_null() || bytes.is_null() {
         return ASIDE_NOT_TEXT;
     }
-    // SAFETY: the caller promises a scanner that is there, in which nobody is while it is READY, and four numbers.
+    // SAFETY: the caller promises a scanner that is valid, in which nobody is while it is READY, and four numbers.
     unsafe {
         if (*scanner).guard.state.load(Relaxed) == READY
             && let Some((channel, quiet)) = (*(*scanner).guard.inner.get()).scanner.quiet()
@@ -83,9 +83,10 @@ pub unsafe extern "C" fn aside_scanner_quiet(scanner: *const aside_scanner, byte
     ASIDE_NOT_TEXT
 }
 
-/// Tells the scanner that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts go on as if
-/// they had been fed. `last` is the last one of them (0 to 255), which may decide whether a tag after it is a marker. Call it before any
-/// other call for this scanner, except for `aside_scanner_quiet()`, and for those that return what is held and take thoughts.
+/// Notes that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts continue as if
+/// they had been fed. `last` is the last one of them (0 to 255), which may decide whether a tag after it is a marker. Call it
+/// before any other call for this scanner, except for `aside_scanner_quiet()`, and for those that return held bytes and take
+/// thoughts.
 ///
 /// Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` if no such chunk can have been skipped, and for
 /// more bytes than any stream has; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
@@ -95,11 +96,11 @@ pub unsafe extern "C" fn aside_scanner_quiet(scanner: *const aside_scanner, byte
 /// Memory: none is allocated.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_skip(scanner: *mut aside_scanner, len: u64, last: u32) -> aside_status {
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe {
         enter(scanner, is_ready, |stream| match stream.scanner.skip(len, last as u8) {
             true => ASIDE_OK,
-            false => fail_with(ASIDE_ERROR_ORDER, "where the stream stands, no bytes can have passed outside"),
+            false => fail_with(ASIDE_ERROR_ORDER, "no bytes can have been skipped at this point of the stream"),
         })
     }
 }

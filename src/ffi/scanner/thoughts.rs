@@ -99,7 +99,7 @@ pub unsafe extern "C" fn aside_scanner_take_thought(
         Ok(size) => size,
         Err(status) => return status,
     };
-    // SAFETY: NULL or there, as the caller promises; `thought` may be written as far as its size says.
+    // SAFETY: NULL or valid, as the caller promises; `thought` may be written as far as its size says.
     unsafe {
         enter(scanner, is_whole, |stream| match take(stream, size) {
             Ok(Some(taken)) => {
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn aside_scanner_thought_attribute(
         unsafe { fill_sized(attribute, size, found) };
         ASIDE_OK
     };
-    // SAFETY: NULL or there, as the caller promises.
+    // SAFETY: NULL or valid, as the caller promises.
     unsafe { enter(scanner, is_whole, body) }
 }
 

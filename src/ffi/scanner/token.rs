@@ -31,7 +31,7 @@ const _: () = {
 /// Returns the caller's bytes with their tokens.
 ///
 /// # Safety
-/// As of `bytes` and `tokens`.
+/// As for `bytes` and `tokens`.
 #[inline]
 pub(super) unsafe fn feed_of_tokens<'a>(
     buf: *const c_char,

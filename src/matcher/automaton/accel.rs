@@ -16,9 +16,9 @@ pub const SOFT: [u8; 2] = *b"\n ";
 /// The accelerated states of an automaton.
 pub struct Accels {
     pub(super) list: Vec<Accel>,
-    /// Of each state, the number of the accelerated state that it is or, through blanks, is near to, plus one; 0 is none.
+    /// For each state, the number of the accelerated state that it is or, through blanks, is near to, plus one; 0 is none.
     pub(super) near: Vec<u16>,
-    /// Of each byte, the self-loops that it is not in.
+    /// For each byte, the self-loops that it is not in.
     pub(super) loop_sets: Box<[u32; 256]>,
 }
 
@@ -49,7 +49,7 @@ impl Accel {
     }
 
     /// Finds the first escape that may lead elsewhere with the two bytes after it; the text's length if there is none.
-    /// Before that, returns what comes after the last one that leads back.
+    /// Before that, returns the index after the last one that leads back.
     #[inline(never)]
     pub fn find(&self, text: &[u8]) -> (usize, usize) {
         let [after_one, after_two] = &self.onward;

@@ -1,6 +1,6 @@
-//! The builder: fills the table by asking a recogniser what each byte does in each state. States are taken in the order in
-//! which text comes to them: those that hold least first, and those near code late, because there are many and each is
-//! rare. What has no room leads to the fallback.
+//! The builder: fills the table by asking a recogniser for the effect of each byte in each state. States are taken in the order
+//! in which text comes to them: those that hold least first, and those near code late, because there are many and each is
+//! rare. States that do not fit lead to the fallback.
 
 use std::{array, collections::VecDeque, rc::Rc};
 
@@ -21,7 +21,7 @@ use crate::matcher::{
     recogniser::{Outcome, Recogniser, TokenMark},
 };
 
-/// The most states in all, and of one settled configuration. Configurations share what is theirs where a region has many.
+/// The most states in all, and of one settled configuration. Configurations share their data where a region has many.
 const MOST_STATES: usize = 21_000;
 const MOST_OF_CONFIG: usize = 1024;
 /// … of one where code spans alone hide markers, as in most thinking; of one that text leaves with its next byte; and of
@@ -35,7 +35,7 @@ const MOST_CONFIGS: usize = 80;
 /// The most bytes that are held in a state.
 const MOST_HELD: usize = 24;
 
-// `Item::key` packs what is held into three words. With more bytes, items that differ in the last ones would have one key.
+// `Item::key` packs the held bytes into three words. With more bytes, items that differ in the last ones would have one key.
 const _: () = assert!(MOST_HELD == 3 * size_of::<u64>());
 
 /// Near a fence, a state comes as late as one that holds this number of bytes more. This and the bounds of a configuration are
@@ -54,7 +54,7 @@ impl Automaton {
     }
 }
 
-/// A place in a text: where it stands, and what is held after that.
+/// A place in a text: its origin, and the bytes held after that.
 #[derive(Clone, Copy)]
 struct Item {
     config: u16,
@@ -69,7 +69,7 @@ impl Item {
         &self.held[..usize::from(self.len)]
     }
 
-    /// Returns what no other item has, in one piece, which is hashed faster than the fields.
+    /// Returns a key that is unique to the item, in one piece, which is hashed faster than the fields.
     fn key(&self, code: u64) -> [u64; 5] {
         let [a, b, c] = array::from_fn(|word| array::from_fn(|byte| self.held[word * 8 + byte]));
         let place = u64::from(self.config) << 32 | u64::from(self.framing) << 8 | u64::from(self.len);
@@ -79,7 +79,7 @@ impl Item {
 
 struct Place {
     item: Item,
-    /// It has read what is held.
+    /// It has read the held bytes.
     recogniser: Option<Recogniser>,
     state: StateId,
     /// Where in `rows` its cells begin.
@@ -129,7 +129,7 @@ struct Builder<'a> {
     states: Vec<u32>,
     /// Rows of cells, in no order.
     rows: Vec<Cell>,
-    /// Of a region and a recogniser: most places share theirs with others.
+    /// The data of a region and a recogniser: most places share theirs with others.
     onward: FxHashMap<(u8, Recogniser), Rc<Onward>>,
     exits: Vec<Exit>,
     numbers_of_exits: FxHashMap<Exit, u16>,
@@ -222,8 +222,8 @@ impl<'a> Builder<'a> {
         row
     }
 
-    /// Works out the cells of a place where something is held or framing may come. Where its recogniser fails, a byte does what
-    /// it does in the place `failed`.
+    /// Works out the cells of a place where something is held or framing may come. Where its recogniser fails, a byte has its
+    /// effect in the place `failed`.
     fn row_after(&mut self, number: u32, failed: u32) -> usize {
         let failed = self.row(failed);
         let onward = self.onward(number);
@@ -415,7 +415,7 @@ impl<'a> Builder<'a> {
         cell
     }
 
-    /// Returns what a byte does in a place.
+    /// Returns the effect of a byte in a place.
     fn step(&mut self, number: u32, byte: u8) -> Cell {
         let Place { item, recogniser, .. } = &self.places[number as usize];
         let (item, alive) = (*item, *recogniser);
@@ -426,13 +426,13 @@ impl<'a> Builder<'a> {
         self.replay(&item, &text[..=len], Some((alive, len)))
     }
 
-    /// Returns where a text leads that begins where the item does. `alive`: what has read the item's held bytes, if anything
-    /// has, and how many those are. None: the first byte is text.
+    /// Returns where a text leads that begins where the item does. `alive`: the recogniser that has read the item's held bytes,
+    /// if any, and their number. None: the first byte is text.
     fn replay(&mut self, item: &Item, text: &[u8], alive: Option<(Option<Recogniser>, usize)>) -> Cell {
         let mut config = self.rooms[usize::from(item.config)].config;
         let region = self.grammar.region(config.region);
         let (mut code, mut framing) = (item.code, item.framing);
-        // What begins at `at` has been read up to `read`.
+        // A candidate begins at `at` and has been read up to `read`.
         let (mut at, mut read) = (0, 0);
         let pass = |code: &mut CodeTracker, config: &mut Config, at: &mut usize| {
             if region.has_lines() {

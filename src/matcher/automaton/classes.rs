@@ -1,11 +1,11 @@
-//! Byte classes: bytes between which no marker of a dialect tells a difference share a column of the table.
+//! Byte classes: bytes that no marker of a dialect distinguishes share a column of the table.
 
 use crate::matcher::{
     bytes::{ByteSet, insert, is_blank, is_language, is_name, is_name_start, is_suffix, is_tag_space},
     grammar::{Grammar, Region},
 };
 
-/// Of each byte, its class.
+/// The class of each byte.
 pub struct ByteClasses {
     of: [u8; 256],
     /// A byte of each class.

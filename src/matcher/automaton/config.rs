@@ -1,10 +1,10 @@
-//! Start configurations: which patterns count where a stream stands, and how text changes that. A state of the automaton
+//! Start configurations: which patterns count at a stream's position, and how text changes that. A state of the automaton
 //! is a place in a text under one of them, so that the first byte of a stream, the first blank of a span and the first
 //! byte that is not blank are transitions like all others.
 
 use crate::matcher::grammar::{Action, Grammar, PatternSet, Region, flag};
 
-/// What text has come since the last marker, as far as that changes which patterns count.
+/// The kind of text since the last marker, as far as it changes which patterns count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// None.

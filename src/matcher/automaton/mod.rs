@@ -1,7 +1,8 @@
 //! The automaton: a table in which text costs one look per byte, markers included.
 //!
-//! `build` fills the table by asking the recogniser what each byte does in each state; `config` says in which states a region
-//! begins, `classes` which bytes are alike, and `accelerate` where text loops. `table` reads, with `accel` where text loops.
+//! `build` fills the table by asking the recogniser for the effect of each byte in each state; `config` says in which states a
+//! region begins, `classes` which bytes are alike, and `accelerate` where text loops. `table` reads, with `accel` where text
+//! loops.
 
 mod accel;
 mod accelerate;

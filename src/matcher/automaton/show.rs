@@ -53,7 +53,7 @@ impl Automaton {
         }
         write!(f, ":")?;
         let cell = |class: usize| self.cell_of_class(state, class);
-        // Where most classes lead is told once.
+        // The target of most classes is printed once.
         let count =
             |cell: u16| (0..self.classes.len()).filter(|&class| self.cell_of_class(state, class) == cell).count();
         let most = (0..self.classes.len()).map(cell).max_by_key(|&cell| count(cell)).unwrap_or(FALLBACK);

@@ -1,17 +1,16 @@
-//! What a state of the automaton is, and where its bytes lead: the types that the table, its builder and its readers share.
+//! The states of the automaton and their transitions: the types that the table, its builder and its readers share.
 
 use super::config::Stage;
 use crate::matcher::code::CodeTracker;
 
-/// The number of a state. `FALLBACK` is the state of all places that are not in the table: there, only a recogniser can
-/// tell.
+/// The number of a state. `FALLBACK` is the state of all places that are not in the table: there, only a recogniser can decide.
 pub type StateId = u16;
 pub const FALLBACK: StateId = 0;
 
 /// In a state's loop mask and in the sets of bytes: the bit that says that no text loops.
 pub(super) const EVERY_BYTE: u32 = 1 << 31;
 
-/// A state, and what most feeds ask of it: a stream has a copy at hand. One number, so that it stays in a register.
+/// A state, with the data that most feeds need: a stream keeps a copy. One number, so that it stays in a register.
 #[derive(Clone, Copy)]
 pub struct StateInfo(u64);
 
@@ -38,13 +37,13 @@ impl StateInfo {
         usize::from((self.0 >> 48) as u8)
     }
 
-    /// Returns whether what is held has characters of several bytes.
+    /// Returns whether the held bytes have characters of several bytes.
     #[inline]
     pub fn is_wide(self) -> bool {
         self.0 >> 56 != 0
     }
 
-    /// Returns what must be in no byte's sets if a text is to loop: all of it ASCII, each byte back to this state.
+    /// Returns the bits that no byte may have if a text is to loop: all of it ASCII, each byte back to this state.
     #[inline]
     pub fn loop_mask(self) -> u32 {
         self.0 as u32
@@ -63,7 +62,7 @@ impl StateInfo {
     }
 }
 
-/// Where a stream stands that leaves the table: before the first byte that is held.
+/// The position of a stream that leaves the table: before the first byte that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
     pub code: CodeTracker,
@@ -75,7 +74,7 @@ pub struct Origin {
 /// Where a byte leads if it does not lead to a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exit {
-    /// Only a recogniser can tell.
+    /// Only a recogniser can decide.
     Fallback,
     /// A marker is complete. `origin` is where it begins; the last `unread` bytes come after it.
     Marker { pattern: u8, len: u16, unread: u8, origin: Origin },

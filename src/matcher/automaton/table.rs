@@ -14,10 +14,10 @@ const LONG: usize = 16;
 
 pub struct Automaton {
     pub(super) classes: ByteClasses,
-    /// Of each state, as many cells as there are classes. A cell is a state or, from the number of states on, an exit.
+    /// For each state, as many cells as there are classes. A cell is a state or, from the number of states on, an exit.
     pub(super) cells: Vec<u16>,
     pub(super) states: Vec<StateInfo>,
-    /// Of each state, where a stream stands that leaves the table there.
+    /// For each state, the position of a stream that leaves the table there.
     pub(super) origins: Vec<Origin>,
     pub(super) exits: Vec<Exit>,
     /// Of each region.
@@ -31,7 +31,7 @@ pub struct Run {
     pub read: usize,
     /// The state after those.
     pub state: StateId,
-    /// What the byte after those leads to, if it was read too.
+    /// The target of the byte after those, if it was read too.
     pub exit: Option<Exit>,
 }
 
@@ -109,7 +109,7 @@ impl Automaton {
                     (at, state) = (back, accel.state);
                 }
             }
-            // Beyond what was found, to where nothing is held.
+            // Beyond the found marker, to a place where nothing is held.
             while at < text.len() && (at <= stop || self.info(state).held() > 0) {
                 let cell = self.cell(state, text[at]);
                 if let Some(exit) = self.exit(cell) {
@@ -160,7 +160,7 @@ impl Automaton {
         self.accels.of(state).filter(|accel| accel.state == state).map(|accel| &accel.self_loop)
     }
 
-    /// Returns the loop mask of a place outside of the table where these bytes, all of them ASCII, change nothing.
+    /// Returns the loop mask of a place outside the table where these bytes, all of them ASCII, change nothing.
     pub fn loop_mask(&mut self, set: &ByteSet) -> u32 {
         self.accels.loop_mask(set)
     }

@@ -1,4 +1,4 @@
-//! What the table must hold: its fast ways come to what its cells say, and text has states wherever a stream may stand.
+//! Invariants of the table: its fast paths agree with its cells, and there are states for every position in text.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ fn automaton(dialect: &Dialect) -> &Automaton {
     &dialect.compiled.automaton
 }
 
-/// Returns what `run` must come to, one byte after the other.
+/// Returns the expected result of `run`, computed byte by byte.
 fn slowly(automaton: &Automaton, mut state: StateId, text: &[u8]) -> (usize, StateId, Option<Exit>) {
     for (at, &byte) in text.iter().enumerate() {
         let cell = automaton.cell(state, byte);
@@ -132,7 +132,7 @@ fn every_state_that_holds_nothing_is_found_by_its_code() {
     assert!(count > 1_000, "{count}");
 }
 
-/// Returns the configurations without a state in which a stream stands after a byte of the examples of a dialect.
+/// Returns the configurations without a state that a stream has after some byte of a dialect's examples.
 fn configs_without_states(name: &str, dialect: &Dialect) -> BTreeSet<String> {
     let mut without = BTreeSet::new();
     let file = format!("{}/dialects/{name}.toml", env!("CARGO_MANIFEST_DIR"));
@@ -205,7 +205,7 @@ fn no_table_is_full() {
     }
 }
 
-/// The builder asks for one byte of each kind.
+/// Checks that one byte of each kind is enough for the builder.
 #[test]
 fn bytes_of_one_kind_change_a_tracker_in_the_same_way() {
     let rules = [(false, false), (false, true), (true, false), (true, true)]

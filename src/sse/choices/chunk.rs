@@ -1,9 +1,9 @@
-//! The fields of a chat completion, or of a chunk of one, that are rewritten, and where they stand. All other fields must pass
+//! The fields of a chat completion, or of a chunk of one, that are rewritten, and their positions. All other fields must pass
 //! unread.
 
 use super::layout::Layout;
 use crate::Error;
-use crate::json::{Reader, Span, name, unescape};
+use crate::json::{Reader, Span, name, unescape, whole_number};
 use crate::memory::{self, push, reserve_one};
 use crate::sse::options::Field;
 use crate::sse::text::Target;
@@ -72,8 +72,10 @@ pub struct Choice<At = Span> {
     pub calls: Option<At>,
     /// The `role`, if it is a string and the only one.
     pub role: Option<Member<At>>,
-    /// A field other than the text that clients show as a part of its own.
+    /// A field other than the text that clients show as a separate part.
     pub part: Option<Part>,
+    /// Whether its chunk has nothing for a client but the text, if that is known without reading it again.
+    pub has_only_text: Option<bool>,
 }
 
 impl<At> Choice<At> {
@@ -95,6 +97,7 @@ impl<At> Choice<At> {
             calls: moved(&self.calls),
             role: self.role.as_ref().map(member),
             part: self.part,
+            has_only_text: self.has_only_text,
         }
     }
 }
@@ -110,7 +113,7 @@ impl Choice {
     }
 }
 
-/// A field that ends the text before it: clients close their text part there, and show what comes later after it.
+/// A field that ends the text before it: clients close their text part there, and show later text after it.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Part {
     /// `tool_calls`, or `function_call` of older servers.
@@ -212,7 +215,7 @@ fn choice(
         let value = reader.value()?;
         match name {
             INDEX if layout.has_list => {
-                choice.index = std::str::from_utf8(&text[value]).ok().and_then(|index| index.parse().ok())
+                choice.index = whole_number(&text[value]);
             }
             DONE if !layout.has_list => choice.finishes = text[value] == *b"true",
             _ if name == layout.reason => {
@@ -247,7 +250,7 @@ fn delta(text: &[u8], reader: &mut Reader<'_>, layout: &Layout, field: Field, ch
 }
 
 /// A summary of the object that has the text: whether the text is a list, and whether each of the other fields says
-/// something. Of two with one name, the last counts.
+/// something. If two have one name, the last counts.
 #[derive(Default)]
 struct Summary {
     lists: bool,

@@ -16,7 +16,7 @@ pub fn name(target: Target, layout: &Layout, field: Field) -> &'static str {
     }
 }
 
-/// Writes the value of a field: what `runs` have for it. `is_body` is said of an answer that is not a stream.
+/// Writes the value of a field: its text in `runs`. `is_body` means an answer that is not a stream.
 pub fn write_value(
     layout: &Layout,
     parts: &Parts,
@@ -44,10 +44,10 @@ pub struct Fields<'a> {
     pub is_body: bool,
 }
 
-/// Where the text of one field stands among the edits, if it was for one field alone.
+/// The position of one field's text among the edits, if it was for one field alone.
 pub struct EditRef {
     pub edit: usize,
-    /// How much stands before the text in the edit.
+    /// The number of bytes before the text in the edit.
     pub skip: usize,
 }
 
@@ -74,7 +74,7 @@ impl Fields<'_> {
     pub fn note(&self, edits: &mut Edits) -> memory::Result<EditRef> {
         let Member { key, value } = self.content;
         let keeps_text = self.is_body || self.layout.keeps_text || self.has(Target::Content);
-        // What takes the place of the text that came, and whether the thinking stands before it.
+        // The replacement of the received text, and whether the thinking precedes it.
         let first = if keeps_text {
             Some(Target::Content)
         } else {
@@ -137,7 +137,7 @@ impl Fields<'_> {
     }
 }
 
-/// Returns the part of a stretch of the data on each of its lines: in the event, other lines may stand between them.
+/// Returns the part of a stretch of the data on each of its lines: in the event, other lines may be between them.
 pub fn lines(data: &[u8], span: Span) -> impl Iterator<Item = Span> {
     let mut at = span.start;
     data[span].split(|&byte| byte == b'\n').filter_map(move |line| {

@@ -1,5 +1,5 @@
-//! How the extra chunks of a stream begin: as the event does that their text came with. Most text that is held goes out in the next
-//! event, so the event is kept, and such a beginning is made when it is needed.
+//! How the extra chunks of a stream begin: as the event does that their text came with. Most text that is held is sent in the
+//! next event, so the event is kept, and such a beginning is made when it is needed.
 
 use super::chunk::{Choice, members};
 use super::layout::Layout;
@@ -11,7 +11,7 @@ use crate::sse::event::EventPart;
 /// not kept.
 const HEAD: usize = 2048;
 
-/// What an extra chunk for the text that a choice holds begins with.
+/// The beginning of an extra chunk for the text that a choice holds.
 pub struct Head {
     pub layout: &'static Layout,
     pub line_end: &'static [u8],

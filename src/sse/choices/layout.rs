@@ -1,4 +1,4 @@
-//! How each format of choices writes an answer: where the text stands, and what an extra chunk looks like.
+//! How each format of choices writes an answer: the position of the text, and the form of an extra chunk.
 
 use crate::sse::format::Format;
 use crate::sse::options::Field;
@@ -14,12 +14,11 @@ pub enum CallForm {
     Objects,
 }
 
-/// What is known of a format.
+/// The description of a format.
 pub struct Layout {
     /// An answer has several choices, in a list. Otherwise the whole object is the only one.
     pub has_list: bool,
-    /// The member of a choice that has its text, in a chunk and in a body. If it has no name, the text stands in the choice
-    /// itself.
+    /// The member of a choice that has its text, in a chunk and in a body. If it has no name, the text is in the choice itself.
     pub part: &'static [u8],
     pub whole_part: &'static [u8],
     /// The name of the text.
@@ -41,7 +40,7 @@ pub struct Layout {
     pub extra: Extra,
 }
 
-/// What an extra chunk has, in this order, between the members of the envelope, the choice's index and its text.
+/// The members of an extra chunk, in this order, between the members of the envelope, the choice's index and its text.
 pub struct Extra {
     pub begin: &'static [u8],
     pub before_index: &'static [u8],

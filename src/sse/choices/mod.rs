@@ -1,6 +1,6 @@
-//! Answers that are made of choices: each choice's text goes through its scanner, and what the scanner reports goes into the
-//! fields of the choice. Text that a chunk of the stream has no place for gets chunks of its own before it. What one format
-//! has in another place than the next is said by its layout.
+//! Answers that are made of choices: each choice's text goes through its scanner, and the scanner's results go into the fields
+//! of the choice. Text for which a chunk of the stream has no place gets separate chunks before it. The differences between
+//! formats are in their layouts.
 //!
 //! A choice's stream:
 //!
@@ -10,8 +10,8 @@
 //! | server's | only calls are taken out | | *over* | *over* |
 //! | over | it passes | | | |
 //!
-//! What comes before the last stretch of an event goes into extra chunks, and the last one stays in the event. Text that a scanner
-//! holds goes out with the next event of its choice, or in an extra chunk before the end.
+//! The last stretch of an event stays in it, and those before it go into extra chunks. Text that a scanner holds is sent with
+//! the next event of its choice, or in an extra chunk before the end.
 
 mod body;
 mod chunk;
@@ -32,8 +32,8 @@ use super::text::{Input, Parts, Setup, Target, TextStream};
 use crate::json::{Span, decode};
 use crate::memory::{self, TryBox, append, push};
 use crate::{EndReason, Error, Scanner};
-use chunk::{CHOICES, Part, has_only_text};
-pub use chunk::{Choice, REASONING, is_read, says};
+use chunk::{CHOICES, Part};
+pub use chunk::{Choice, REASONING, has_only_text, is_read, says};
 use extra::ExtraChunk;
 use fields::{EditRef, Fields, lines};
 use head::Head;
@@ -79,7 +79,7 @@ impl ChoiceStream {
         self.text.held() + self.wrapper.get().map_or(0, Wrapper::held)
     }
 
-    /// Takes the thinking that the server has sent in an event, or adds what is held of it to `parts`, because more of the answer
+    /// Takes the thinking that the server has sent in an event, or adds its held bytes to `parts`, because more of the answer
     /// comes, or nothing.
     fn unwrap(&mut self, setup: &Setup, choice: &Choice, data: &[u8], scratch: &mut Scratch) -> Result<(), Error> {
         let Scratch { parts, edits, .. } = scratch;
@@ -98,7 +98,7 @@ impl ChoiceStream {
         if is_more || choice.finishes { self.end_thinking(setup, parts) } else { Ok(()) }
     }
 
-    /// Adds what is held of the server's thinking.
+    /// Adds the held bytes of the server's thinking.
     fn end_thinking(&mut self, setup: &Setup, parts: &mut Parts) -> Result<(), Error> {
         let Some(wrapper) = self.wrapper.get_mut() else { return Ok(()) };
         let mut left = Vec::new();
@@ -106,7 +106,7 @@ impl ChoiceStream {
         Ok(parts.push_thinking(&left)?)
     }
 
-    /// Returns where the reason to finish stands, if a call that was emitted is one.
+    /// Returns the position of the reason to finish, if a call that was emitted is one.
     fn told_stop(&self, choice: &Choice, layout: &Layout) -> Option<Span> {
         choice.stop.clone().filter(|_| layout.calls == CallForm::Deltas && self.text.has_emitted_call())
     }
@@ -123,7 +123,7 @@ struct DeferredEdit {
 /// The streams of all choices.
 pub struct Choices {
     field: Field,
-    /// What one chunk becomes is one chunk.
+    /// Each chunk is rewritten to one chunk.
     merges: bool,
     promotes: Promotes,
     /// That of the event or body that was read last.
@@ -164,7 +164,7 @@ impl Choices {
         push(&mut self.read, choice)
     }
 
-    /// Returns the only choice of the chunk that was read last, if text goes on in it that is to be split.
+    /// Returns the only choice of the chunk that was read last, if it continues a text that is to be split.
     pub fn only(&self) -> Option<&Choice> {
         match &self.read[..] {
             [choice] if !choice.finishes && !choice.is_split && choice.part.is_none() => Some(choice),
@@ -172,12 +172,17 @@ impl Choices {
         }
     }
 
-    /// Returns whether what was read last has no choice.
+    /// Returns whether calls are looked for in the first choice.
+    pub fn looks_for_calls(&self) -> bool {
+        self.all.first().is_some_and(|stream| stream.text.looks_for_calls())
+    }
+
+    /// Returns whether the event that was read last has no choice.
     pub fn is_empty(&self) -> bool {
         self.read.is_empty()
     }
 
-    /// Returns whether what was read last ends its first choice.
+    /// Returns whether the event that was read last ends its first choice.
     pub fn is_finished(&self) -> bool {
         self.read.first().is_some_and(|choice| choice.finishes)
     }
@@ -208,7 +213,7 @@ impl Choices {
 
     /// Returns the index of a choice's stream, or `None` if there are too many.
     fn find(&mut self, setup: &Setup, index: u64) -> Result<Option<usize>, Error> {
-        // What is held of several goes out in this order.
+        // The held text of several choices is sent in this order.
         self.first(setup)?;
         if let Some(known) = self.all.iter().position(|stream| stream.index == index) {
             return Ok(Some(known));
@@ -221,7 +226,7 @@ impl Choices {
         Ok(Some(self.all.len() - 1))
     }
 
-    /// Writes what is held back for the choices that `due` names.
+    /// Writes the held text of the choices that `due` names.
     fn release_some(
         &mut self,
         context: &mut Context<'_>,
@@ -235,7 +240,7 @@ impl Choices {
             stream.end_thinking(setup, parts)?;
             setup.scan(&mut stream.text, input, parts)?;
             if matches!(input, Input::Flush) {
-                // What comes next passes unread, and may have content.
+                // The next event passes unread, and may have content.
                 stream.promotion.close();
             }
             if parts.runs().is_empty() {
@@ -265,7 +270,7 @@ impl Choices {
     }
 
     /// Writes the chunks of one choice that go before an event, and notes its changes in the event. `again` says that the
-    /// choice comes in it once more. Returns whether calls are looked for in the choice, and nothing of its text is left.
+    /// choice comes in it again. Returns whether calls are looked for in the choice, and nothing of its text is left.
     fn delta(
         &mut self,
         context: &mut Context<'_>,
@@ -327,11 +332,12 @@ impl Choices {
             promote(setup, &mut stream.promotion, choice, choice.is_split || was_over, data, parts)?;
         }
 
-        // The last stretch stays in the event, which has all else: `finish_reason`, `usage`, and fields that are not known.
+        // The last stretch stays in the event, which has everything else: `finish_reason`, `usage`, and fields that are not
+        // known.
         let runs = parts.runs();
         let inside = match content {
             None => 0,
-            // A choice that comes again may still need a chunk before this event, and then all text must stand there.
+            // A choice that comes again may still need a chunk before this event, and then all text must be there.
             Some(_) if merges => {
                 if again {
                     0
@@ -405,10 +411,11 @@ impl Choices {
             let again = read[at + 1..].iter().any(|later| later.index == choice.index);
             is_emptied = self.delta(context, choice, is_last && !again, again, event)?;
         }
-        is_emptied &= matches!(&read[..], [choice] if !choice.finishes && choice.part.is_none() && !choice.is_split);
         self.read = read;
         let Context { scratch: Scratch { edits, .. }, out, .. } = context;
-        if out.len() == start && is_emptied && event.is_data_alone() && has_only_text(event.data(), self.layout) {
+        let has_only_text =
+            |choice: &Choice| choice.has_only_text.unwrap_or_else(|| has_only_text(event.data(), self.layout));
+        if is_emptied && out.len() == start && event.is_data_alone() && self.only().is_some_and(has_only_text) {
             return Ok(true);
         }
         let changes = out.len() > start || !edits.list.is_empty();
@@ -458,7 +465,7 @@ impl Protocol for Choices {
     }
 }
 
-/// Takes what a choice says in a chunk, of which `parts` are to be sent. `is_split` says that the server splits it itself.
+/// Takes a choice's members in a chunk, of which `parts` are to be sent. `is_split` says that the server splits it itself.
 fn promote(
     setup: &mut Setup,
     promotion: &mut Promotion,

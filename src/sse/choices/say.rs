@@ -1,4 +1,4 @@
-//! What a choice's text gets in addition to what the model writes in it: ids for its calls, and its thinking once more.
+//! Additions to a choice's text: ids for its calls, and its thinking again.
 
 use super::chunk;
 use super::layout::{CallForm, Layout};

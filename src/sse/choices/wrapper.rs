@@ -1,5 +1,5 @@
-//! Thinking that a server sends in its field with the markers around it: they are removed. Of a thinking that does not begin with an
-//! opener, a closer is removed at its very end, and all else passes as it is.
+//! Thinking that a server sends in its field with the markers around it: they are removed. If a thinking does not begin with an
+//! opener, a closer at its very end is removed, and the rest passes unchanged.
 
 use crate::json::{Edits, Span, decode, escape};
 use crate::memory::{self, append, append_all};
@@ -33,7 +33,7 @@ impl Wrapper {
         }
     }
 
-    /// Adds to `out` what is left of the next text, or of what is held.
+    /// Adds to `out` the rest of the next text, or of the held text.
     fn take(&mut self, setup: &Setup, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         let (scanner, said) = match (&mut *self, input) {
             (Wrapper::Ends(scanner, held), _) => {

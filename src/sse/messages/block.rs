@@ -14,7 +14,7 @@ use crate::sse::text::{CallPart, Parts, Run, Target, TextStream};
 /// The most bytes of a block's start, and of events without text after it, that are kept.
 const KEPT: usize = 16 << 10;
 
-/// The open block that goes out.
+/// The open block that is sent.
 #[derive(Clone, Copy)]
 pub struct OpenBlock {
     pub index: u64,
@@ -30,7 +30,7 @@ pub struct TextBlock {
     pub open: Option<OpenBlock>,
     /// Text of it has come.
     pub has_text: bool,
-    /// Its start has not gone out.
+    /// Its start has not been sent.
     pub waits: bool,
     /// Its start, as it came, for each block of content that it becomes; then, while the start waits, events without text.
     /// It is empty if the start is too long.
@@ -56,7 +56,7 @@ impl TextBlock {
             return Ok(false);
         }
         event.write(&mut Edits::default(), &mut self.start)?;
-        // An event of several has no blank line of its own, and one that ends in `\r\n` comes without the last byte.
+        // An event of several has no separate blank line, and one that ends in `\r\n` comes without the last byte.
         let blank = match event.part.end == event.raw.len() {
             true if event.raw.ends_with(b"\r\n\r") => b"\n",
             true => &b""[..],
@@ -85,7 +85,7 @@ impl TextBlock {
         Ok(index)
     }
 
-    /// Writes the start if it has no text yet, because what comes must not pass it.
+    /// Writes the start if it has no text yet, because later text must not precede it.
     pub fn make_way(&mut self, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<(), Error> {
         if self.waits && !self.has_text {
             self.open(Target::Content, outgoing, out)?;
@@ -93,7 +93,7 @@ impl TextBlock {
         Ok(())
     }
 
-    /// Writes the start as it came, with this index, and what waits with it.
+    /// Writes the start unchanged, with this index, and the text that waits with it.
     fn write_start(&mut self, index: u64, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<(), Error> {
         outgoing.added += u64::from(!mem::take(&mut self.waits));
         let (mut event, mut edits) = (Event::new(), Edits::default());
@@ -125,12 +125,12 @@ impl TextBlock {
         outgoing.stop(open.index, out)
     }
 
-    /// Writes what goes before the end of a block.
+    /// Writes the events before the end of a block.
     pub fn before_stop(&self, open: OpenBlock, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> memory::Result<()> {
         if open.target == Target::Reasoning { outgoing.signature(open.index, out) } else { Ok(()) }
     }
 
-    /// Writes stretches of its text as events of their own. `alone` counts how many more may be apart.
+    /// Writes stretches of its text as separate events. `alone` counts how many more may be apart.
     pub fn write(
         &mut self,
         parts: &Parts,

@@ -11,7 +11,7 @@ use crate::sse::protocol::{ALONE, Context, Scratch};
 use crate::sse::text::{Input, Parts, Run, Target};
 use crate::{EndReason, Error};
 
-/// The members of a message that are rewritten, and where they stand.
+/// The members of a message that are rewritten, and their positions.
 #[derive(Default)]
 struct Body {
     /// The list.
@@ -39,7 +39,7 @@ impl Body {
     }
 }
 
-/// The list that goes out, as changes of the one that came.
+/// The list that is sent, as changes of the one that came.
 #[derive(Default)]
 struct List {
     /// The end of the last block that was read.

@@ -1,6 +1,6 @@
-//! The fields of an event of a Messages stream that are rewritten, and where they stand. All other fields must pass unread.
+//! The fields of an event of a Messages stream that are rewritten, and their positions. All other fields must pass unread.
 
-use crate::json::{Reader, Span, name};
+use crate::json::{Reader, Span, name, whole_number};
 
 /// The type of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,11 +31,11 @@ impl Kind {
     }
 }
 
-/// The fields of an event. Of two members of one name, the last counts.
+/// The fields of an event. If two members have one name, the last counts.
 #[derive(Clone, Debug, Default)]
 pub struct Fields<At = Span> {
     pub kind: Kind,
-    /// The `index`, if it is a number that can be one, and where it stands.
+    /// The `index`, if it is a number that can be one, and its position.
     pub index: Option<(u64, At)>,
     /// The `content_block` or `delta`, if it is an object.
     pub part: Part<At>,
@@ -43,7 +43,7 @@ pub struct Fields<At = Span> {
     pub id: Option<At>,
 }
 
-/// What a block is or gets.
+/// The members of a block or delta.
 #[derive(Clone, Debug, Default)]
 pub struct Part<At = Span> {
     /// The value of `type`.
@@ -56,8 +56,8 @@ pub struct Part<At = Span> {
     pub is_signed: bool,
     /// The value of `stop_reason`.
     pub stop_reason: Option<At>,
-    /// Whether it has a member that text of another channel would have, or one of its own twice, so that no key of it can be
-    /// renamed.
+    /// Whether it has a member that text of another channel would have, or one of its members twice, so that no key of it can
+    /// be renamed.
     pub is_crowded: bool,
 }
 
@@ -73,7 +73,7 @@ impl Part {
         self.is_signed || values.into_iter().any(|value| value.len() > 2)
     }
 
-    /// Reads a block, or what an event adds to one.
+    /// Reads a block, or a delta of one.
     pub fn read(data: &[u8], reader: &mut Reader<'_>) -> Option<Part> {
         let mut part = Part::default();
         let (mut kinds, mut texts) = (0, 0);
@@ -164,7 +164,7 @@ impl Fields {
                 b"type" => fields.kind = Kind::of(&data[reader.value()?]),
                 b"index" => {
                     let value = reader.value()?;
-                    fields.index = number(&data[value.clone()]).map(|index| (index, value));
+                    fields.index = whole_number(&data[value.clone()]).map(|index| (index, value));
                 }
                 _ => {
                     reader.value()?;
@@ -188,8 +188,4 @@ fn id(data: &[u8], reader: &mut Reader<'_>) -> Option<Option<Span>> {
         Some(())
     })?;
     Some(id)
-}
-
-fn number(value: &[u8]) -> Option<u64> {
-    str::from_utf8(value).ok()?.parse().ok()
 }

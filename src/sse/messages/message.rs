@@ -1,4 +1,4 @@
-//! What is known of a message: its open text blocks, the indexes of its other blocks, and its calls.
+//! The state of a message: its open text blocks, the indexes of its other blocks, and its calls.
 
 use std::mem;
 
@@ -15,7 +15,7 @@ use crate::sse::text::{Calls, Setup, TextStream};
 /// The indexes of this many blocks other than open texts are known.
 const OTHERS: usize = 128;
 
-/// What is known of a message.
+/// The state of a message.
 pub struct Message {
     pub texts: Vec<TextBlock>,
     others: Vec<OtherBlock>,
@@ -35,7 +35,7 @@ pub struct Message {
 struct OtherBlock {
     /// The server's index.
     index: u64,
-    /// The one that goes out.
+    /// The one that is sent.
     out: u64,
 }
 
@@ -78,7 +78,7 @@ impl Message {
         Ok(())
     }
 
-    /// Begins the next text. Its calls go on with those of the text before, so that no id comes twice.
+    /// Begins the next text. Its calls continue those of the text before, so that no id comes twice.
     pub fn begin_text(&mut self, setup: &mut Setup) -> Result<TextStream, Error> {
         let is_first = !mem::replace(&mut self.has_text, true) && !self.server.thinking;
         let mut text = TextStream::new(if is_first { setup.scanner()? } else { setup.split_scanner()? }, true);
@@ -100,7 +100,7 @@ impl Message {
         }
     }
 
-    /// Notes what a block that is not split has of thinking and text. The server splits the thinking itself if it sends some that is
+    /// Notes the thinking and text of a block that is not split. The server splits the thinking itself if it sends some that is
     /// not empty, or a signature: an empty block alone says nothing.
     pub fn take_passing(
         &mut self,
@@ -124,7 +124,7 @@ impl Message {
         Ok(())
     }
 
-    /// Returns whether its texts pass as they are.
+    /// Returns whether its texts pass unchanged.
     pub fn passes_texts(&self, setup: &Setup) -> bool {
         self.server.thinking && !setup.reads_behind && (self.server.calls || !setup.has_calls())
     }

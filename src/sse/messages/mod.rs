@@ -1,7 +1,7 @@
 //! Anthropic Messages: a message is a list of blocks, and each text block becomes blocks of thinking, text and calls. A client
 //! must be able to take each block for one of the server's own: blocks begin, grow and end in order, and no index is left out.
 //!
-//! A text block of the server, and what goes out for each of its events:
+//! A text block of the server, and the output for each of its events:
 //!
 //! | state | thinking comes | content comes | a call comes | its end comes |
 //! |---|---|---|---|---|
@@ -86,7 +86,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Begins again, for a new stream too.
+    /// Begins a new message, in a new stream too.
     pub fn begin(&mut self) {
         self.message = Message::new(self.promotes.of_stream());
         self.outgoing.begin_message();
@@ -99,7 +99,7 @@ impl Messages {
         message.texts.iter_mut().try_for_each(|block| block.make_way(outgoing, out))
     }
 
-    /// Reads the start of a block. Returns whether it goes out now.
+    /// Reads the start of a block. Returns whether it is sent now.
     fn block_start(
         &mut self,
         context: &mut Context<'_>,
@@ -145,7 +145,7 @@ impl Messages {
         Ok(true)
     }
 
-    /// Reads the start of a text block. Returns whether it goes out now: only if it is the last event, or has text of its own.
+    /// Reads the start of a text block. Returns whether it is sent now: only if it is the last event, or itself has text.
     fn text_start(
         &mut self,
         context: &mut Context<'_>,
@@ -202,7 +202,7 @@ impl Messages {
         Ok(goes && is_all)
     }
 
-    /// Reads what is added to a block. Returns whether the event goes out.
+    /// Reads a delta of a block. Returns whether the event is sent.
     fn block_delta(
         &mut self,
         context: &mut Context<'_>,
@@ -251,7 +251,7 @@ impl Messages {
         }
     }
 
-    /// Reads text that is added to a text block. Returns whether the event goes out.
+    /// Reads text that is added to a text block. Returns whether the event is sent.
     fn text_delta(
         &mut self,
         context: &mut Context<'_>,
@@ -297,7 +297,7 @@ impl Messages {
         }
         message.promotion.take(parts)?;
 
-        // The last stretch stays in the event, which has all else.
+        // The last stretch stays in the event, which has everything else.
         let runs = parts.runs();
         let stays = |run: &Run| match run.target() {
             Target::Content => true,
@@ -316,7 +316,7 @@ impl Messages {
         Ok(true)
     }
 
-    /// Ends a text block, but for the end of the block that is open then.
+    /// Ends a text block, except for the end of the block that is open then.
     fn end_text(&mut self, context: &mut Context<'_>, at: usize) -> Result<Option<OpenBlock>, Error> {
         let Context { setup, scratch: Scratch { parts, alone, .. }, out } = context;
         let Messages { message, outgoing, .. } = self;
@@ -337,7 +337,7 @@ impl Messages {
         Ok(open)
     }
 
-    /// Reads the end of a block. Returns whether the event goes out.
+    /// Reads the end of a block. Returns whether the event is sent.
     fn block_stop(&mut self, context: &mut Context<'_>, index: u64, fields: &Fields) -> Result<bool, Error> {
         let to = match self.message.text(index) {
             Some(at) => self.end_text(context, at)?.map(|open| open.index),
@@ -351,7 +351,7 @@ impl Messages {
         Ok(true)
     }
 
-    /// Notes the changes of the event that says why the message stops, and writes what goes before it.
+    /// Notes the changes of the event that says why the message stops, and writes the events before it.
     fn message_delta(&mut self, context: &mut Context<'_>, fields: &Fields, data: &[u8]) -> Result<(), Error> {
         let Context { setup, scratch: Scratch { edits, .. }, out } = context;
         let message = &mut self.message;
@@ -379,7 +379,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Writes an event with its changes. With `is_last`, no text goes on after it. Returns whether there are changes.
+    /// Writes an event with its changes. With `is_last`, no text continues after it. Returns whether there are changes.
     pub fn event(
         &mut self,
         context: &mut Context<'_>,
@@ -447,9 +447,9 @@ impl Protocol for Messages {
         Ok(mem::take(&mut self.owes_line_feed))
     }
 
-    /// Writes what is held back of all text blocks, and the starts of those that have no text yet.
+    /// Writes the held text of all text blocks, and the starts of those that have no text yet.
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error> {
-        // What comes now is not read, and may be content.
+        // The next event is not read, and may be content.
         self.message.promotion.close();
         self.release_some(context, input, None)
     }

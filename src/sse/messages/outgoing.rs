@@ -1,4 +1,4 @@
-//! The blocks that go out: which index is free, and the events that no event of the server has a place for. Clients take the
+//! The blocks that are sent: which index is free, and the events that no event of the server has a place for. Clients take the
 //! indexes for places in a list, so no gap may come from here; the server's own stay as long as no block was put in or left out.
 
 use crate::json::{decimal, escape};
@@ -11,7 +11,7 @@ pub struct Outgoing {
     next: u64,
     /// The index after the server's last one.
     server_next: u64,
-    /// The server says the type of an event in a line of its own, too.
+    /// The server says the type of an event in a separate line, too.
     pub is_named: bool,
     pub line_end: &'static [u8],
     /// How many events were written that had not come.
@@ -40,7 +40,7 @@ impl Outgoing {
         self.label = self.label.map(|_| letters(id));
     }
 
-    /// Notes that a block of the server begins. If as many have gone out as came, its index is the next one.
+    /// Notes that a block of the server begins. If as many have been sent as received, its index is the next one.
     pub fn begin_block(&mut self, index: u64) {
         if self.next == self.server_next {
             self.next = index;
@@ -88,7 +88,7 @@ impl Outgoing {
         })
     }
 
-    /// Writes what is added to a block. `text` writes a string, with its quotes.
+    /// Writes a delta of a block. `text` writes a string, with its quotes.
     pub fn delta(
         &mut self,
         index: u64,
@@ -109,7 +109,7 @@ impl Outgoing {
         self.event("content_block_stop", index, out, |out| append(out, b"}"))
     }
 
-    /// Writes what stands before the end of a thinking block: a signature, of which a model of this server has none.
+    /// Writes the signature before the end of a thinking block, which is empty: a model of this server has none.
     pub fn signature(&mut self, index: u64, out: &mut Vec<u8>) -> memory::Result<()> {
         let label = self.label;
         self.delta(index, Delta::Signature, out, |out| signature(label, out))
@@ -122,7 +122,7 @@ pub fn write_text_start(index: u64, is_named: bool, line_end: &'static [u8], out
     outgoing.start(index, out, |out| text_block(out, empty))
 }
 
-/// What an event adds to a block.
+/// The addition of an event to a block.
 #[derive(Clone, Copy)]
 pub enum Delta {
     Thinking,

@@ -60,9 +60,9 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Passes on what an event becomes: itself with its own index, and what is missing before it, each with its type if that is not
-    /// the event's own. A stop of no block, and a delta of another
-    /// kind than the block that says nothing, are left out.
+    /// Passes on the mended form of an event: itself with its own index, and missing events before it, each with its type if
+    /// that is not the event's own. A stop of a block that is not open is left out, and so is an empty delta of another kind
+    /// than the open block.
     pub fn mend(
         &mut self,
         text: &[u8],

@@ -1,8 +1,8 @@
-//! Mends what a chunk of chat completions says: a reason to finish that the calls contradict, and thinking and content at once, of
+//! Mends a chunk of chat completions: a reason to finish that the calls contradict, and thinking and content at once, of
 //! which some clients lose one. `members` puts the thinking and the content of a server into the shape that is asked for.
 
 use super::members::{Member, MemberKind, Wanted, reshape, write};
-use crate::json::{Edits, Reader, Span, name};
+use crate::json::{Edits, Reader, Span, name, whole_number};
 use crate::memory::{self, push};
 use crate::sse::choices::{REASONING, says};
 use crate::sse::normalise::Shapes;
@@ -51,7 +51,7 @@ pub struct Chunk {
     /// The indexes of the choices that have had a call, and whether it was in `tool_calls`.
     called: Vec<(u64, bool)>,
     choices: Vec<Choice>,
-    /// The members of the deltas, and what is written in the place of some.
+    /// The members of the deltas, and the replacements of some.
     members: Vec<Member>,
     made: Vec<u8>,
     /// The values that only one of two portions may have.
@@ -139,7 +139,7 @@ impl Chunk {
             }
             b"index" => {
                 let value = reader.value()?;
-                choice.index = std::str::from_utf8(&text[value]).ok().and_then(|index| index.parse().ok());
+                choice.index = whole_number(&text[value]);
                 Some(())
             }
             b"finish_reason" => {
@@ -229,7 +229,7 @@ impl Chunk {
     }
 }
 
-/// Adds to a list of what is read of a chunk. `None`: there is no memory.
+/// Adds to a list of a chunk's members. `None`: there is no memory.
 fn note<T>(list: &mut Vec<T>, item: T, memory: &mut memory::Result<()>) -> Option<()> {
     *memory = push(list, item);
     memory.is_ok().then_some(())

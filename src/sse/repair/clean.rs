@@ -7,7 +7,7 @@ use crate::memory::{self, append};
 /// The longest event that is kept.
 const MOST: usize = 4096;
 
-/// An event that was passed as it came.
+/// An event that was passed unchanged.
 #[derive(Default)]
 pub struct Clean {
     /// The event; it is empty if none is known.

@@ -1,7 +1,8 @@
-//! Mends events that make clients fail, before they are rewritten: data that is empty or no JSON of its own, chunks without
-//! choices or with another id, carriage returns, data after `[DONE]`. `chunk` mends what a chunk says, `members` puts what a
-//! server splits into one shape, and `blocks` mends the blocks of a message. Everything else must stay as it came, and mending twice must change
-//! nothing more. If only the shape is asked for, `shape` leaves events as they are around it.
+//! Mends events that make clients fail, before they are rewritten: data that is empty or not JSON, chunks without
+//! choices or with another id, carriage returns, data after `[DONE]`. `chunk` mends the members of a chunk, `members` puts
+//! thinking that a server splits into one shape, and `blocks` mends the blocks of a message. Everything else must stay
+//! unchanged, and mending twice must change nothing more. If only the shape is asked for, `shape` leaves events as they are
+//! around it.
 
 mod blocks;
 mod chunk;
@@ -33,13 +34,13 @@ const LONGEST_ID: usize = 4096;
 pub struct Repairer {
     /// No byte has come.
     fresh: bool,
-    /// The last byte was a `\r`: a `\n` after it ends no other line.
+    /// The last byte was a `\r`: a `\n` after it does not end another line.
     cr: bool,
-    /// Comments of an event have gone out, and the blank line that ends them has not.
+    /// Comments of an event have been sent, and the blank line that ends them has not.
     comments: bool,
     /// `[DONE]` has come.
     over: bool,
-    /// The bytes that pass are of an event that is left out.
+    /// The passing bytes belong to an event that is left out.
     drops: bool,
     /// The first id of a chunk, as it was written.
     id: Vec<u8>,
@@ -89,8 +90,8 @@ impl Repairer {
         *self = Repairer::of(self.chunk.wanted());
     }
 
-    /// Passes on what becomes of bytes that the framer has cut off: a comment, a blank line or a whole event. Returns whether that
-    /// differs from them.
+    /// Passes on the mended form of bytes that the framer has cut off: a comment, a blank line or a whole event. Returns
+    /// whether that differs from them.
     pub fn event(&mut self, raw: &[u8], mut pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
         if !self.over && !self.comments && self.clean.fits(raw) {
             self.cr = false;
@@ -148,7 +149,7 @@ impl Repairer {
         let is_same = same && written == raw.len();
         let content = self.content.take().filter(|_| is_same && raw.ends_with(b"\n"));
         self.clean.note(raw, content)?;
-        // A blank line may be the second half of a line end, or end what had to wait for it.
+        // A blank line may be the second half of a line end, or end an event that had to wait for it.
         Ok(has_lines && !is_same)
     }
 

@@ -10,7 +10,7 @@ pub struct Object {
     pub is_empty: bool,
     pub is_chunk: bool,
     pub has_choices: bool,
-    /// It is of Messages: it has the type of an event of that format.
+    /// It belongs to Messages: it has the type of an event of that format.
     pub is_of_message: bool,
     /// The value of `id`, if it says something.
     pub id: Option<Span>,

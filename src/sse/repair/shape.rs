@@ -23,7 +23,7 @@ pub struct Shaper {
 }
 
 impl Shaper {
-    /// Returns what shapes, if that is asked for.
+    /// Returns the object that shapes events, if requested.
     pub fn new(options: &Options) -> memory::Result<TryBox<Shaper>> {
         let wanted = Wanted::new(options);
         if wanted.shapes() { TryBox::new(Shaper::of(Wanted { repairs: false, ..wanted })) } else { Ok(TryBox::NONE) }
@@ -45,8 +45,8 @@ impl Shaper {
         *self = Shaper::of(self.chunk.wanted());
     }
 
-    /// Passes on what an event becomes, with whether that is the end of it. With `last`, it is the stream's last, which may lack its
-    /// blank line: it stays one event. Returns whether it changes.
+    /// Passes on the shaped form of an event, and whether that is its end. With `last`, it is the stream's last, which may lack
+    /// its blank line: it stays one event. Returns whether it changes.
     pub fn event(
         &mut self,
         raw: &[u8],
@@ -79,7 +79,7 @@ impl Shaper {
                 let part = EventPart { raw: rest, part: 0..rest.len(), event: &self.event };
                 part.write(&mut self.edits, &mut self.shaped)?;
                 if portion == Portion::Thinking && rest.ends_with(b"\r\n\r") {
-                    // The line feed that comes alone is of the other event.
+                    // The line feed that comes alone belongs to the other event.
                     push(&mut self.shaped, b'\n')?;
                 }
                 pass(&self.shaped, true)?;
@@ -94,7 +94,7 @@ impl Shaper {
         Ok(changes)
     }
 
-    /// Returns what a body becomes.
+    /// Returns the shaped form of a body.
     pub fn body<'a>(&'a mut self, raw: &'a [u8]) -> memory::Result<&'a [u8]> {
         if Object::read(raw, BODY, &mut self.chunk)?.is_none() {
             return Ok(raw);

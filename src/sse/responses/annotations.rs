@@ -1,6 +1,6 @@
 //! Where annotations go when text before them is taken out. They count characters, not bytes.
 
-use crate::json::{Edits, Span, decimal, members};
+use crate::json::{Edits, Span, decimal, members, whole_number};
 use crate::memory::{self, append, push};
 
 /// Returns how many characters a text has.
@@ -8,13 +8,13 @@ pub fn chars(text: &[u8]) -> u64 {
     text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64
 }
 
-/// What is known of the text that annotations belong to.
+/// The state of the text that annotations belong to.
 #[derive(Clone, Copy)]
 pub enum Annotations<'a> {
     /// This number of characters was taken out before it.
     Before(u64),
-    /// Its stretches in the whole text: a first character and a number of them. Of all characters in these, the text leaves out
-    /// the first `skip`, and has `len`.
+    /// Its stretches in the whole text: a first character and a number of them. The text leaves out the first `skip` of all
+    /// characters in these, and has `len`.
     In { stretches: &'a [(u64, u64)], skip: u64, len: u64 },
 }
 
@@ -42,11 +42,11 @@ impl Annotations<'_> {
         }
     }
 
-    /// Writes an annotation with its place in the text. Returns whether it is there.
+    /// Writes an annotation with its place in the text. Returns whether there is an annotation.
     pub fn write(self, data: &[u8], at: Span, out: &mut Vec<u8>) -> memory::Result<bool> {
         let (mut start, mut end, mut single) = (None, None, None);
         members(data, at.clone(), |name, _, value| {
-            let number = str::from_utf8(&data[value.clone()]).ok().and_then(|number| number.parse::<u64>().ok());
+            let number = whole_number(&data[value.clone()]);
             let number = number.map(|number| (value, number));
             match name {
                 b"start_index" => start = number,

@@ -1,16 +1,16 @@
-//! Ids of calls, of which no two of a response may be the same: a client puts each into an item of its own.
+//! Ids of calls, of which no two of a response may be the same: a client puts each into a separate item.
 
 use super::outgoing::{Outgoing, write_index};
 use crate::Error;
 use crate::memory;
 use crate::sse::ids;
 
-/// Returns how ids begin that the model does not write, of calls in the text with this number, which is of this message.
+/// Returns the prefix of ids that the model does not write, for calls in the text with this number in this message.
 pub fn prefix(id: &[u8], number: u64) -> Result<String, Error> {
     Ok(ids::prefix(ids::CALL, id, Some(number))?)
 }
 
-/// Returns the number that tells the id of a call from those before it in the response: 1, or one that is written after it.
+/// Returns the number that makes the id of a call unique in the response: 1, or one that is written after it.
 pub fn unique(id: &[u8], outgoing: &mut Outgoing) -> Result<u64, Error> {
     let mut number = 1;
     let mut candidate = memory::copy(id)?;

@@ -1,4 +1,4 @@
-//! Changes of an event's values, which may stand on several lines of data.
+//! Changes of an event's values, which may be on several lines of data.
 
 use memchr::memchr;
 
@@ -6,7 +6,7 @@ use super::fields::Member;
 use crate::json::{Edits, Span, decimal};
 use crate::memory::{self, append, push};
 
-/// Notes a change of what may stand on several lines of data, between which other lines of the event may stand.
+/// Notes a change of text that may be on several lines of data, with other lines of the event between them.
 pub fn put(
     edits: &mut Edits,
     data: &[u8],

@@ -56,7 +56,7 @@ impl Responses {
                     if self.messages[message].hold_part(part, event, &mut self.outgoing)? {
                         return Ok(Outcome::Held(message));
                     }
-                    // It cannot be held, so it goes on.
+                    // It cannot be held, so it continues.
                     self.messages[message].open_message(
                         Some(part),
                         content.unwrap_or(0),
@@ -185,7 +185,7 @@ impl Responses {
         Ok(Outcome::of(is_written))
     }
 
-    /// Writes what the scanner has reported: the last stretch in the carrier, if there is one. Returns whether that is written.
+    /// Writes the scanner's results: the last stretch in the carrier, if there is one. Returns whether that is written.
     pub(super) fn write_runs(
         &mut self,
         context: &mut Context<'_>,
@@ -239,7 +239,7 @@ impl Responses {
         match is_thinking {
             false => self.promotion.close(),
             true if self.promotion.is_closed() => {}
-            // It shares the room of the texts that events say again.
+            // It shares the limit of the texts that events repeat.
             true if self.outgoing.take_room(text) < text.len() => self.promotion.give_up(),
             true => self.promotion.take_thinking(text)?,
         }

@@ -1,5 +1,5 @@
-//! The events that say a text again: of a part, and of a message. A client compares them with the deltas before, so they say what
-//! those have become.
+//! The events that say a text again: of a part, and of a message. A client compares them with the deltas before, so they must
+//! agree with the rewritten deltas.
 
 use std::mem;
 
@@ -67,7 +67,7 @@ impl Responses {
         Ok(())
     }
 
-    /// Returns what the open message has of a whole text. `None`: all of it.
+    /// Returns the open message's part of a whole text. `None`: all of it.
     fn text_of_open(
         &mut self,
         context: &mut Context<'_>,

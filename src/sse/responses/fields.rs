@@ -1,7 +1,7 @@
-//! The fields of an event of Responses, and of the items and parts in it, and where they stand. All other fields must pass
+//! The fields of an event of Responses, and of the items and parts in it, and their positions. All other fields must pass
 //! unread.
 
-use crate::json::{Span, members, objects};
+use crate::json::{Span, members, objects, whole_number};
 
 /// A key and its value, from the key's first quote on.
 #[derive(Clone)]
@@ -13,11 +13,11 @@ pub struct Member<At = Span> {
 impl Member {
     /// Returns the value as a number that can be an index.
     pub fn number(&self, data: &[u8]) -> Option<u64> {
-        str::from_utf8(&data[self.value.clone()]).ok()?.parse().ok()
+        whole_number(&data[self.value.clone()])
     }
 }
 
-/// What an event says.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     Created,
@@ -73,8 +73,8 @@ pub struct Fields<At = Span> {
     pub response: Option<At>,
 }
 
-/// Returns whether something is read from members with this name that must not vary. What is noted here is otherwise only where
-/// a value is.
+/// Returns whether something is read from members with this name that must not vary. Otherwise only the range of a value is
+/// noted here.
 pub fn is_read(name: &[u8]) -> bool {
     let read: [&[u8]; 11] = [
         b"type",
@@ -178,7 +178,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Reads the object that stands there.
+    /// Reads the object at a place.
     pub fn read(data: &[u8], at: Span) -> Object {
         let mut object = Object { whole: at.clone(), ..Object::default() };
         members(data, at, |name, _, value| {

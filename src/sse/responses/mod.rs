@@ -1,6 +1,6 @@
-//! Answers of OpenAI Responses. Their output is a list of items, each of which begins, grows and ends in events of its own, and
-//! comes once more as a whole. Thinking in the text of a message must become an item before it, so all later items move: what is
-//! sent must be such that a client which counts items and puts them together finds the same in both.
+//! Answers of OpenAI Responses. Their output is a list of items, each of which begins, grows and ends in separate events, and
+//! comes again as a whole. Thinking in the text of a message must become an item before it, so all later items move: a
+//! client that counts items and puts them together must get the same from the events and from the whole.
 //!
 //! A message of the server, and the item that it has open:
 //!
@@ -52,7 +52,7 @@ const MESSAGES: usize = 128;
 /// The most parts of a message whose text is split.
 const PARTS: usize = 128;
 
-/// What was done with an event.
+/// The outcome of an event.
 #[derive(Clone, Copy, PartialEq)]
 enum Outcome {
     Written,
@@ -86,13 +86,13 @@ pub struct Responses {
     /// Events of a response have come.
     is_active: bool,
     server: ServerDoes,
-    /// What was done with the last event, if it ends with `\r`.
+    /// The outcome of the last event, if it ends with `\r`.
     last_outcome: Outcome,
 }
 
 impl Responses {
     pub fn new(options: &Options) -> Responses {
-        // As much is kept as there is room for.
+        // The kept part has a limit.
         let promotes = Promotes::new(options).without_limit();
         Responses {
             outgoing: Outgoing::new(options),
@@ -182,7 +182,7 @@ impl Responses {
         setup.stats.truncated += mem::take(&mut self.outgoing.truncated);
     }
 
-    /// Returns the message that an event is of.
+    /// Returns the message of an event.
     fn find(&self, data: &[u8], fields: &Fields) -> Option<usize> {
         let index = Fields::number(&fields.output_index, data);
         let id = fields.item_id.as_ref().map(|id| inside(data, id));
@@ -192,7 +192,7 @@ impl Responses {
         })
     }
 
-    /// Returns the text part that an event is of.
+    /// Returns the text part of an event.
     fn part(&self, message: usize, data: &[u8], fields: &Fields) -> Option<usize> {
         let index = Fields::number(&fields.content_index, data)?;
         self.messages[message].parts.iter().position(|part| part.index == index)
@@ -276,7 +276,7 @@ impl Responses {
                 }
             }
         } else if self.messages.iter().any(Message::holds_start) {
-            // It overtakes what is held.
+            // It precedes the held text.
             self.outgoing.renumbers = true;
         }
         self.outgoing.pass(event, fields, &mut context.scratch.edits, None, context.out)?;
@@ -384,7 +384,7 @@ impl Responses {
             self.last_outcome = outcome;
         }
         if is_last {
-            // What this event has begun must not stay away.
+            // Events that this one has begun must be sent.
             self.release_but(context, Input::Finish, None)?;
         }
         self.count(context.setup);
@@ -413,11 +413,11 @@ impl Protocol for Responses {
         Ok(last != Outcome::Written)
     }
 
-    /// Writes what is held back.
+    /// Writes the held text.
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error> {
         self.release_but(context, input, None)?;
         self.count(context.setup);
-        // What comes now is not read, and may be content.
+        // The next event is not read, and may be content.
         self.promotion.close();
         Ok(())
     }

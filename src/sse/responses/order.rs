@@ -15,7 +15,7 @@ use crate::sse::protocol::ALONE;
 use crate::sse::text;
 
 impl Items<'_> {
-    /// Returns what goes to each item: what it got in the stream.
+    /// Returns the stretches for each item: those that it got in the stream.
     pub(super) fn as_sent(
         &mut self,
         entries: &mut [Entry],
@@ -64,7 +64,7 @@ impl Items<'_> {
                 let (out, pair) = (piece.out, piece.pair);
                 push(&mut stretches, Stretch { kind: piece.kind, entry: place, out, pair, range })?;
             }
-            // What the stream did not have.
+            // The items that the stream did not have.
             let rest = [
                 (ItemKind::Reasoning, thinking..split.thinking.len()),
                 (ItemKind::Message, content..split.content.len()),
@@ -84,7 +84,7 @@ impl Items<'_> {
         Ok(stretches)
     }
 
-    /// Returns what goes to each item: a stretch of the text.
+    /// Returns the stretches for each item, each a part of the text.
     pub(super) fn anew(
         &mut self,
         entries: &[Entry],

@@ -1,4 +1,4 @@
-//! What goes out: how events are numbered, and the events that none of the server's has a place for.
+//! The output: the numbers of events, and the events that the server itself does not send.
 
 use super::changes::put_number;
 use super::fields::Fields;
@@ -31,13 +31,13 @@ impl Target<'_> {
     }
 }
 
-/// The events of one response that go out: their places, their numbers, and how they are written.
+/// The events of one response that are sent: their places, their numbers, and how they are written.
 pub struct Outgoing {
     pub is_summary: bool,
     /// How the ids of reasoning items begin.
     pub prefix: &'static str,
     pub places: Places,
-    /// The ids of calls that have gone out.
+    /// The ids of calls that have been sent.
     pub ids: Taken,
     /// How many texts have begun.
     pub texts: u64,
@@ -86,7 +86,7 @@ impl Outgoing {
         Outgoing::of(self.is_summary, self.prefix, self.max_kept)
     }
 
-    /// Begins with the items of another response. The count of events goes on.
+    /// Begins with the items of another response. The count of events continues.
     pub fn end_response(&mut self) {
         (self.places, self.ids, self.texts, self.kept) = (Places::default(), Taken::default(), 0, 0);
     }
@@ -107,14 +107,14 @@ impl Outgoing {
         number
     }
 
-    /// Adds text to what is kept, as long as there is room. Returns whether there was.
+    /// Adds text to the kept text, as long as there is room. Returns whether there was.
     pub fn keep(&mut self, text: &mut Vec<u8>, more: &[u8]) -> memory::Result<bool> {
         let len = self.take_room(more);
         append(text, &more[..len])?;
         Ok(len == more.len())
     }
 
-    /// Takes the room of a text that is kept elsewhere. Returns how much of it there is room for.
+    /// Counts a text that is kept elsewhere. Returns how many of its bytes fit.
     pub fn take_room(&mut self, text: &[u8]) -> usize {
         let mut len = text.len().min(self.max_kept.saturating_sub(self.kept));
         while len > 0 && len < text.len() && text[len] & 0xC0 == 0x80 {
@@ -124,7 +124,7 @@ impl Outgoing {
         len
     }
 
-    /// Adds JSON to a list of what is kept, if there is room for all of it. Returns whether there was.
+    /// Adds JSON to the kept list, if there is room for all of it. Returns whether there was.
     pub fn keep_whole(&mut self, list: &mut Vec<u8>, json: &[u8]) -> memory::Result<bool> {
         let comma = if list.is_empty() { &b""[..] } else { b"," };
         let len = comma.len() + json.len();
@@ -176,7 +176,7 @@ impl Outgoing {
         Ok(held)
     }
 
-    /// Writes an event. It gets its number when it goes out.
+    /// Writes an event. It gets its number when it is sent.
     fn write(
         &self,
         kind: &str,

@@ -1,4 +1,4 @@
-//! Whole texts, split: what one has for each kind of item, and how that compares with what a stream has sent of it.
+//! Whole texts, split: the stretches for each kind of item, and their comparison with those that a stream has sent.
 
 use super::annotations::{Stretches, chars};
 use super::calls::prefix;
@@ -23,7 +23,7 @@ pub struct SplitText {
     pub thinking: Vec<u8>,
     pub content: Vec<u8>,
     pub calls: Vec<WholeCall>,
-    /// The same, as it is compared with what a stream has sent.
+    /// The same, in the form that is compared with a stream's output.
     pub sent: SentDigest,
 }
 
@@ -86,16 +86,16 @@ impl SplitText {
     }
 }
 
-/// A comparison of a whole text with what a stream has sent of its part.
+/// A comparison of a whole text with the sent text of its part.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Comparison {
     /// It is the same text, or the stream had none.
     Same,
     /// It is another, but becomes the same, white space apart.
     Known,
-    /// Content of it may not have gone out.
+    /// Content of it may not have been sent.
     NewContent,
-    /// Thinking or calls of it may not have gone out.
+    /// Thinking or calls of it may not have been sent.
     New,
 }
 
@@ -144,14 +144,14 @@ pub fn split_text(
     SplitText::read(&parts)
 }
 
-/// Returns the content of a whole text of this part, and how that compares with what the stream has sent.
+/// Returns the content of a whole text of this part, and its comparison with the stream's output.
 pub fn content_of(setup: &mut Setup, id: &[u8], part: &TextPart, said: &[u8]) -> Result<(Vec<u8>, Comparison), Error> {
     let split = split_text(setup, id, part.config, false, EndReason::Unknown, false, said)?;
     let comparison = Comparison::of(part, said, &split);
     Ok((split.content, comparison))
 }
 
-/// Returns where the content of a text stands in it.
+/// Returns the ranges of the content of a text.
 pub fn content_stretches(
     setup: &Setup,
     config: TextConfig,
@@ -185,7 +185,7 @@ pub fn content_stretches(
     Ok(Vec::new())
 }
 
-/// Returns how many bytes a character goes on after this length of a text.
+/// Returns how many bytes of a character follow this length of a text.
 pub fn cut_off(text: &[u8], len: usize) -> usize {
     let after = text.get(len..).unwrap_or_default();
     after.iter().take_while(|&&byte| is_continuation(byte)).count()

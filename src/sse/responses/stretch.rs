@@ -17,7 +17,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns the text that a stretch is of. It was measured on that.
+    /// Returns the text of a stretch. It was measured on that.
     pub fn text(&self, stretch: &Stretch) -> &[u8] {
         let text = self.split.as_ref().map(|split| match stretch.kind {
             ItemKind::Reasoning => &split.thinking[..],
@@ -55,7 +55,7 @@ pub fn place_of_all(entries: &[Entry], record: &Message) -> Option<u64> {
     (is_one && entries.iter().all(Entry::is_content)).then_some(first.out)
 }
 
-/// What goes to an item: a range of an entry's thinking or content, as `kind` says, or one of its calls.
+/// The addition to an item: a range of an entry's thinking or content, as `kind` says, or one of its calls.
 pub struct Stretch {
     pub kind: ItemKind,
     pub entry: usize,
@@ -69,7 +69,7 @@ impl Stretch {
         matches!(self.kind, ItemKind::Message | ItemKind::Verbatim)
     }
 
-    /// Returns whether another stretch goes to the same item. Of a server that contradicts itself, several may have one place.
+    /// Returns whether another stretch goes to the same item. If a server contradicts itself, several may have one place.
     pub fn has_item_of(&self, other: &Stretch) -> bool {
         let is_of_kind = match self.kind {
             ItemKind::Reasoning => other.kind == ItemKind::Reasoning,

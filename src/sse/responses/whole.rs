@@ -1,5 +1,5 @@
-//! Items that come whole, with all of their text: in a body, and once more at the end of a stream. A client must find in them what
-//! it has put together from the stream, so each text is cut where the stream's was, if that is known.
+//! Items that come whole, with all of their text: in a body, and again at the end of a stream. A client must find in them
+//! the same texts as in the stream, so each text is cut where the stream's was, if that is known.
 
 use std::mem;
 
@@ -17,14 +17,14 @@ use crate::sse::protocol::ServerDoes;
 use crate::sse::text::Setup;
 use crate::{EndReason, Error};
 
-/// What a list of items is written for.
+/// The purpose for which a list of items is written.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Scope {
     /// A response that comes without a stream.
     Body,
     /// The end of one that was streamed.
     Stream,
-    /// One item of a stream, which has gone out.
+    /// One item of a stream, which has been sent.
     Item,
 }
 
@@ -34,7 +34,7 @@ pub struct Items<'a> {
     pub outgoing: &'a mut Outgoing,
     pub(super) scope: Scope,
     server: ServerDoes,
-    /// The places of the items, and where in `json` they stand.
+    /// The indexes of the items, and their ranges in `json`.
     pub list: Vec<(u64, Span)>,
     pub json: Vec<u8>,
     pub is_changed: bool,
@@ -64,21 +64,21 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// Takes note of a message that stays as it is.
+    /// Takes note of a message that stays unchanged.
     fn see(&mut self, entries: &[Entry]) {
         if entries.iter().any(Entry::has_content) {
             self.promotion.close();
         }
     }
 
-    /// Adds an item that stays as it is.
+    /// Adds an item that stays unchanged.
     fn copy(&mut self, data: &[u8], object: &Object, out: u64) -> memory::Result<()> {
         let start = self.json.len();
         append(&mut self.json, &data[object.whole.clone()])?;
         push(&mut self.list, (out, start..self.json.len()))
     }
 
-    /// Adds the item that stands at this place in the server's list.
+    /// Adds the item at this place in the server's list.
     pub fn add(&mut self, data: &[u8], object: &Object, index: u64, record: Option<&Message>) -> Result<(), Error> {
         if object.has_reasoning(data) && !mem::replace(&mut self.server.thinking, true) && self.scope == Scope::Body {
             self.setup.stats.split_by_server += 1;

@@ -1,6 +1,6 @@
 //! The text around the calls that a client gets. Models write blanks between calls, close a region twice, and end their turn with
 //! a token that the server did not take out. None of that is an answer, and clients refuse a block that has nothing but blanks. So
-//! blanks wait here for the text after them, and what a call shows to be framing does not leave.
+//! blanks wait here for the text after them, and blanks that a call shows to be framing are not sent.
 //!
 //! | before | blanks come | a token comes | other text comes | a call comes |
 //! |---|---|---|---|---|
@@ -57,7 +57,7 @@ impl Tokens {
         tokens
     }
 
-    /// Returns the closers of tool spans, calls and values, but for those that are short enough to begin a text.
+    /// Returns the closers of tool spans, calls and values, except for those that are short enough to begin a text.
     fn closers(&self) -> impl Iterator<Item = &[u8]> {
         let tables = self.dialect.compiled.calls.iter().flatten();
         let all = tables.flat_map(|tables| {
@@ -113,7 +113,7 @@ impl Tokens {
     }
 }
 
-/// Returns what closes a call of a table, and a value of it.
+/// Returns the closers of a table's calls, and of their values.
 fn closers_of(table: &CallTable) -> [&[u8]; 2] {
     match &table.body {
         BodyRule::Tags(rule) => [&table.end, &rule.value[1]],
@@ -132,9 +132,9 @@ pub struct Around {
     /// Blanks of the thinking, which wait too where a block would begin with them.
     thinking: Vec<u8>,
     last: Option<Target>,
-    /// Content has gone out.
+    /// Content has been sent.
     has_content: bool,
-    /// The first blanks around the calls since then: they leave if more content comes, so that its words stay apart.
+    /// The first blanks around the calls since then: they are sent if more content comes, so that its words stay separate.
     between: Vec<u8>,
     /// More of them would not be the first.
     has_between: bool,
@@ -185,7 +185,7 @@ impl Around {
     }
 }
 
-/// Where a text's stretches go to, past what waits around its calls.
+/// The destination of a text's stretches, after the text that waits around its calls.
 pub struct Sink<'a> {
     pub parts: &'a mut Parts,
     pub around: &'a mut Around,
@@ -215,7 +215,7 @@ impl Sink<'_> {
             return Ok(());
         }
         match self.around.last {
-            // Here it begins no block.
+            // Here it does not begin a block.
             Some(Target::Content) if self.around.begins_blocks => self.let_go()?,
             _ => self.settle(true)?,
         }
@@ -254,7 +254,7 @@ impl Sink<'_> {
                 }
                 return self.wait(blanks);
             }
-            // Bytes that wait are looked at one by one, so that it does not matter where the text was cut.
+            // Bytes that wait are examined one by one, so that it does not matter where the text was cut.
             let (first, rest) = bytes.split_at(1);
             bytes = rest;
             self.wait(first)?;
@@ -278,7 +278,7 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Decides what it can of the bytes that wait.
+    /// Decides as many of the waiting bytes as it can.
     fn settle(&mut self, at_end: bool) -> memory::Result<()> {
         loop {
             let is_behind_call = self.is_behind_call();
@@ -352,7 +352,7 @@ impl Sink<'_> {
         self.around.last == Some(Target::Calls)
     }
 
-    /// Takes note of a call for the client: what waits was framing.
+    /// Notes a call for the client: the waiting bytes were framing.
     fn begin_call(&mut self) -> memory::Result<()> {
         self.settle(true)?;
         self.around.take_away(self.around.waiting.len())?;

@@ -1,6 +1,6 @@
-//! Tool calls in a choice's text: between what the scanner reports and what goes into the fields. A client must get each byte
-//! of a tool region once, as a part of a call or as content, and cannot take back what it got. So the text of a region waits
-//! here until a call of it is emitted, or until it is clear that none will be; but never an answer to its end.
+//! Tool calls in a choice's text: between the scanner's events and the fields. A client must get each byte of a tool region
+//! once, as a part of a call or as content, and cannot take back text that it got. So the text of a region waits here until a
+//! call of it is emitted, or until it is clear that none will be; but never an answer to its end.
 
 use std::mem;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const KEPT: usize = 4096;
 /// times as many bytes of chunks, and there would be no end to the ids.
 const MOST_CALLS: u64 = 1024;
 
-/// What the host says of calls.
+/// The host's options for calls.
 pub struct Settings {
     /// How calls are written, with the tools of the stream's request.
     pub writing: call_writer::Options,
@@ -67,7 +67,7 @@ pub struct Calls {
     may_emit: bool,
     max_held: usize,
     form: Form,
-    /// A call that is longer than may wait leaves piece by piece, though it would leave whole.
+    /// A call that is longer than the limit is sent piece by piece, although it should be sent whole.
     may_stop_holding: bool,
 }
 
@@ -76,11 +76,11 @@ pub struct Calls {
 struct Region {
     /// A call of it may be emitted.
     is_open: bool,
-    /// It is the body of a message with a header, which is not a part of what was said.
+    /// It is the body of a message with a header, which is not a part of the text.
     is_message: bool,
     /// The header of that names no call: its body is for a tool of the server's.
     is_of_server: bool,
-    /// A call of it was emitted, so that what is not a call goes out at once, and its markers not at all.
+    /// A call of it was emitted, so that what is not a call is sent at once, and its markers not at all.
     has_emitted: bool,
     /// More has come than may wait. Until a call is emitted, only a call waits then.
     is_full: bool,
@@ -91,7 +91,7 @@ struct Region {
     call: OpenCall,
 }
 
-/// What is known of the call that is being read.
+/// The state of the call that is being read.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum OpenCall {
     #[default]
@@ -180,7 +180,7 @@ impl Calls {
         if event.channel != Channel::Tool {
             return Ok(out.take(event)?);
         }
-        // What waits in a body is no more than the body.
+        // The waiting text of a body is not more than the body.
         let is_body = matches!(self.form, Form::Whole | Form::Objects { is_body: true });
         let room = if is_body { usize::MAX } else { room.min(self.max_held) };
         let region = &mut self.region;
@@ -222,7 +222,7 @@ impl Calls {
         }
     }
 
-    /// Lets go of what waits: a call that is not emitted yet will not be.
+    /// Releases the waiting text: a call that is not emitted yet will not be.
     pub fn release(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
         if let OpenCall::Waits(_) = self.region.call {
             self.writer.drop_call();
@@ -259,14 +259,14 @@ impl Calls {
             self.region.is_full = true;
             match start {
                 0 => self.release(out)?,
-                // What stands before it goes first.
+                // Text before it is sent first.
                 start => self.region.release_to(start, out)?,
             }
         }
         self.feed(&event, room, out)
     }
 
-    /// Has the writer write, and sends its deltas.
+    /// Makes the writer write, and sends its deltas.
     fn write(
         &mut self,
         out: &mut Sink<'_>,
@@ -311,7 +311,7 @@ fn named_by_header(dialect: &Dialect) -> Option<&HeadRule> {
 }
 
 impl Region {
-    /// Returns what the waiting text takes.
+    /// Returns the memory of the waiting text.
     fn len(&self) -> usize {
         self.text.len() + size_of::<Span>() * self.dropped.len()
     }
@@ -356,7 +356,7 @@ impl Region {
         Ok(())
     }
 
-    /// Lets go of what waits before a call that is emitted: of that, only other calls are text.
+    /// Releases the text that waits before a call that is emitted: only other calls in it are text.
     fn begin_emitting(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
         self.dropped.iter().try_for_each(|span| out.push_content(&self.text[span.clone()]))?;
         self.clear();
@@ -371,7 +371,7 @@ impl Region {
         Ok(())
     }
 
-    /// Lets go of what waits before the open call.
+    /// Releases the text that waits before the open call.
     fn release_to(&mut self, start: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         out.push_content(&self.text[..start])?;
         self.text.drain(..start);

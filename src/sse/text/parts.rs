@@ -1,5 +1,5 @@
-//! What the text of one event comes to: stretches for different fields, in their order, and how they are written as the values
-//! of those fields. A call's arguments are JSON already, and clients want them as a string.
+//! The result for the text of one event: stretches for different fields, in their order, and the way they are written as the
+//! values of those fields. A call's arguments are JSON already, and clients want them as a string.
 
 use std::mem;
 
@@ -66,7 +66,7 @@ impl Run {
     }
 }
 
-/// What a stretch has of a call.
+/// The part of a call in a stretch.
 pub enum CallPart<'a> {
     Begin { id: &'a [u8], name: &'a [u8] },
     Arguments(&'a [u8]),
@@ -123,7 +123,7 @@ impl Parts {
         &self.text[run.text.clone()]
     }
 
-    /// Returns whether content can become thinking, because none of it has left.
+    /// Returns whether content can become thinking, because none of it has been sent.
     pub(super) fn takes_back(&self) -> bool {
         self.is_body
     }
@@ -133,7 +133,7 @@ impl Parts {
         (self.thinking, self.content)
     }
 
-    /// Returns what a stretch has of a call.
+    /// Returns a stretch's part of a call.
     pub fn call_part(&self, run: &Run) -> Option<CallPart<'_>> {
         match run.kind {
             RunKind::Call { name, .. } => {
@@ -221,7 +221,7 @@ impl Parts {
         }
     }
 
-    /// Writes the value of a field: what `runs` have for it. `is_whole` is said of an answer that is not a stream, in which calls
+    /// Writes the value of a field: its text in `runs`. `is_whole` means an answer that is not a stream, in which calls
     /// have no number.
     pub fn write(&self, runs: &[Run], target: Target, is_whole: bool, out: &mut Vec<u8>) -> memory::Result<()> {
         let mut runs = runs.iter().filter(|run| run.target() == target);

@@ -1,5 +1,5 @@
-//! What the texts of a host's stream have in common: by which dialect they are read, how each begins, and which tools may be
-//! called. A stream may differ in this from the rewriter's own, which the next one goes back to.
+//! The settings that the texts of a host's stream share: their dialect, their start, and the tools that may be called. They may
+//! be set for one stream; the next one has the rewriter's own again.
 
 use std::mem;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Setup {
     defaults: TryBox<Defaults>,
     /// The scanner of which each text's is a copy, if a prompt has said where this stream starts.
     prompted: TryBox<Scanner>,
-    /// What the host says of calls, if it wants them.
+    /// The host's options for calls, if it wants them.
     calls: TryBox<Settings>,
     /// How many bytes of calls wait in all texts.
     waiting: usize,
@@ -102,8 +102,8 @@ impl Setup {
         self.reads_behind || self.has_calls()
     }
 
-    /// Begins to look for calls in a text, if they are wanted. `id_prefix` returns how ids begin that the model does not write;
-    /// `is_whole` is said of an answer that is not a stream.
+    /// Begins to look for calls in a text, if they are wanted. `id_prefix` returns the prefix of ids that the model does not
+    /// write; `is_whole` means an answer that is not a stream.
     pub fn look_for_calls(
         &self,
         text: &mut TextStream,
@@ -158,7 +158,7 @@ impl Setup {
         self.stats.content_bytes += moved;
     }
 
-    /// Leaves the calls of a text to the server, which has made one of its own.
+    /// Leaves the calls of a text to the server, which has itself made one.
     pub fn give_up_calls(&mut self, text: &mut TextStream, parts: &mut Parts) -> Result<(), Error> {
         let before = parts.lens();
         text.give_up_calls(&mut self.waiting, parts)?;
@@ -181,18 +181,18 @@ impl Setup {
         calls
     }
 
-    /// Moves the calls of an earlier text to one that goes on with them.
+    /// Moves the calls of an earlier text to one that continues them.
     pub fn give_calls(&mut self, text: &mut TextStream, calls: TryBox<Calls>) {
         self.waiting += calls.get().map_or(0, Calls::waiting);
         text.calls = calls;
     }
 
-    /// Begins again, after `[DONE]` or an error. No text goes on.
+    /// Begins again, after `[DONE]` or an error. No text continues.
     pub fn restart(&mut self) {
         self.waiting = 0;
     }
 
-    /// Goes back to the rewriter's own dialect and start. No text goes on. Returns whether that is another start than before.
+    /// Goes back to the rewriter's own dialect and start. No text continues. Returns whether that is another start than before.
     pub fn begin_stream(&mut self) -> bool {
         self.waiting = 0;
         self.prompted = TryBox::NONE;
@@ -226,7 +226,7 @@ impl Setup {
         Ok(start)
     }
 
-    /// Keeps what the rewriter goes back to.
+    /// Keeps the settings that the rewriter returns to.
     fn keep_defaults(&mut self) -> Result<(), Error> {
         let Setup { dialect, options, .. } = self;
         self.defaults.made_by(|| Defaults { dialect: dialect.clone(), options: *options })?;

@@ -1,4 +1,4 @@
-//! Reads one text: feeds its scanner, and turns what that reports into parts.
+//! Reads one text: feeds its scanner, and turns its events into parts.
 
 use super::around::{Around, Sink};
 use super::bare::Bare;
@@ -7,7 +7,7 @@ use super::parts::Parts;
 use crate::memory::TryBox;
 use crate::{Cause, Channel, EndReason, Error, Event, Kind, Scanner};
 
-/// What a text gets next.
+/// The next input of a text.
 #[derive(Clone, Copy)]
 pub enum Input<'a> {
     /// More of it.
@@ -27,7 +27,7 @@ pub struct TextStream {
     /// The server splits it itself: this scanner reads its content, only for calls unless thinking in it is moved.
     pub split: TryBox<Scanner>,
     pub(super) moves_thinking: bool,
-    /// The server has made a call of its own.
+    /// The server has itself made a call.
     pub has_own_calls: bool,
     /// It started in the thinking, and all of that was the answer, if this has ended by itself.
     pub was_answer: bool,
@@ -35,7 +35,7 @@ pub struct TextStream {
     pub end_reason: EndReason,
     /// Its calls, if they are wanted and some text has come.
     pub(super) calls: TryBox<Calls>,
-    /// They have no markers: what is left of the text without its thinking is read by this.
+    /// They have no markers: this reads the text without its thinking.
     pub(super) bare: TryBox<Bare>,
     /// Each stretch of it may begin a block.
     begins_blocks: bool,
@@ -79,7 +79,7 @@ impl TextStream {
         self.calls.get().is_some_and(Calls::may_emit)
     }
 
-    /// Leaves calls to the server, which has made one of its own.
+    /// Leaves calls to the server, which has itself made one.
     pub(super) fn give_up_calls(&mut self, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
         let nothing = &mut Around::new(self.begins_blocks);
         let out = &mut Sink { parts, around: self.around.get_mut().unwrap_or(nothing) };
@@ -174,7 +174,7 @@ impl TextStream {
             Input::Flush => scanner.flush(take),
             Input::ServerCall => scanner.pass_call(take),
             Input::Finish => {
-                // Whoever knows why it has ended decides what follows from it.
+                // The caller, which knows why it has ended, decides the consequence.
                 scanner.end_reason(EndReason::Ended);
                 scanner.finish(take)
             }

@@ -1,5 +1,4 @@
-//! Makes the calls that both libraries get: what they are, how they are made at random, and how a failing case is made
-//! smaller.
+//! Makes the calls that both libraries get: the calls, their random choice, and the reduction of a failing case.
 
 use crate::seen::Bytes;
 use crate::source::Source;
@@ -29,7 +28,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Takes off what is done. A token that is done in part has its rest left.
+    /// Takes off the consumed bytes. A token that is done in part has its rest left.
     pub fn pass(&mut self, mut consumed: usize) {
         self.bytes.0.drain(..consumed);
         let Some(tokens) = &mut self.tokens else { return };
@@ -50,9 +49,9 @@ impl Input {
 pub enum Stop {
     /// It is one that cannot be.
     Never,
-    /// Once, after this number of events that are not text. What is left is for another call.
+    /// Once, after this number of events that are not text. The rest is for another call.
     AfterMarks(usize),
-    /// Each time that this number of events of any kind has come; what is left is fed at once.
+    /// Each time that this number of events of any kind has come; the rest is fed at once.
     AfterEvents(usize),
 }
 
@@ -76,7 +75,7 @@ impl Stop {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Call {
     Feed(Input, Stop),
-    /// Feeds what a stopped call has left.
+    /// Feeds the rest of a stopped call.
     Rest(Stop),
     Flush(Stop),
     Force(Stop),
@@ -123,7 +122,7 @@ impl Setup {
     }
 }
 
-/// What one case does more than another. Each number says that it happens at one in that many chunks; 0 is never.
+/// The habits in which cases differ. Each number says that it happens at one in that many chunks; 0 is never.
 struct Habits {
     most: usize,
     tokens: usize,
@@ -156,7 +155,7 @@ impl Case {
         Case { setup, steps: making.steps }
     }
 
-    /// More thoughts than wait for a host.
+    /// Returns a case with more thoughts than are kept for a host.
     fn many_thoughts(source: &Source, random: &mut Random, setup: Setup) -> Case {
         let one = source.thought(random);
         let text = one.repeat(1000 + random.below(60));
@@ -212,7 +211,7 @@ impl Making<'_> {
         self.push(Call::TakeThoughts(usize::MAX));
     }
 
-    /// A way to pull.
+    /// Chooses a way to pull.
     fn stop(&mut self) -> Stop {
         match self.random.below(8) {
             0 => Stop::AfterMarks(usize::MAX),
@@ -290,7 +289,7 @@ impl Making<'_> {
         tokens
     }
 
-    /// What a host does besides feeding.
+    /// Adds an action of a host besides feeding.
     fn act(&mut self) {
         let call = match self.random.below(24) {
             0..=3 => Call::Flush(self.some_stop()),
@@ -318,7 +317,7 @@ impl Making<'_> {
 /// The most smaller cases that are tried: with a long text, trying all would take minutes.
 const MOST_TRIES: usize = 20_000;
 
-/// A smaller case that still fails: calls are left out first, then parts of what is fed, then options.
+/// Returns a smaller case that still fails: calls are left out first, then parts of the input, then options.
 pub fn smallest(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
     let mut tries = 0;
     let mut keep_if_failing = |case: &mut Case, smaller: Case| {
@@ -379,7 +378,7 @@ pub fn smallest(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
     case
 }
 
-/// How much can be left out of a call: tokens, or bytes where there are none.
+/// Returns how much can be left out of a call: tokens, or bytes where there are none.
 fn units(call: &Call) -> usize {
     match call {
         Call::Feed(Input { tokens: Some(tokens), .. }, _) => tokens.len(),

@@ -1,5 +1,5 @@
 //! The scanner as it is, next to the scanner as it was: both get the same random calls, and must give the same results.
-//! Other tests ask the reference what is right; this one asks what has changed, in any order of calls.
+//! Other tests compare with the reference; this one looks for changes, in any order of calls.
 //!
 //!     differential STREAMS SEED
 //!
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     if tally.print() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The dialects of `dialects` and `tests/dialects`.
+/// Returns the dialects of `dialects` and `tests/dialects`.
 fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = Vec::new();
@@ -125,14 +125,14 @@ impl Run {
         Ok(())
     }
 
-    /// A dialect that has a file; those with what few have come more often.
+    /// Returns a dialect that has a file; those with rare features are chosen more often.
     fn source(&self, random: &mut Random) -> &Source {
         let has_it = random.one_in(3);
         let source = random.pick(&self.sources);
         if has_it && !source.is_rare { self.source(random) } else { source }
     }
 
-    /// A dialect made at random, of which most are refused.
+    /// Makes a dialect at random; most of them are refused.
     fn made(&self, random: &mut Random, tally: &mut Tally) -> Result<Source, String> {
         loop {
             match Source::new(&made(random))? {
@@ -163,7 +163,7 @@ impl Run {
                 before.difference(now)
             );
         }
-        // A panic is always told, as its place is another in each.
+        // A panic is always reported, because its place differs in each.
         if before.1 != now.1 {
             text += &format!("panic\n  before {:?}\n  now    {:?}\n", before.1, now.1);
         }
@@ -171,7 +171,7 @@ impl Run {
     }
 }
 
-/// What is seen of each call, and how it panicked, if it did.
+/// The observations of each call, and the message of its panic, if it panicked.
 type All = (Vec<Seen>, Option<String>);
 
 fn seen_before(source: &Source, case: &Case) -> All {
@@ -187,7 +187,7 @@ thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Panics of the libraries are told with the case that led to them.
+/// Silences panics of the libraries, which are reported with the case that led to them.
 fn keep_panics_quiet() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| match IS_CAUGHT.get() {

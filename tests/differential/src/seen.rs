@@ -1,4 +1,4 @@
-//! Records what a host sees of a call, in types that belong to neither of the two libraries, so that both can be compared.
+//! Records a host's view of a call, in types that belong to neither of the two libraries, so that both can be compared.
 
 use std::fmt;
 use std::ops::Range;
@@ -49,7 +49,7 @@ pub struct Thought {
     pub truncated: bool,
 }
 
-/// A call's results, and how the scanner stands after it.
+/// A call's results, and the state of the scanner after it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     /// Text that follows text of its channel is joined with it.
@@ -57,7 +57,7 @@ pub struct Seen {
     /// How often the events were dropped before their end.
     pub stops: u64,
     pub error: Option<String>,
-    /// Where events were pulled: how much of the chunk was done, and what was held before it.
+    /// Where events were pulled: how much of the chunk was consumed, and the bytes held before it.
     pub consumed: Option<usize>,
     pub before: Option<Bytes>,
     /// Where the prompt says that the stream starts.
@@ -94,7 +94,7 @@ impl Seen {
         self.held = Bytes::default();
     }
 
-    /// The fields in which the two differ, for a message.
+    /// Returns the fields in which the two differ, for a message.
     pub fn difference(&self, other: &Seen) -> String {
         let fields = |seen: &Seen| -> Vec<(&'static str, String)> {
             vec![

@@ -8,16 +8,16 @@ use super::library::{
 use crate::case::{Call, Case, Input, Setup, Step, Stop};
 use crate::seen::{self, Bytes, Seen, What};
 
-/// A scanner, and what a stopped call has left of its chunk. The contract does not say how much of its
-/// chunk a stopped call takes: what it has not taken comes again. So, after a stop, how much is held is not compared, and
-/// what is left is fed before any call to which that matters.
+/// A scanner, and the rest of the chunk of a stopped call. The contract does not say how much of its chunk a stopped call
+/// takes: the rest comes again. So, after a stop, the number of held bytes is not compared, and the rest is fed before any call
+/// to which that matters.
 struct One {
     scanner: Scanner,
     rest: Input,
     is_stopped: bool,
 }
 
-/// Makes the calls, and adds what is seen of each, of the scanner's making first.
+/// Makes the calls, and adds the observations of each, with those of making the scanner first.
 pub fn run(dialect: &Dialect, case: &Case, out: &mut Vec<Seen>) {
     let scanner = match Scanner::with_options(dialect, &options(&case.setup)) {
         Ok(scanner) => scanner,
@@ -101,7 +101,7 @@ impl One {
             Call::Flush(Stop::Never) => scanner.flush(&mut hear)?,
             Call::Force(Stop::Never) => scanner.force_close(&mut hear)?,
             Call::Finish(Stop::Never) => scanner.finish(&mut hear)?,
-            // A feed after a flush that was stopped may find that the character that was let go goes on.
+            // A feed after a flush that was stopped may find that the character that was released continues.
             Call::Flush(stop) => again(scanner, dialect, Scanner::flush_events, *stop, true, seen)?,
             Call::Force(stop) => again(scanner, dialect, Scanner::force_close_events, *stop, true, seen)?,
             Call::Finish(stop) => again(scanner, dialect, Scanner::finish_events, *stop, stop.goes_on(), seen)?,
@@ -116,7 +116,7 @@ impl One {
     }
 }
 
-/// Feeds what there is. Returns what is left of it, and whether the call was stopped.
+/// Feeds what there is. Returns the rest of it, and whether the call was stopped.
 fn feed(
     scanner: &mut Scanner,
     dialect: &Dialect,
@@ -176,7 +176,7 @@ fn again(
     }
 }
 
-/// What was held when the call began; none where the call goes on after a stop, because that makes another call.
+/// Returns the bytes held when the call began; none where the call continues after a stop, because that makes another call.
 fn before(scanner: &Scanner, stop: Stop) -> Option<Bytes> {
     (!stop.goes_on()).then(|| scanner.before().into())
 }
@@ -237,7 +237,7 @@ fn thought(thought: Thought) -> seen::Thought {
     }
 }
 
-/// What a dialect says of itself: its start and how much of its streams is held.
+/// Returns the properties of a dialect: its start and how much of its streams is held.
 pub fn dialect_seen(dialect: &Dialect) -> (&str, &'static str, usize) {
     (dialect.name(), Start::as_str(dialect.start()), dialect.max_hold())
 }

@@ -30,7 +30,7 @@ struct Span {
 }
 
 impl Source {
-    /// None where both libraries refuse the file; fails where they do not say the same of it.
+    /// Loads a file, or returns none if both libraries refuse it; fails if they do not agree about it.
     pub fn new(toml: &str) -> Result<Option<Source>, String> {
         let before = aside_before::Dialect::load(toml).map_err(|error| error.to_string());
         let now = aside::Dialect::load(toml).map_err(|error| error.to_string());
@@ -65,7 +65,7 @@ impl Source {
         text
     }
 
-    /// What comes before a stream: turns of before, and the beginning of the answer.
+    /// Returns the text before a stream: earlier turns, and the beginning of the answer.
     pub fn prompt(&self, random: &mut Random) -> Vec<u8> {
         let mut text = Vec::new();
         for _ in 0..random.below(4) {
@@ -78,7 +78,7 @@ impl Source {
         text
     }
 
-    /// A whole thought, where the dialect has one.
+    /// Returns a whole thought, where the dialect has one.
     pub fn thought(&self, random: &mut Random) -> Vec<u8> {
         let thoughts: Vec<&Span> = self.spans.iter().filter(|span| span.is_thinking).collect();
         if thoughts.is_empty() {
@@ -138,7 +138,7 @@ struct Limit {
 }
 
 impl Limit {
-    /// The part, or the whole, as long as it may be, or about so long.
+    /// Adds the part, or the whole, with its maximum length, or about that.
     fn add(&self, random: &mut Random, text: &mut Vec<u8>) {
         // The longest are long.
         if self.most > 1000 && !random.one_in(20) {
@@ -225,7 +225,7 @@ fn spans(dialect: &reference::Dialect) -> Vec<Span> {
     spans
 }
 
-/// What stands between markers, of all that is special to the search for them.
+/// The text between markers, with everything that is special to the search for them.
 const PROSE: [&str; 32] = [
     "So ",
     "the user ",

@@ -111,7 +111,7 @@ impl Tally {
         missing.is_empty()
     }
 
-    /// Adds a case and what was seen of it. A scanner that cannot be made has no calls.
+    /// Adds a case and its observations. A scanner that cannot be made has no calls.
     pub fn stream(&mut self, dialect: &str, case: &Case, all: &[Seen]) {
         if let Some(count) = self.dialects.get_mut(dialect) {
             *count += 1;

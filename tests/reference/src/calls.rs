@@ -1,5 +1,5 @@
-//! Tool calls: where an opener of a span with tables counts, where the closers of its body do, and what each byte of a body is.
-//! It reads the whole text from the opener on, one piece after the other, and looks ahead as far as it likes.
+//! Tool calls: where an opener of a span with tables counts, where the closers of its body do, and the role of each byte of a
+//! body. It reads the whole text from the opener on, one piece after the other, and looks ahead as far as it likes.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use crate::events::{Call, END, IMPLIED, MALFORMED, MARKER, Part, What, blank, tr
 use crate::file::{Call as Table, CallId, Tag};
 use crate::markers::{Opening, Reading, Region, fixed};
 
-/// The most bytes of a key, a type, an id, and of what stands before a `head_end`.
+/// The most bytes of a key, a type, an id, and of the text before a `head_end`.
 const WORD: usize = 256;
 const NAME: usize = 128;
 /// The most blanks in a gap before or in a head.
 const GAP: usize = 16;
 const DEPTH: usize = 64;
-/// The most blanks after a value's end and before the text that confirms it; the most bytes of a key in that text; the most letters
-/// before the `>` of a misspelt closer.
+/// The most blanks after a value's end and before the text that confirms it; the most bytes of a key in that text; the most
+/// letters before the `>` of a misspelt closer.
 const BLANKS: usize = 64;
 const KEY: usize = 128;
 const LETTERS: usize = 24;
@@ -26,7 +26,7 @@ enum Piece {
     Framing,
     Begin(usize),
     Call(Call),
-    /// With whether the call was repaired.
+    /// The cause, and whether the call was repaired.
     End(&'static str, bool),
 }
 
@@ -40,7 +40,7 @@ enum Stop {
 
 type Step<T = ()> = Result<T, Stop>;
 
-/// The body of a span: the text, where it stands, and what was told so far.
+/// The body of a span: the text, its range, and the events so far.
 struct Body<'a> {
     text: &'a [u8],
     at: usize,
@@ -52,9 +52,9 @@ struct Body<'a> {
     follows: Vec<String>,
     /// A value of the call has ended without its closer.
     is_repaired: bool,
-    /// Where a closer stands that is a special token: no piece goes on after it. The text ends with that closer.
+    /// The index of a closer that is a special token: no piece continues after it. The text ends with that closer.
     limit: Option<usize>,
-    /// Where a piece began, or was cut off, that goes on after the limit.
+    /// The index where a piece began, or was cut off, that continues after the limit.
     crossed: Option<usize>,
     out: Vec<(Piece, Range<usize>)>,
 }
@@ -77,12 +77,12 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns whether a region in which the stream started is the body of a message: no span is of its channel.
+    /// Returns whether a region in which the stream started is the body of a message: no span has its channel.
     fn is_started_body(&self, region: &Region) -> bool {
         region.from_start && self.of_channel(region.channel).is_empty()
     }
 
-    /// Returns whether a closer of a region stands at `at`; `from` is where the body begins.
+    /// Returns whether a closer of a region is at `at`; `from` is where the body begins.
     fn closes(&self, region: &Region, at: usize, from: usize) -> bool {
         // Fences count in lines of a text, not inside a body.
         let own = |rule: usize| {
@@ -138,7 +138,7 @@ impl Reading<'_> {
         (0..span.calls.len()).any(|table| body.begins_after(table, literal))
     }
 
-    /// Returns the span that a body of calls opens at `at`, without an opener: in the content, outside of every span.
+    /// Returns the span that a body of calls opens at `at`, without an opener: in the content, outside every span.
     pub(crate) fn bare(&self, at: usize) -> Option<usize> {
         let counts = |place: &str| if place == "start" { at == 0 } else { self.lead };
         let begins = |&rule: &usize| {
@@ -151,7 +151,7 @@ impl Reading<'_> {
         (0..self.dialect.spans.len()).find(begins)
     }
 
-    /// Returns what the file writes for an opener, of a tag its name.
+    /// Returns the file's text of an opener; of a tag, its name.
     fn opener_literal(&self, region: &Region, tag: usize) -> &str {
         let Some(span) = self.dialect.spans.get(region.rule) else { return "" };
         let names = span.tag.as_ref().map(|tag| &tag.names);
@@ -215,7 +215,7 @@ impl Reading<'_> {
     }
 
     /// Returns the closers of a region with tables, as texts, and with them all texts that may come after a call: its tables'
-    /// `begin` and `skip`, what opens a tool span, what is dropped.
+    /// `begin` and `skip`, openers of tool spans, dropped markers.
     fn around_calls(&self, region: &Region) -> (Vec<String>, Vec<String>) {
         let spans = &self.dialect.spans;
         let of_tag = |tag: &Tag, front: &str| -> Vec<String> {
@@ -271,8 +271,8 @@ impl Reading<'_> {
     }
 }
 
-/// The forms of a number's beginning: nothing; after its sign, a zero, other digits, the point, a fraction, an `e`, its sign, and
-/// the digits after these.
+/// The forms of a number's beginning: nothing; after its sign, a zero, other digits, the point, a fraction, an `e`, its sign,
+/// and the digits after these.
 const NUMBER_START: char = ' ';
 
 fn after_digit(form: char, byte: u8) -> Option<char> {
@@ -311,12 +311,12 @@ impl<'a> Body<'a> {
         !literal.is_empty() && self.text.get(at..).is_some_and(|rest| rest.starts_with(literal.as_bytes()))
     }
 
-    /// Returns how many blanks stand at `at`, `most` at most.
+    /// Returns how many blanks are at `at`, `most` at most.
     fn blanks_at(&self, at: usize, most: usize) -> usize {
         self.text[at.min(self.text.len())..].iter().take(most).take_while(|&&byte| blank(byte)).count()
     }
 
-    /// Returns where a literal stands from `at` on, after `most` bytes at most.
+    /// Returns the index of a literal from `at` on, after `most` bytes at most.
     fn find(&self, at: usize, literal: &str, most: usize) -> Option<usize> {
         (at..self.text.len().min(at + most + 1)).find(|&place| self.is(place, literal))
     }
@@ -325,7 +325,8 @@ impl<'a> Body<'a> {
         self.tables.iter().any(|table| self.is(at, &table.begin))
     }
 
-    /// Returns the table of which a call begins here: of the one with the longer `begin`, then of one that needs an object, then of the first.
+    /// Returns the table of which a call begins here: of the one with the longer `begin`, then of one that needs an object,
+    /// then of the first.
     fn fitting(&self) -> Option<usize> {
         let mut order: Vec<usize> = (0..self.tables.len()).collect();
         order.sort_by_key(|&number| {
@@ -335,7 +336,7 @@ impl<'a> Body<'a> {
         order.into_iter().find(|&number| self.fits(&self.tables[number], self.at))
     }
 
-    /// Returns whether the object decides that a call is of this table, because another one begins in the same way.
+    /// Returns whether the object decides that a call belongs to this table, because another one begins in the same way.
     fn needs_object(&self, table: &Table) -> bool {
         let is_other = |other: &Table| other.body == "tags" || other.body == "literal";
         table.body == "json" && self.tables.iter().any(|other| is_other(other) && other.begin == table.begin)
@@ -396,7 +397,7 @@ impl<'a> Body<'a> {
         self.byte(end + self.blanks_at(end, GAP)) == Some(b':')
     }
 
-    /// Returns the pieces of a head at `from`, each with its end, if a whole head of this table stands there.
+    /// Returns the pieces of a head at `from`, each with its end, if a whole head of this table is there.
     fn head(&self, table: &Table, from: usize) -> Option<Vec<(Piece, usize)>> {
         let id = || Piece::Call(Call::Id);
         let mut out = Vec::new();
@@ -415,7 +416,7 @@ impl<'a> Body<'a> {
         }
         let end = at + name.len();
 
-        // What ends it.
+        // The texts that end it.
         let mut ends: Vec<&str> = table.name_end.iter().map(String::as_str).collect();
         if table.body == "literal" {
             ends.push(&table.open);
@@ -475,9 +476,9 @@ impl<'a> Body<'a> {
         Some(out)
     }
 
-    // ---- telling
+    // ---- reporting
 
-    /// Tells what the bytes up to `end` are.
+    /// Reports the bytes up to `end` as a piece.
     fn tell(&mut self, piece: Piece, end: usize) {
         let is_kept = matches!(piece, Piece::Begin(_) | Piece::End(..) | Piece::Call(Call::ValueEnd { .. }))
             || matches!(piece, Piece::Call(Call::Name(Some(_))));
@@ -535,7 +536,7 @@ impl<'a> Body<'a> {
         Err(if is_cut { Stop::Cut } else { Stop::Bad })
     }
 
-    /// Tells a word that ends before a literal, and the literal. Returns the range of the word.
+    /// Reports a word that ends before a literal, and the literal. Returns the range of the word.
     fn word(&mut self, literal: &str, call: Call) -> Step<Range<usize>> {
         let rest = self.text.len() - self.at;
         let Some(end) = self.find(self.at, literal, WORD) else {
@@ -556,7 +557,7 @@ impl<'a> Body<'a> {
     // ---- between calls
 
     fn read(&mut self, opener: &str, named: Option<(usize, Vec<u8>)>) {
-        // What begins the first call may have come: the opener, or the header.
+        // The beginning of the first call may have come: the opener, or the header.
         let mut first = named.map(|(number, name)| (number, Some(name)));
         if first.is_none() {
             let mut order: Vec<usize> = (0..self.tables.len()).collect();
@@ -585,12 +586,12 @@ impl<'a> Body<'a> {
             } else {
                 self.opaque("", 1);
             }
-            // Framing between calls that goes on after the limit.
+            // Framing between calls that continues after the limit.
             self.at = self.crossed.take().unwrap_or(self.at);
         }
     }
 
-    /// Returns the length of what is framing between calls.
+    /// Returns the length of the framing between calls.
     fn skipped(&self) -> Option<usize> {
         let skips = self.tables.iter().flat_map(|table| &table.skip);
         let longest = skips.filter(|skip| self.is(self.at, skip)).map(String::len).max();
@@ -602,7 +603,7 @@ impl<'a> Body<'a> {
         longest.or((blank(byte) || self.tables.iter().any(is_between)).then_some(1))
     }
 
-    /// Tells text of no call: `least` bytes, and what comes up to the next closer or `begin`, or through an `end`.
+    /// Reports text outside calls: `least` bytes, and the text up to the next closer or `begin`, or through an `end`.
     fn opaque(&mut self, end: &str, least: usize) {
         let mut at = self.at + least;
         while at < self.text.len() && !(self.closes)(at) && !self.begins_at(at) {
@@ -673,7 +674,7 @@ impl<'a> Body<'a> {
 
     // ---- JSON
 
-    /// Tells one JSON value.
+    /// Reports one JSON value.
     fn json_value(&mut self, piece: &Piece, stops: &dyn Fn(&Self, usize) -> bool) -> Step {
         let (end, step) = match self.json_end(self.at, 0, stops) {
             Ok(end) => (end, Ok(())),
@@ -683,7 +684,7 @@ impl<'a> Body<'a> {
         step
     }
 
-    /// Returns where the JSON value at `at` ends, which stands in `depth` others; or where it breaks off.
+    /// Returns where the JSON value at `at`, which is nested `depth` deep, ends; or where it breaks off.
     fn json_end(&self, at: usize, depth: usize, stops: &dyn Fn(&Self, usize) -> bool) -> Result<usize, (usize, Stop)> {
         let bad = |at: usize| Err((at, Stop::Bad));
         let cut = || Err((self.text.len(), Stop::Cut));
@@ -691,7 +692,7 @@ impl<'a> Body<'a> {
             Some(end) => Ok(end + 1),
             None => cut(),
         };
-        // The byte after JSON's blanks, none of which may begin what stops the value.
+        // The byte after JSON's blanks, none of which may begin the end of the value.
         let next = |mut at: usize| loop {
             match self.byte(at) {
                 None => return cut(),
@@ -761,7 +762,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Returns where the quote stands that ends a string, of which `at` is the first byte.
+    /// Returns the index of the quote that ends a string, whose first byte is at `at`.
     fn string_end(&self, mut at: usize, quote: u8) -> Option<usize> {
         loop {
             match self.byte(at)? {
@@ -865,7 +866,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Tells a string that is a name.
+    /// Reports a string that is a name.
     fn name_string(&mut self) -> Step {
         match self.string_end(self.at + 1, b'"') {
             Some(end) if (1..=WORD).contains(&(end - self.at - 1)) => {
@@ -907,7 +908,7 @@ impl<'a> Body<'a> {
                 self.must(open)?;
             }
             self.tag_value(table, close, &self.text[key])?;
-            // The closer once more.
+            // The closer again.
             loop {
                 self.next()?;
                 if !self.is(self.at, close) {
@@ -918,7 +919,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Tells a value and what ends it: a closer that counts, or what may come after a value, or a closer that is misspelt. After
+    /// Reports a value and its end: a closer that counts, or text that may follow a value, or a closer that is misspelt. After
     /// a closer that does not count, the value must end with one that does.
     fn tag_value(&mut self, table: &Table, close: &str, key: &[u8]) -> Step {
         let cdata = "<![CDATA[";
@@ -963,7 +964,7 @@ impl<'a> Body<'a> {
         Err(Stop::Cut)
     }
 
-    /// Tells a value that ends at `at`, or before the framing there, and its closer, which ends at `end`.
+    /// Reports a value that ends at `at`, or before the framing there, and its closer, which ends at `end`.
     fn value_end(&mut self, begin: usize, before: &str, at: usize, end: usize, is_repaired: bool) {
         let is_framed = at - begin >= before.len() && self.is(at - before.len(), before);
         self.value(if is_framed { at - before.len() } else { at });
@@ -971,7 +972,7 @@ impl<'a> Body<'a> {
         self.tell(Piece::Call(Call::ValueEnd { is_repaired }), end);
     }
 
-    /// Returns whether something of which `is_here` says where it stands comes at `at`, after blanks perhaps.
+    /// Returns whether `is_here` holds at `at`, or after blanks there.
     fn comes(&self, at: usize, is_here: impl Fn(usize) -> bool) -> bool {
         (at..=at + self.blanks_at(at, BLANKS)).any(is_here)
     }
@@ -989,7 +990,7 @@ impl<'a> Body<'a> {
         is_over || (self.closes)(at) || self.follows.iter().any(is_here)
     }
 
-    /// Returns whether a call goes on at `at`, or ends, as it may after a value's closer.
+    /// Returns whether a call continues or ends at `at`, as it may after a value's closer.
     fn goes_on_after(&self, table: &Table, at: usize) -> bool {
         let own = [&table.key[0], &table.value[1], &table.end].into_iter().filter(|literal| !literal.is_empty());
         let own: Vec<&String> = own.collect();
@@ -1129,7 +1130,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Tells a value. It ends with its outermost string or bracket, or, of a word, where a blank, a comma, a closing bracket
+    /// Reports a value. It ends with its outermost string or bracket, or, of a word, where a blank, a comma, a closing bracket
     /// or a stop comes.
     fn literal_value(&mut self, table: &Table) -> Step {
         let raw = &table.raw_quote;

@@ -1,12 +1,12 @@
-//! Markdown code: what a line begins, ends or hides. A marker that is shown as code is text. Each function looks at a whole
-//! line, from its start, as often as it is asked.
+//! Markdown code: the blocks that a line begins, ends or hides. A marker that is shown as code is text. Each function looks at
+//! a whole line, from its start, as often as it is asked.
 
 use crate::events::blank;
 
-/// Where in code the text of the innermost channel stands.
+/// The position in code of the innermost channel's text.
 #[derive(Clone, Default)]
 pub(crate) struct Code {
-    /// What has come of the line: text, since a marker was removed.
+    /// The text of the line so far, since a marker was removed.
     pub(crate) line: Vec<u8>,
     /// The character and run of the fence that opened the block around it.
     pub(crate) block: Option<(u8, usize)>,
@@ -22,7 +22,7 @@ impl Code {
     }
 }
 
-/// What code hides the next byte in.
+/// The kind of code that hides the next byte.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Hidden {
     No,
@@ -30,7 +30,7 @@ pub(crate) enum Hidden {
     InSpan,
 }
 
-/// Returns a line's fence: after at most three spaces, a run of three or more, and what follows.
+/// Returns a line's fence: after at most three spaces, a run of three or more, and the rest.
 fn fence_of(line: &[u8]) -> Option<(u8, usize, &[u8])> {
     let indent = line.iter().take_while(|&&byte| byte == b' ').count();
     let mark = *line.get(indent).filter(|&&byte| byte == b'`' || byte == b'~')?;
@@ -38,7 +38,7 @@ fn fence_of(line: &[u8]) -> Option<(u8, usize, &[u8])> {
     (indent <= 3 && run >= 3).then(|| (mark, run, &line[indent + run..]))
 }
 
-/// Returns whether what comes after this beginning of a line is in the info of a fence.
+/// Returns whether the text after this beginning of a line is in the info of a fence.
 pub(crate) fn in_fence_info(line: &[u8], next: u8) -> bool {
     fence_of(line).is_some_and(|(mark, _, info)| mark == b'~' || !info.contains(&b'`') && next != b'`')
 }
@@ -54,7 +54,7 @@ pub(crate) fn block_after(line: &[u8], block: Option<(u8, usize)>) -> Option<(u8
     }
 }
 
-/// Returns whether what comes after this beginning of a line is between backticks. A run of them that is not over opens or
+/// Returns whether the text after this beginning of a line is between backticks. A run of them that is not over opens or
 /// closes nothing yet.
 pub(crate) fn in_code_span(line: &[u8], next: u8) -> bool {
     let mut open = None;
@@ -75,7 +75,7 @@ pub(crate) fn in_code_span(line: &[u8], next: u8) -> bool {
     open.is_some() && next != b'\n'
 }
 
-/// At most three spaces, three or more backticks or tildes, and what follows on the line.
+/// At most three spaces, three or more backticks or tildes, and the rest of the line.
 pub(crate) struct FenceLine {
     pub(crate) mark: u8,
     pub(crate) run: usize,

@@ -1,5 +1,5 @@
-//! What a text comes to: its events, and what tests ask of them, such as the text of one channel or the whole thoughts.
-//! Nothing here knows how a marker is found.
+//! The result of a text: its events, and the questions of tests about them, such as the text of one channel or the whole
+//! thoughts. Nothing here knows how a marker is found.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub enum What {
         rule: usize,
         tag: usize,
     },
-    /// `raw` is where the value stands inside the marker.
+    /// `raw` is the range of the value inside the marker.
     Attribute {
         name: Vec<u8>,
         value: Vec<u8>,
@@ -25,7 +25,7 @@ pub enum What {
     Call(Call),
 }
 
-/// What bytes of the tool channel are of a call.
+/// The role of bytes of the tool channel in a call.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Call {
     Begin {
@@ -48,14 +48,14 @@ pub enum Call {
     },
 }
 
-/// What an event's bytes are to the marker that they belong to. Only the reference knows it; it is not compared.
+/// The role of an event's bytes in the marker that they belong to. Only the reference knows it; it is not compared.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Part {
     None,
     Before,
     Marker,
     After,
-    /// Of a reclassifying, the span whose closer it is.
+    /// The span whose closer reclassifies.
     Closer(usize),
 }
 
@@ -118,7 +118,7 @@ pub fn joined(events: &[Event]) -> Vec<Event> {
     out
 }
 
-/// Joins what a scanner may cut into events as it likes when it tells calls apart: text, framing and values.
+/// Joins the events that a scanner may cut as it likes when it reports calls: text, framing and values.
 pub fn joined_with_calls(events: &[Event]) -> Vec<Event> {
     let mut out: Vec<Event> = Vec::new();
     for event in events {
@@ -133,7 +133,7 @@ pub fn joined_with_calls(events: &[Event]) -> Vec<Event> {
     out
 }
 
-/// Returns each text with its channel. What was taken for content may turn out to be thinking, or the other way.
+/// Returns each text with its channel. Content may turn out to be thinking, and thinking content.
 pub fn texts(events: &[Event]) -> impl Iterator<Item = (&'static str, &Event)> {
     let turn = events.iter().position(|event| event.what == What::Reclassify).unwrap_or(0);
     let to = events.get(turn).map_or("content", |event| event.channel);
@@ -185,7 +185,7 @@ pub fn thoughts(dialect: &Dialect, events: &[Event]) -> Vec<Thought> {
     let mut now: Option<(usize, Thought)> = None;
     for event in events {
         if event.what == What::Reclassify && event.channel == "content" {
-            // What was being thought was the answer.
+            // The thinking so far was the answer.
             now = None;
         }
         if event.channel != "thinking" {
@@ -238,7 +238,7 @@ fn finished(dialect: &Dialect, rule: usize, mut thought: Thought) -> Option<Thou
     keys.is_none_or(|keys| typed(&mut thought, keys)).then_some(thought)
 }
 
-/// Fills in what the attributes say. False where the thought is blank and so is none.
+/// Fills in the attributes. False where the thought is blank and so is none.
 fn typed(thought: &mut Thought, keys: &ThoughtKeys) -> bool {
     let first = |wanted: &str| {
         thought.attributes.iter().find(|(name, _)| name == wanted.as_bytes()).map(|(_, value)| value.clone())
@@ -299,7 +299,7 @@ pub fn blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
 
-/// Returns whether it is white space inside tags: blank but for the vertical tab.
+/// Returns whether it is white space inside tags: blank except for the vertical tab.
 pub(crate) fn space(byte: u8) -> bool {
     blank(byte) && byte != 0x0b
 }

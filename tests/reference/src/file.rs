@@ -172,7 +172,7 @@ pub struct CallFraming {
     pub before_close: String,
 }
 
-/// How a closer may be torn: what it ends with, and what may stand after it instead.
+/// How a closer may be torn: its usual end, and the texts that may follow it instead.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Torn {
@@ -281,7 +281,7 @@ pub struct Route {
     pub write: Option<String>,
 }
 
-/// What a field may be.
+/// The values of a field.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(untagged)]
 pub enum Values {
@@ -340,7 +340,7 @@ impl Dialect {
     pub fn parse(text: &str) -> Result<Dialect, String> {
         let mut dialect: Dialect = toml::from_str(text).map_err(|error| error.to_string())?;
         dialect.known()?;
-        // None is what the format calls 0.
+        // None is 0 in the format.
         for tag in dialect.spans.iter_mut().filter_map(|span| span.tag.as_mut()) {
             tag.attributes = tag.attributes.filter(|&bound| bound > 0);
         }
@@ -400,8 +400,8 @@ impl Dialect {
         }
     }
 
-    /// Returns the names of tags that open the thinking as the first thing of a text, because a host or a model writes them in
-    /// place of this dialect's own markers: those that cannot be taken for a marker of its own.
+    /// Returns the names of tags that open the thinking at the beginning of a text, because a host or a model writes them in
+    /// place of this dialect's markers: those that cannot be taken for one of its markers.
     pub fn leading_tags(&self) -> Vec<&'static str> {
         if self.models.is_empty() {
             return Vec::new();

@@ -1,5 +1,5 @@
-//! Finds the marker that begins at one position of the whole text, if one counts there. It looks at the text as it is and at
-//! what is open; it changes nothing, and looks at a position as often as it is asked.
+//! Finds the marker that begins at one position of the whole text, if one counts there. It reads the text and the open spans;
+//! it changes nothing, and examines a position as often as it is asked.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -54,7 +54,7 @@ impl Region {
     }
 }
 
-/// What becomes of a stray closer for a host that says so, whatever the dialect says.
+/// The treatment of a stray closer that a host sets, whatever the dialect says.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Stray {
     Text,
@@ -67,9 +67,9 @@ pub(crate) struct Reading<'a> {
     pub(crate) text: &'a [u8],
     /// Where special tokens begin, if that is known.
     pub(crate) special: Option<&'a BTreeSet<usize>>,
-    /// What the host says of stray closers.
+    /// The host's choice for stray closers.
     pub(crate) stray: Option<Stray>,
-    /// The host wants calls told apart.
+    /// The host wants calls reported.
     pub(crate) wants_calls: bool,
     /// How many calls have begun.
     pub(crate) calls: usize,
@@ -101,11 +101,11 @@ pub(crate) struct Reading<'a> {
     /// The thinking that the text starts in was guessed, and no opener of it came.
     pub(crate) guessed: bool,
     pub(crate) code: Code,
-    /// Of the text around the tool call that is open.
+    /// The text around the open tool call.
     pub(crate) around: Code,
 }
 
-/// What stands at a position: framing before it, the marker itself, and what it does.
+/// A marker at a position: the framing before it, the marker itself, and its effect.
 pub(crate) struct Found {
     pub(crate) before: usize,
     pub(crate) end: usize,
@@ -153,7 +153,7 @@ pub(crate) struct Opening {
     pub(crate) decode: bool,
     pub(crate) self_closing: bool,
     pub(crate) body: bool,
-    /// The thinking around it goes on.
+    /// The thinking around it continues.
     pub(crate) pauses: bool,
 }
 
@@ -195,7 +195,7 @@ impl Reading<'_> {
         self.equal(&self.text[at..end], literal)
     }
 
-    /// Returns whether the text has what the file spells, in its case or in any.
+    /// Returns whether the text has a literal of the file, in its case or in any.
     fn equal(&self, here: &[u8], spelt: &str) -> bool {
         match self.dialect.case.as_deref() {
             Some("ascii") => here.eq_ignore_ascii_case(spelt.as_bytes()),
@@ -215,7 +215,7 @@ impl Reading<'_> {
         self.marker_literal(at, literal, special).then_some(0)
     }
 
-    /// Returns whether a literal that is a marker stands there: one that is special begins with a special token.
+    /// Returns whether a literal that is a marker is there: one that is special begins with a special token.
     pub(crate) fn marker_literal(&self, at: usize, literal: &str, special: bool) -> bool {
         let counts = !special || self.special.is_none_or(|special| special.contains(&at));
         counts && self.literal(at, literal)
@@ -284,7 +284,7 @@ impl Reading<'_> {
         }
         let marker = String::from_utf8_lossy(&self.text[at..found.end]).to_string();
         let line = &self.text[self.line_from.min(at)..at];
-        // What a prompt ends with counts.
+        // The end of a prompt counts.
         let next = self.text.get(found.end).copied().filter(|_| found.end != self.prompt);
         let last = line.last().copied();
         let quote = |byte: u8| b"'\"`".contains(&byte);
@@ -321,7 +321,7 @@ impl Reading<'_> {
             Does::Drop if self.channel() == "content" && self.is_dropped_token(at..found.end) => {
                 let after = [found.end, found.end + 1].map(|at| self.text.get(at).copied());
                 let letter = |byte: u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
-                // What a prompt ends with counts, whatever comes after the prompt.
+                // The end of a prompt counts, whatever comes after the prompt.
                 let is_cut = (found.end..=found.end + 1).contains(&self.prompt);
                 let [Some(first), Some(second)] = after else { return None };
                 let is_prose = blank(first) && !line_end(first) && letter(second);
@@ -347,11 +347,12 @@ impl Reading<'_> {
         dropped.map(Dropped::marker).any(|marker| self.literal(bytes.start, marker) && marker.len() == bytes.len())
     }
 
-    /// Returns whether a closer that ends at `end` is quoted: the same mark comes before and after it, and no letter or digit then.
+    /// Returns whether a closer that ends at `end` is quoted: the same mark comes before and after it, and no letter or digit
+    /// then.
     fn is_quoted(&self, before: Option<u8>, end: usize) -> bool {
         let Some(mark) = before.filter(|mark| b"'\"`".contains(mark)) else { return false };
         let next = |at: usize| self.text.get(at).copied();
-        // What a prompt ends with counts, whatever comes after the prompt.
+        // The end of a prompt counts, whatever comes after the prompt.
         let is_cut = (end..=end + 1).contains(&self.prompt);
         !is_cut && next(end) == Some(mark) && !next(end + 1).is_some_and(|next| next.is_ascii_alphanumeric())
     }
@@ -429,7 +430,7 @@ impl Reading<'_> {
                     Some("absorb" | "drop") => rule == region.rule && !region.body,
                     _ => false,
                 };
-                // A fence inside a fence is a line of its own text.
+                // A fence inside a fence is a line of its text.
                 let absorbs = absorbs && span.fence.is_none();
                 let absorbs = absorbs && (region.fresh || span.again.as_deref() == Some("drop"));
                 if absorbs && let Some((before, end, _)) = self.opener(at, rule) {
@@ -452,7 +453,7 @@ impl Reading<'_> {
         None
     }
 
-    /// Finds what closes a thinking that a leading tag has opened, and what counts inside.
+    /// Finds the closers of a thinking that a leading tag has opened, and the markers that count inside.
     fn in_lead(&self, at: usize, region: &Region, name: &str) -> Option<Found> {
         let close = |before: usize, end: usize, rule: Option<usize>| {
             Some(Found { before, end, does: Does::Close { rule, own: true } })
@@ -486,14 +487,14 @@ impl Reading<'_> {
         self.opener_in_thinking(at, region).or_else(|| self.header(at))
     }
 
-    /// Finds a leading tag: as the first thing of a text, it opens thinking in place of the dialect's own opener.
+    /// Finds a leading tag: at the beginning of a text, it opens thinking in place of the dialect's own opener.
     fn leading_tag(&self, at: usize) -> Option<(&'static str, usize)> {
         let names = if self.leading { self.dialect.leading_tags() } else { Vec::new() };
         let name = names.into_iter().find(|name| self.literal(at, &format!("<{name}>")))?;
         Some((name, at + name.len() + 2))
     }
 
-    /// Finds what is removed inside the thinking, which some of it ends.
+    /// Finds the markers that are removed inside the thinking, which some of them end.
     fn removed_in_thinking(&self, at: usize) -> Option<Found> {
         if let Some(end) = self.dropped(at, &self.dialect.drop_ends) {
             return Some(Found { before: 0, end, does: Does::End { answer: false } });
@@ -507,7 +508,7 @@ impl Reading<'_> {
     fn opener_in_thinking(&self, at: usize, region: &Region) -> Option<Found> {
         let hidden = self.hidden(at) == Hidden::InSpan;
         for (rule, span) in self.dialect.spans.iter().enumerate().filter(|_| !hidden) {
-            // Framing never stands before an implied close. What it ends makes room.
+            // Framing never precedes an implied close. The span that it ends makes room.
             if span.ends.as_deref() == Some(region.channel)
                 && (self.open.len() <= DEEPEST || span.channel != "content")
                 && let Some((0, end, opening)) = self.new_block(at, rule)
@@ -537,7 +538,7 @@ impl Reading<'_> {
     fn in_content(&self, at: usize) -> Option<Found> {
         let hidden = self.hidden(at);
         for (rule, span) in self.dialect.spans.iter().enumerate() {
-            // A block hides no tool call.
+            // A block does not hide a tool call.
             let counts = match hidden {
                 Hidden::No => true,
                 Hidden::InBlock => span.channel == "tool",
@@ -589,7 +590,7 @@ impl Reading<'_> {
                         return Some(Found { before: 0, end, does: Does::Drop });
                     }
                 }
-                // The blank lines before what is the first thing of an answer go with it.
+                // The blank lines before a marker at the beginning of an answer are removed with it.
                 "drop" if self.closed && self.guards("inline") => {
                     let own = span.framing.before_close.as_str();
                     for before in [own, "\n\n", "\n", ""] {
@@ -615,7 +616,7 @@ impl Reading<'_> {
         if let Some(end) = dropped.filter(|&end| !self.closes_as(&self.text[at..end])) {
             return Some(Found { before: 0, end, does: Does::Drop });
         }
-        // A header ends the body around it, but stands in a wrapper.
+        // A header ends the body around it, but is allowed in a wrapper.
         let deeper = self.open.last().is_some_and(|region| !region.body);
         if deeper && self.open.len() >= DEEPEST {
             return None;
@@ -796,7 +797,7 @@ impl Reading<'_> {
         None
     }
 
-    /// Returns the end of what closes a message's body, if that stands at `at`.
+    /// Returns the end of the closer of a message's body, if that is at `at`.
     pub(crate) fn body_closer(&self, at: usize) -> Option<usize> {
         let header = self.dialect.header.as_ref()?;
         let literal = header.close.iter().find(|literal| self.marker_literal(at, literal, header.special))?;
@@ -820,7 +821,7 @@ impl Reading<'_> {
         (end - at <= bound).then_some(end)
     }
 
-    /// Returns the end of what may follow a name directly: `:` and one or more letters. With a `:` that begins no such
+    /// Returns the end of a suffix directly after a name: `:` and one or more letters. With a `:` that begins no such
     /// thing, there is no tag.
     fn suffix(&self, at: usize, tag: &Tag) -> Option<usize> {
         if tag.suffix == 0 || self.byte(at) != Some(b':') {
@@ -907,8 +908,8 @@ impl Reading<'_> {
 
     // ---- fences
 
-    /// Finds text of a line that begins, ends or stands in a code block of a fence's body. Returns the end of what counts
-    /// for nothing.
+    /// Finds text of a line that begins, ends or is in a code block of a fence's body. Returns the end of the text in which
+    /// nothing counts.
     pub(crate) fn code(&self, at: usize) -> Option<usize> {
         if !self.line_start() {
             return None;
@@ -1007,10 +1008,10 @@ impl Reading<'_> {
             if header.keys.is_empty() {
                 return self.header_without_begin();
             }
-            // A space may stand before the key, or be its first byte.
+            // A space may precede the key, or be its first byte.
             at += usize::from(key_at(at).is_none() && self.byte(begin) == Some(b' '));
             let (name, key) = key_at(at)?;
-            // It would have been a `begin`, but for the token.
+            // It would have been a `begin` without the token.
             if at == begin && header.begin.contains(key) {
                 return None;
             }
@@ -1111,7 +1112,7 @@ impl Reading<'_> {
         let header = self.dialect.header.as_ref().unwrap();
         let fits = |route: &&Route| {
             route.when.iter().all(|(wanted, value)| {
-                // Of a field that is there twice, the last one counts.
+                // If a field is there twice, the last one counts.
                 let field = fields.iter().rfind(|(name, _)| name == wanted);
                 let is =
                     |range: &Range<usize>, value: &String| value == "*" || self.equal(&self.text[range.clone()], value);

@@ -5,7 +5,7 @@ use crate::events::{END, Event, IMPLIED, Part, What, joined};
 use crate::file::Dialect;
 use crate::read::{Options, events_with};
 
-/// Returns what the prompt has written of the model's turn: all that follows the turn marker that ends last.
+/// Returns the prompt's part of the model's turn: all text after the turn marker that ends last.
 pub fn own_turn<'a>(dialect: &Dialect, prompt: &'a [u8]) -> &'a [u8] {
     let ends = |at: &usize| dialect.turns.iter().any(|turn| prompt[..*at].ends_with(turn.as_bytes()));
     &prompt[(0..=prompt.len()).rev().find(ends).unwrap_or(0)..]
@@ -39,7 +39,7 @@ pub fn read_behind(dialect: &Dialect, prompt: &[u8], text: &[u8]) -> Vec<Event> 
         let is_prompts = match event.what {
             What::Close(IMPLIED) => end(marker) <= cut,
             What::Close(END) | What::Budget => false,
-            // It stands before its marker.
+            // It precedes its marker.
             What::Reclassify => end(index + 1) <= cut,
             What::Open { .. } | What::Close(_) => end(index) <= cut,
             What::Attribute { .. } => out.is_empty(),

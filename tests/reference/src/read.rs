@@ -1,4 +1,4 @@
-//! Reads a whole text from its first byte to its last: what each marker does, and the events that are written for it.
+//! Reads a whole text from its first byte to its last: the effect of each marker, and its events.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -22,12 +22,12 @@ pub fn read_ended(dialect: &Dialect, text: &[u8]) -> Vec<Event> {
     joined(&reading.events)
 }
 
-/// Reads a text for a host that wants calls told apart. What may come in pieces is joined.
+/// Reads a text for a host that wants calls. Events that may come in pieces are joined.
 pub fn read_with_calls(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
     joined_with_calls(&reading(dialect, text, start, None, Options { wants_calls: true, ..Options::default() }))
 }
 
-/// Reads a text for a host that says what becomes of stray closers. Neighbouring text is joined.
+/// Reads a text for a host that sets the treatment of stray closers. Neighbouring text is joined.
 pub fn read_with_stray(dialect: &Dialect, text: &[u8], start: Option<&str>, stray: Stray) -> Vec<Event> {
     joined(&reading(dialect, text, start, None, Options { stray: Some(stray), ..Options::default() }))
 }
@@ -53,12 +53,12 @@ pub fn read_tokens_with_calls(
     ))
 }
 
-/// What a host says of a text.
+/// A host's options for a text.
 #[derive(Clone, Copy, Default)]
 pub struct Options {
-    /// What becomes of stray closers.
+    /// The treatment of stray closers.
     pub stray: Option<Stray>,
-    /// Calls are told apart.
+    /// Calls are reported.
     pub wants_calls: bool,
     /// Tags that are not the dialect's own are text.
     pub no_leading_tags: bool,
@@ -276,7 +276,7 @@ impl Reading<'_> {
                 self.push_framing(at..begin, Part::Before);
                 self.push_framing(begin..end, Part::Marker);
                 self.pass_marker(end, false);
-                // It stands for the opener.
+                // It replaces the opener.
                 self.guessed = false;
                 self.open.last_mut().unwrap().untouched = true;
                 match rule {
@@ -358,8 +358,8 @@ impl Reading<'_> {
         self.read_body(at)
     }
 
-    /// Returns the span that the open region is a block of, now that the marker there closes it. What was open at the start
-    /// is a block of the first span of its channel that has this closer, or a body of the header's.
+    /// Returns the span that the open region is a block of, now that the marker there closes it. The span that is open at the
+    /// start is a block of the first span of its channel that has this closer, or a body of the header's.
     fn block_of(&self, marker: Range<usize>, closer: Option<usize>) -> usize {
         let region = self.open.last().unwrap();
         if !region.from_start || region.lead.is_some() {
@@ -372,7 +372,7 @@ impl Reading<'_> {
         self.of_channel(region.channel).into_iter().find(has).or(closer).unwrap_or(self.dialect.spans.len())
     }
 
-    /// Notes that a block of that span was closed; what is past the spans is a body of the header's.
+    /// Notes that a block of that span was closed; a number past the spans is a body of the header's.
     fn spend(&mut self, rule: usize) {
         if self.dialect.spans.get(rule).is_some_and(|span| span.repeat == Some(false)) {
             self.spent[rule] = true;
@@ -403,7 +403,7 @@ impl Reading<'_> {
         at
     }
 
-    /// Takes the framing after what closes a thinking that a leading tag has opened: up to two line breaks.
+    /// Takes the framing after the closer of a thinking that a leading tag has opened: up to two line breaks.
     fn after_close_of_lead(&mut self, end: usize) -> usize {
         let first = self.take_framing(end, "\n");
         if first == end { end } else { self.take_framing(first, "\n") }
@@ -421,18 +421,18 @@ impl Reading<'_> {
         at + length
     }
 
-    /// Notes where the text stands after a marker. `text`: it is not removed, or it is a fence line.
+    /// Notes the position of the text after a marker. `text`: it is not removed, or it is a fence line.
     fn pass_marker(&mut self, end: usize, text: bool) {
         let starts_line = !self.dialect.guard.is_empty() && !text;
         self.code = if starts_line { Code::default() } else { Code::after(self.text[end - 1]) };
     }
 
-    /// Returns whether what closes a region of this span here is a fence line.
+    /// Returns whether the closer of a region of this span here is a fence line.
     fn closes_as_fence(&self, rule: usize) -> bool {
         self.dialect.spans[rule].fence.is_some()
     }
 
-    /// Goes on in the line; where it ends, it may begin or end a block.
+    /// Continues in the line; where it ends, it may begin or end a block.
     fn pass_text(&mut self, range: Range<usize>) {
         let blocks = self.channel() == "content" && self.guards("fences");
         for at in range {
@@ -524,7 +524,7 @@ impl Reading<'_> {
     }
 }
 
-/// Returns whether it is a block of the channel `tool` that has markers of its own, not a header.
+/// Returns whether it is a block of the channel `tool` that has markers and not a header.
 fn is_call(dialect: &Dialect, region: &Region) -> bool {
     region.channel == "tool" && region.rule < dialect.spans.len()
 }

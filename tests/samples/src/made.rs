@@ -126,7 +126,7 @@ impl File<'_> {
         }
     }
 
-    /// A span that a call opens.
+    /// Writes a span that a call opens.
     fn bare(&mut self) {
         self.text += "[[span]]\nchannel = \"tool\"\nbare = true\n";
         self.one_of(&["where = \"start\"\n", "where = \"lead\"\n"]);
@@ -138,7 +138,7 @@ impl File<'_> {
         self.calls("span");
     }
 
-    /// A table of calls, of a span or of the header.
+    /// Writes a table of calls, of a span or of the header.
     fn calls(&mut self, of: &str) {
         let body = *self.random.pick(&["object", "json", "tags", "tags", "literal"]);
         self.text += &format!("[[{of}.call]]\nbody = \"{body}\"\n");

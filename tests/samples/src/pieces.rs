@@ -5,8 +5,8 @@ use crate::texts::calls_of;
 use reference::{CallTable, Dialect};
 use std::collections::BTreeSet;
 
-/// What a dialect's texts are made of. `few` are the pieces that tell most: whole markers (of a tag, two names), their
-/// first bytes, each without its last byte, and what stands between them.
+/// The parts of a dialect's texts. `few` are the most significant pieces: whole markers (of a tag, two names), their first
+/// bytes, each without its last byte, and the text between them.
 pub struct Pieces {
     pub few: Vec<Vec<u8>>,
     pub all: Vec<Vec<u8>>,
@@ -105,7 +105,7 @@ fn markers(dialect: &Dialect, names: usize) -> BTreeSet<Vec<u8>> {
     markers
 }
 
-/// What texts with calls of one table are made of: beginnings that end in the middle of a call, and what may follow.
+/// The parts of texts with calls of one table: beginnings that end in the middle of a call, and text that may follow.
 pub struct CallPieces {
     /// Regions with one call, one for each opener.
     pub whole: Vec<String>,
@@ -130,7 +130,7 @@ impl CallPieces {
         tables.collect()
     }
 
-    /// `regions`: each opener with a closer.
+    /// Makes the pieces of a table. `regions`: each opener with a closer.
     fn new(regions: &[(String, String)], table: &CallTable) -> CallPieces {
         let (open, close) = &regions[0];
         let ends: Vec<String> = [&table.value[1], &table.end, &table.raw_quote].into_iter().cloned().collect();

@@ -1,4 +1,4 @@
-//! What a command line is made of where it is hard to read.
+//! The parts of command lines that are hard to read.
 
 pub const SHELL_PIECES: [&str; 35] = [
     "'",

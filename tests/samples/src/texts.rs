@@ -1,4 +1,4 @@
-//! Random texts made of what matters to a dialect: its markers, pieces and near relations of them, framing, blanks,
+//! Random texts made of the parts that matter to a dialect: its markers, pieces and near relations of them, framing, blanks,
 //! characters of every length, and bytes that are not characters at all.
 
 use crate::random::Random;
@@ -7,7 +7,7 @@ use reference::{CallTable, Dialect};
 pub struct Texts {
     /// Whole markers, with and without their framing.
     markers: Vec<Vec<u8>>,
-    /// What stands between them.
+    /// The texts between them.
     fillers: Vec<Vec<u8>>,
     any_case: bool,
 }
@@ -195,7 +195,7 @@ impl Texts {
     }
 }
 
-/// Returns the literals of a table, and what stands between them.
+/// Returns the literals of a table, and the texts between them.
 fn pieces_of(table: &CallTable) -> Vec<String> {
     let mut out: Vec<String> = CALLS.iter().map(|text| text.to_string()).collect();
     let single = [
@@ -295,7 +295,7 @@ pub(crate) fn calls_of(table: &CallTable) -> Vec<String> {
     out
 }
 
-/// What the bodies of all tables are made of.
+/// The parts of the bodies of all tables.
 const CALLS: &[&str] = &[
     "{",
     "}",

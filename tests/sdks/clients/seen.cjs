@@ -1,4 +1,4 @@
-// What the clients in Node share: what a client has seen, and the loop that asks (seen.py).
+// Code that the clients in Node share: the results of a client, and the loop that asks (seen.py).
 const { createInterface } = require("node:readline");
 
 // Answers alone go to the output.
@@ -43,7 +43,7 @@ class Seen {
   }
 }
 
-// Answers requests with ask({url, format, stream, tools}), which returns what streamed and what is final.
+// Answers requests with ask({url, format, stream, tools}), which returns the streamed and the final parts.
 async function serve(ask) {
   for await (const line of createInterface({ input: process.stdin })) {
     let answer;

@@ -1,9 +1,10 @@
-//! Servers that contradict themselves. All that they send is well formed, but what says a text again may say another one, of an
-//! item with another id, at another place, or of one that never began. Random numbers or a fuzzer's bytes choose what they do.
+//! Servers that contradict themselves. Everything that they send is well formed, but a repeated text may differ, or belong to
+//! an item with another id, at another place, or of one that never began. Random numbers or a fuzzer's bytes choose their
+//! actions.
 
 use serde_json::{Map, Value, json};
 
-/// What an answer is written as.
+/// The format of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {
     Chat,
@@ -30,7 +31,7 @@ pub const WORD: char = '§';
 /// shows.
 const FIRST_WORD: u32 = 0x4E00;
 
-/// Returns the words of a value, wherever they stand in it.
+/// Returns the words of a value, wherever they are in it.
 pub fn words(value: &Value) -> Vec<char> {
     match value {
         Value::String(text) => text.chars().filter(|&word| u32::from(word) >= FIRST_WORD).collect(),
@@ -44,7 +45,7 @@ pub fn words(value: &Value) -> Vec<char> {
 pub struct Server<'a> {
     /// Returns a number below this one.
     below: &'a mut dyn FnMut(usize) -> usize,
-    /// What texts are made of, besides words.
+    /// The parts of texts, besides words.
     pieces: &'a [String],
     next_word: u32,
     out: String,
@@ -137,7 +138,7 @@ impl<'a> Server<'a> {
             .collect()
     }
 
-    /// Returns what the server says where it says a text again.
+    /// Returns the text that the server sends when it repeats a text.
     fn again(&mut self, text: &[String]) -> String {
         let at = self.below(text.len() + 1);
         let whole = text.concat();
@@ -185,7 +186,8 @@ impl<'a> Server<'a> {
         self.out += &format!("{name}data: {data}{end}{end}");
     }
 
-    /// Sends lists of events, each of them in its order: one after the other, or mixed. Some are left out, or say another place.
+    /// Sends lists of events, each of them in its order: one after the other, or mixed. Some are left out, or say another
+    /// place.
     fn send_all(&mut self, mut lists: Vec<Vec<Value>>, places: &[&str]) {
         let is_mixed = self.one_in(3);
         for list in &mut lists {
@@ -285,7 +287,7 @@ impl<'a> Server<'a> {
         choice
     }
 
-    /// Returns a line of Ollama's.
+    /// Returns a line in Ollama's format.
     fn line(&mut self, shape: Shape, said: &str, is_done: bool) -> Value {
         let mut line = json!({"model": "m", "created_at": "2026-07-28T06:38:03.2Z", "done": is_done});
         if shape == Shape::OllamaGenerate {
@@ -351,7 +353,7 @@ impl<'a> Server<'a> {
         self.send(json!({"type": format!("response.{status}"), "response": response}));
     }
 
-    /// Adds the events of an item to a list. Returns what the response says of it.
+    /// Adds the events of an item to a list. Returns the response's member for it.
     fn item(&mut self, index: usize, list: &mut Vec<Value>) -> Value {
         let kind = self.below(9);
         if kind < 2 {

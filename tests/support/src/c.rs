@@ -1,6 +1,7 @@
-//! The library as C sees it, through declarations that are generated like the headers, so that a test finds what C would.
+//! The library as C sees it, through declarations that are generated like the headers, so that a test gets the same results as
+//! C.
 
-// Linked for what it exports.
+// Linked for its exports.
 use aside as _;
 
 #[rustfmt::skip]
@@ -21,7 +22,7 @@ impl Bytes {
 }
 
 impl Event {
-    /// Returns whether its bytes are not of the stream: an attribute's, and a name that stands in a header.
+    /// Returns whether its bytes are not of the stream: an attribute's, and a name that is in a header.
     pub fn is_apart(&self) -> bool {
         self.kind == KIND_ATTRIBUTE || self.kind == KIND_CALL_NAME && self.len == 0
     }

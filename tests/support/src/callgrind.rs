@@ -32,7 +32,7 @@ pub fn count(options: &[&str], job: &str) -> Vec<u64> {
 pub const SIZES: [usize; 3] = [2000, 16 << 10, 64 << 10];
 
 /// Holds work to be linear. The test `work` of this test file, `file`, calls its function `counted` for each unit in three
-/// sizes: the first one pays for what is made once, and the third is four times the second and at most 4.2 times the work.
+/// sizes: the first one pays one-time costs, and the third is four times the second and at most 4.2 times the work.
 pub fn linear(file: &str, job: &str, units: &[&str]) {
     within(4.2, file, job, units);
 }

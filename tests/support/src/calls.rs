@@ -7,13 +7,13 @@ use aside::{Event, Scanner, ScannerOptions};
 
 use crate::Pair;
 
-/// What ids begin with that the writer makes: no model writes it.
+/// The prefix of ids that the writer makes: no model writes it.
 const MADE: &str = "\0";
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct Call {
     pub name: String,
-    /// JSON text, or what there is of it.
+    /// JSON text, perhaps incomplete.
     pub arguments: String,
     /// The model's own.
     pub id: Option<String>,
@@ -23,7 +23,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Compares with what is wanted. Of arguments that are JSON, blanks and escapes do not matter.
+    /// Compares with the expected calls. Blanks and escapes in arguments that are JSON do not matter.
     pub fn is(&self, wanted: &Call) -> bool {
         let json = |call: &Call| serde_json::from_str::<serde_json::Value>(&call.arguments).ok();
         let have_same_arguments = match (json(self), json(wanted)) {
@@ -34,7 +34,7 @@ impl Call {
     }
 }
 
-/// Feeds the chunks to a scanner that tells calls apart, and its events to a call writer.
+/// Feeds the chunks to a scanner that reports calls, and its events to a call writer.
 pub fn calls(pair: &Pair, start: Option<&str>, tools: Option<&Arc<Tools>>, chunks: &[&[u8]]) -> Vec<Call> {
     let options = ScannerOptions::new().start(start.map(|start| start.parse().unwrap())).calls(true);
     let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();

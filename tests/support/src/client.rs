@@ -1,4 +1,4 @@
-//! An event stream as its clients see it, and what they must see when it was rewritten.
+//! An event stream as its clients see it, and their expected view of the rewritten one.
 
 use crate::Pair;
 use reference::What;
@@ -47,7 +47,7 @@ pub fn push(runs: &mut Runs, reasoning: bool, text: &str) {
     }
 }
 
-/// Returns what the reference says of a whole text. Content that turns out to be thinking stays content in a stream.
+/// Returns the reference's result for a whole text. Content that turns out to be thinking stays content in a stream.
 pub fn split(pair: &Pair, text: &str, start: Option<&str>, is_body: bool) -> Runs {
     let events = reference::read(&pair.reference, text.as_bytes(), start);
     let is_closer = |event: &reference::Event| event.what == What::Reclassify && event.channel == "thinking";
@@ -62,7 +62,7 @@ pub fn split(pair: &Pair, text: &str, start: Option<&str>, is_body: bool) -> Run
     runs
 }
 
-/// What a client has of each choice when the stream is over.
+/// A client's result for each choice at the end of the stream.
 #[derive(Debug, Default, PartialEq)]
 pub struct Said {
     pub runs: Runs,
@@ -92,7 +92,7 @@ pub fn client(events: &[Seen], field: &str) -> BTreeMap<u64, Said> {
     said
 }
 
-/// Compares what clients of input and output see: text as the reference splits it, all else the same and in order.
+/// Compares the results of clients of input and output: text as the reference splits it, everything else the same and in order.
 pub fn check(pair: &Pair, start: Option<&str>, field: &str, input: &str, output: &str) {
     assert_eq!(comments(input), comments(output));
     let (sent, got) = (events(input), events(output));
@@ -132,7 +132,7 @@ pub fn check(pair: &Pair, start: Option<&str>, field: &str, input: &str, output:
     }
 }
 
-/// Returns what is more than came in: a chunk with text, and nothing that could count twice.
+/// Returns the additions to the input: a chunk with text, and nothing that could count twice.
 fn more(event: &Seen, field: &str) -> Value {
     let more: Value = serde_json::from_str(&event.data).unwrap_or_else(|_| panic!("{event:?}"));
     let choice = &more["choices"][0];
@@ -143,7 +143,7 @@ fn more(event: &Seen, field: &str) -> Value {
     more
 }
 
-/// Returns an event's data without what is split.
+/// Returns an event's data without the members that are split.
 pub fn others(event: &Seen, field: &str) -> Value {
     let Ok(mut value) = serde_json::from_str::<Value>(&event.data) else { return json!(event.data) };
     for choice in value["choices"].as_array_mut().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! What the test files share: running a scanner over a text that was cut somehow, and comparing it with the reference.
+//! Helpers that the test files share: running a scanner over a text that was cut somehow, and comparing it with the reference.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -67,7 +67,8 @@ pub fn owned(event: &aside::Event<'_>) -> Event {
     }
 }
 
-/// Counts the spans of a channel. Content that turns out to be thinking is one, and thinking that turns out to be content is none.
+/// Counts the spans of a channel. Content that turns out to be thinking is one, and thinking that turns out to be content is
+/// none.
 pub fn spans(events: &[Event], channel: Channel) -> u64 {
     let is_answer = |event: &Event| event.what == What::Reclassify && event.channel == "content";
     let answer = events.iter().position(is_answer).filter(|_| channel == Channel::Thinking);
@@ -101,10 +102,10 @@ pub fn scanner(dialect: &Dialect, start: Option<&str>, collect: Option<usize>) -
         .unwrap_or_else(|error| panic!("{} from {start:?}: {error:?}", dialect.name()))
 }
 
-/// What a host may say of stray closers, to the library and to the reference.
+/// A host's choices for stray closers, for the library and for the reference.
 pub const STRAYS: [(StrayClose, Stray); 2] = [(StrayClose::Text, Stray::Text), (StrayClose::Drop, Stray::Drop)];
 
-/// Returns a scanner for a host that says what becomes of stray closers.
+/// Returns a scanner for a host that sets the treatment of stray closers.
 pub fn scanner_with_stray(dialect: &Dialect, start: &str, stray_close: StrayClose) -> Scanner {
     let options = ScannerOptions::new().start(start.parse::<aside::Start>().unwrap()).stray_close(stray_close);
     Scanner::with_options(dialect, &options).unwrap()
@@ -233,7 +234,7 @@ pub fn feed_some_tokens(
         }
         let mut consumed = pulled.consumed();
         drop(pulled);
-        // What is due may come with a call that has no bytes; the token goes on all the same.
+        // Due events may be reported by a call without bytes; the token continues all the same.
         if random.one_in(4) {
             scanner.feed(b"", |event| push(events, event)).unwrap();
         }
@@ -336,8 +337,8 @@ pub fn shown(chunks: &[&[u8]]) -> String {
     chunks.join(" · ")
 }
 
-/// Returns a file or folder of `../shared`, which is not part of the project. Where it is missing, says on standard error what
-/// is skipped, also where the test's own output is captured.
+/// Returns a file or folder of `../shared`, which is not part of the project. Where it is missing, reports on standard error
+/// that it is skipped, also where the test's own output is captured.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let place = Path::new(ROOT).join("../shared").join(path);
     let is_there = place.exists();
@@ -353,7 +354,7 @@ pub fn shared_files(folder: &str) -> Vec<PathBuf> {
     shared(folder).map(files).unwrap_or_default()
 }
 
-/// Lists what is in a folder, in order, so that a seed means the same everywhere.
+/// Lists the contents of a folder, in order, so that a seed means the same everywhere.
 pub fn files(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let folder = folder.as_ref();
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -398,7 +399,7 @@ impl Pair {
         Pair { library, reference: reference::Dialect::parse(text).unwrap() }
     }
 
-    /// Returns the built-in dialects, and those of `tests/dialects`, which have what no model needs together.
+    /// Returns the built-in dialects, and those of `tests/dialects`, which combine features that no model needs together.
     pub fn all() -> Vec<Pair> {
         let own = files(Path::new(ROOT).join("tests/dialects"));
         let own = own.iter().map(|file| Pair::parse(&std::fs::read_to_string(file).unwrap()));
@@ -409,7 +410,7 @@ impl Pair {
         Pair::new(reference::find(name).unwrap())
     }
 
-    /// Compares one way to cut a text with what the reference says of the whole.
+    /// Compares one way to cut a text with the reference's result for the whole.
     pub fn check(&self, start: Option<&str>, chunks: &[&[u8]], wanted: &[Event]) {
         let got = run(&mut scanner(&self.library, start, None), chunks);
         self.same(start, chunks, wanted, &got);
@@ -426,7 +427,7 @@ impl Pair {
         }
     }
 
-    /// Compares a text cut in ways like these, for a host that wants calls told apart.
+    /// Compares a text cut in ways like these, for a host that wants calls.
     pub fn check_calls(&self, start: Option<&str>, chunks: &[&[u8]], wanted: &[Event]) {
         if let Some(difference) = self.difference_of_calls(start, chunks, wanted) {
             let (name, start) = (&self.reference.name, start.unwrap_or("its own start"));

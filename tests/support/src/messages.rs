@@ -8,7 +8,7 @@ use crate::client::events;
 #[derive(Default)]
 pub struct Server {
     pub stream: String,
-    /// The type of an event stands in the data alone.
+    /// The type of an event is only in the data.
     pub is_bare: bool,
 }
 
@@ -43,7 +43,7 @@ impl Server {
         self.delta(index, &json!({"type": "text_delta", "text": text}))
     }
 
-    /// A whole text block.
+    /// Sends a whole text block.
     pub fn texts(&mut self, index: usize, texts: &[&str]) -> &mut Server {
         self.text_start(index);
         for text in texts {
@@ -52,7 +52,7 @@ impl Server {
         self.stop(index)
     }
 
-    /// A whole call of the server's own.
+    /// Sends a whole call that the server itself makes.
     pub fn call(&mut self, index: usize) -> &mut Server {
         self.start(index, &json!({"type": "tool_use", "id": "t1", "name": "f", "input": {}}));
         self.delta(index, &json!({"type": "input_json_delta", "partial_json": "{\"a\":1}"})).stop(index)

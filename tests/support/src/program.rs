@@ -18,7 +18,7 @@ pub fn of_example(example: &str) -> PathBuf {
         build.args(["build", "--quiet", "--example", example]).current_dir(crate::ROOT);
         let name = profile.file_name().unwrap();
         build.arg("--profile").arg(if name == OsStr::new("debug") { OsStr::new("dev") } else { name });
-        // With what the test was built with.
+        // Built with the profile of the test.
         if cfg!(feature = "templates") {
             build.args(["--features", "templates"]);
         }

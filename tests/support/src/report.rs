@@ -1,9 +1,9 @@
-//! What every report of a tool result holds to.
+//! The properties of every report of a tool result.
 
 use aside::compress::{Change, Report, SliceError};
 use twox_hash::XxHash3_64;
 
-/// Checks that the stretches of a report's one part are the original, and that what was kept is in `rest`, the result, in
+/// Checks that the stretches of a report's one part are the original, and that the kept stretches are in `rest`, the result, in
 /// order.
 pub fn tiles(report: &Report, text: &[u8], mut rest: &[u8]) {
     let mut at = 0;
@@ -24,7 +24,7 @@ pub fn tiles(report: &Report, text: &[u8], mut rest: &[u8]) {
     assert_eq!(report.slice(0, text, 0..text.len() + 1), Err(SliceError::OutOfRange));
 }
 
-/// Returns a result without its banner. What a terminal shows may have none.
+/// Returns a result without its banner. Text passed only through the terminal may have none.
 pub fn body(result: &[u8]) -> &[u8] {
     if !result.starts_with(b"[Output compressed by ") {
         return result;

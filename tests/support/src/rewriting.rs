@@ -8,7 +8,7 @@ use samples::{Random, Texts};
 
 use crate::{Pair, ROOT, bytes, random_cuts};
 
-/// Returns what a rewriter writes for a stream or body that comes in these chunks.
+/// Returns a rewriter's output for a stream or body in these chunks.
 pub fn rewrite_bytes(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item: AsRef<[u8]>>) -> Vec<u8> {
     let mut rewriter = Rewriter::new(dialect, options).unwrap();
     let mut out = Vec::new();
@@ -24,7 +24,7 @@ pub fn rewrite(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<I
     String::from_utf8(rewrite_bytes(dialect, options, chunks)).unwrap()
 }
 
-/// Returns what becomes of a stream or body, checked to be the same at every cut.
+/// Returns the rewritten stream or body, checked to be the same at every cut.
 pub fn at_every_cut(dialect: &Dialect, options: &Options, input: &str) -> String {
     let input = input.as_bytes();
     let whole = rewrite(dialect, options, [input]);
@@ -35,7 +35,7 @@ pub fn at_every_cut(dialect: &Dialect, options: &Options, input: &str) -> String
     whole
 }
 
-/// Returns what becomes of a stream, checked to be the same at a few random cuts.
+/// Returns the rewritten stream, checked to be the same at a few random cuts.
 pub fn at_random_cuts(dialect: &Dialect, options: &Options, input: &str, random: &mut Random) -> String {
     let whole = rewrite(dialect, options, [input.as_bytes()]);
     for most in [2, 20, 400] {
@@ -45,7 +45,7 @@ pub fn at_random_cuts(dialect: &Dialect, options: &Options, input: &str, random:
     whole
 }
 
-/// Reads a stream of a format, or what must become of it.
+/// Reads a stream of a format, or its expected result.
 pub fn case(file: &str) -> String {
     let file = Path::new(ROOT).join("tests/sse/formats").join(file);
     std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
@@ -61,7 +61,7 @@ pub fn pieces(random: &mut Random, text: &str, most: usize) -> Vec<String> {
     pieces
 }
 
-/// Returns texts of markers and what is nearly one.
+/// Returns texts of markers and near misses.
 pub fn texts(random: &mut Random, pair: &Pair, count: usize) -> Vec<String> {
     let texts = Texts::new(&pair.reference);
     let text = |random: &mut Random| {
@@ -71,7 +71,7 @@ pub fn texts(random: &mut Random, pair: &Pair, count: usize) -> Vec<String> {
     (0..count).map(|_| text(random)).collect()
 }
 
-/// Returns the examples of a page in `docs/`: what comes in, and what must go out. Each is a code block whose kind is that of a
+/// Returns the examples of a page in `docs/`: input and expected output. Each is a code block whose kind is that of a
 /// stream or body.
 pub fn examples(page: &str) -> Vec<[String; 2]> {
     let page = std::fs::read_to_string(Path::new(ROOT).join("docs").join(page)).unwrap();

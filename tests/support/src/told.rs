@@ -1,5 +1,5 @@
-//! What a client must get of a text in which calls are told, found from the events of the whole text: slow, and without a
-//! limit. Of a region with a told call only that call is gone, with the markers and framing that were not let go before.
+//! A client's expected result for a text with calls, computed from the events of the whole text: slow, and without a limit.
+//! Only the call that was sent is removed from its region, with the markers and framing that were not released before.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::Pair;
 use crate::client::events;
 
-/// What a client must have of a choice.
+/// A client's expected result for a choice.
 #[derive(Debug, Default)]
 pub struct Told {
     pub thinking: String,
@@ -34,7 +34,7 @@ impl Told {
         self
     }
 
-    /// Compares what a client has with this. Ids and a reason to finish that never came are not compared.
+    /// Compares a client's result with this. Ids and a reason to finish that never came are not compared.
     pub fn check(&self, said: &Said, about: &str) {
         let calls: Vec<&[String]> = said.calls.iter().map(|call| &call[1..]).collect();
         let wanted: Vec<&[String]> = self.calls.iter().map(|call| &call[..]).collect();
@@ -62,7 +62,7 @@ enum What {
     Call(u64),
 }
 
-/// Whether a call was told to a client of a stream, and whether it is whole.
+/// Whether a call was sent to a client of a stream, and whether it is whole.
 #[derive(Clone, Default)]
 struct Call {
     number: u64,
@@ -72,12 +72,12 @@ struct Call {
     has_ended: bool,
 }
 
-/// Returns what a client gets of a text, in a stream or in a body.
+/// Returns a client's result for a text, in a stream or in a body.
 pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, text: &[u8], is_body: bool) -> Told {
     let dialect = &pair.library;
     // The rule of messages with headers.
     let header = pair.reference.header.as_ref().filter(|header| !header.calls.is_empty());
-    // The field of the header that names a call, and the prefixes of which one must stand before the name.
+    // The field of the header that names a call, and the prefixes of which one must precede the name.
     let named = header.and_then(|header| {
         let call = header.calls.iter().find(|call| call.need_prefix)?;
         Some((call.name_from.clone()?, call.prefix.clone()))
@@ -195,7 +195,7 @@ enum Stretch {
 /// Returns the part of a region that stays content, and its calls that are emitted.
 fn region(parts: &[Part], is_message: bool, is_told: impl Fn(u64) -> bool) -> Vec<Stretch> {
     let first = parts.iter().position(|part| matches!(part.what, What::Call(number) if is_told(number)));
-    // Text before the first call that is told has let go of all that stands before it.
+    // Text before the first call that is sent has released everything before it.
     let free = match first {
         Some(first) => parts[..first].iter().rposition(|part| part.what == What::Text).map_or(0, |at| at + 1),
         None => parts.len(),
@@ -305,7 +305,7 @@ fn around(stretches: &[Stretch], tokens: &Tokens, is_body: bool, blocks: bool) -
 /// Takes away the stretches of a text that would be blocks of blanks alone, unless it has no others.
 pub fn in_blocks<K: Clone + PartialEq>(stretches: Vec<(K, String)>, content: &K) -> Vec<(K, String)> {
     let mut blocks: Vec<(K, String)> = Vec::new();
-    // Of the content, then of the thinking.
+    // Those of the content, then of the thinking.
     let mut waiting: [Option<(K, String)>; 2] = [None, None];
     for (kind, text) in stretches {
         let waiting = &mut waiting[usize::from(kind != *content)];
@@ -390,7 +390,7 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What a client has of a choice when the answer is over.
+/// A client's result for a choice at the end of the answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Said {
     pub thinking: String,
@@ -430,7 +430,7 @@ impl Said {
     }
 }
 
-/// What a client makes of a stream or of a body.
+/// Returns a client's result for a stream or a body.
 pub fn client(output: &str) -> BTreeMap<u64, Said> {
     let mut said: BTreeMap<u64, Said> = BTreeMap::new();
     let datas = events(output).into_iter().map(|event| event.data);

@@ -71,7 +71,7 @@ impl Family {
 
 /// Names and arguments of calls, in their order.
 type Calls = Vec<(String, String)>;
-/// Gives a stream of chunks to a parser that is fresh. Returns its calls.
+/// Feeds a stream of chunks to a new parser. Returns its calls.
 type Way<'a> = Box<dyn FnMut(&[&str]) -> Calls + 'a>;
 
 fn ways(family: &Family) -> [(&'static str, Way<'_>); 2] {
@@ -143,7 +143,7 @@ fn counts() {
             for (what, cities) in [("8 short calls", &short), ("1 KiB", &long(1)), ("8 KiB", &long(8))] {
                 let text = family.text(cities);
                 let chunks = chunks(&text, CHUNK);
-                // What is made once is not in the count.
+                // Objects that are made once are not in the count.
                 way(&chunks);
                 counted(&mut way, &chunks);
                 println!("callpeers\t{name}\t{}\t{what}\t{}", family.name, chunks.len());

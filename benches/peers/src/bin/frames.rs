@@ -1,4 +1,4 @@
-//! The frames of W9 through the rewriter, and through a parser and a writer of JSON: what a gateway in Rust does at least that
+//! The frames of W9 through the rewriter, and through a parser and a writer of JSON: the least work of a gateway in Rust that
 //! changes a frame.
 //!
 //!     frames counts      feeds them under callgrind, which counts inside `counted`; a line with its name for each
@@ -25,7 +25,7 @@ const BYTES: usize = 32 * 1024;
 /// These make what the others use.
 const FIRST: usize = 8;
 
-/// What becomes of a frame that comes in these parts.
+/// Handles a frame that arrives in these parts.
 type Way = Box<dyn FnMut(&str, &mut Vec<u8>)>;
 
 fn rewriter(server: &str, parts: usize) -> Way {

@@ -1,5 +1,5 @@
 // Package empty measures a lower bound for a feed: a crossing with the same arguments into a function that does nothing. It is
-// a package of its own because test files cannot use cgo. Only benchmarks may import it.
+// a separate package because test files cannot use cgo. Only benchmarks may import it.
 package empty
 
 /*
@@ -18,7 +18,7 @@ import "C"
 
 import "unsafe"
 
-// Scanner stands in for a scanner, in memory of C.
+// Scanner replaces a scanner, in memory of C.
 type Scanner struct{ c *C.empty }
 
 // New returns a Scanner that is never freed.

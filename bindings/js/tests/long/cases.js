@@ -28,7 +28,7 @@ function scan(vector, chunks) {
   return texts;
 }
 
-// Runs the lines of vectors, and returns how many passed, and what was wrong.
+// Runs the lines of vectors, and returns how many passed, and the failures.
 export async function run(lines) {
   const said = { passed: 0, wrong: [], answer: "" };
   for (const line of lines.split("\n").filter(Boolean)) {

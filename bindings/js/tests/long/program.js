@@ -1,4 +1,4 @@
-// For Bun and Deno: reads the file of vectors that it is given, and prints what the cases say.
+// For Bun and Deno: reads the given file of vectors, and prints the results of the cases.
 
 import { readFileSync } from "node:fs";
 import process from "node:process";

@@ -1,4 +1,4 @@
-// The package outside of Node: Chromium, workerd, Bun and Deno run the cases, and Chromium the page of the README.
+// The package outside Node: Chromium, workerd, Bun and Deno run the cases, and Chromium the page of the README.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";

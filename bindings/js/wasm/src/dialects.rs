@@ -37,7 +37,7 @@ pub fn names(host: &mut Host) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Writes what may be open where a stream starts.
+/// Writes the spans that may be open where a stream starts.
 pub fn starts(host: &mut Host, dialect: u32) -> Result<i32, Failure> {
     let dialect = host.objects.dialects.get(dialect)?;
     let channels = aside::Channel::ALL.into_iter().map(Start::Channel);

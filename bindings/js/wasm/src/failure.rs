@@ -46,7 +46,7 @@ impl Failure {
         Failure::new(Class::Value, message.to_string())
     }
 
-    /// An error of a dialect file or a filter file.
+    /// Returns the failure for an error of a dialect file or a filter file.
     pub fn file(error: &aside::FileError) -> Failure {
         let failure = Failure::new(Class::File, error.to_string());
         Failure { line: error.line().unwrap_or(0), place: error.key().to_owned(), ..failure }

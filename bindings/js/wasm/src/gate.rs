@@ -9,7 +9,7 @@ use crate::words;
 /// The longest name of a model that is read.
 const LONGEST_MODEL: usize = 1024;
 
-/// Writes what the body of an answer is to a rewriter, or nothing if it is to pass.
+/// Writes the kind of an answer's body for a rewriter, or nothing if it must pass unread.
 pub fn wants(host: &mut Host, status: u32) -> Result<i32, Failure> {
     let mut arguments = host.arguments();
     let [path, content_type, content_encoding, formats] = std::array::from_fn(|_| arguments.text());

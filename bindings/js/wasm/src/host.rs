@@ -1,5 +1,5 @@
-//! All that lives between two calls: the window that JavaScript writes texts into, the texts that are arguments of the next
-//! function, what it returns, and the objects that JavaScript holds.
+//! Everything that lives between two calls: the window that JavaScript writes texts into, the texts that are arguments of the
+//! next function, its results, and the objects that JavaScript holds.
 
 use std::cell::RefCell;
 
@@ -102,7 +102,7 @@ impl Host {
         self.results[4] = u32::from(bytes.is_ascii());
     }
 
-    /// The arguments of the function, in their order.
+    /// Returns the arguments of the function, in their order.
     pub fn arguments(&mut self) -> Arguments {
         Arguments(std::mem::take(&mut self.arguments).into_iter())
     }
@@ -116,7 +116,7 @@ impl Arguments {
         self.0.next().unwrap_or_default()
     }
 
-    /// The next text, if there is one. JavaScript's encoder writes only UTF-8.
+    /// Returns the next text, if there is one. JavaScript's encoder writes only UTF-8.
     pub fn next_text(&mut self) -> Option<String> {
         self.0.next().map(|bytes| {
             String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())

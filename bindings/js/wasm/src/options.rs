@@ -1,4 +1,4 @@
-//! The options of scanners and rewriters: names and values as texts, so that what is wrong with one is said in one place.
+//! The options of scanners and rewriters: names and values as texts, so that errors are reported in one place.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The output of a function, besides its number: values in the order in which JavaScript reads them, each a word of 32 bits or two, and
-//! the bytes of all texts one after the other.
+//! The output of a function, besides its number: values in the order in which JavaScript reads them, each a word of 32 bits or
+//! two, and the bytes of all texts one after the other.
 
 /// The most memory of earlier results that one may keep.
 const KEPT: usize = 1 << 20;
@@ -65,7 +65,7 @@ impl Output {
     }
 
     #[cfg(feature = "streams")]
-    /// A text that may be missing.
+    /// Writes a text that may be missing.
     pub fn optional(&mut self, text: Option<impl AsRef<[u8]>>) {
         self.flag(text.is_some());
         if let Some(text) = text {
@@ -91,7 +91,7 @@ impl Output {
         }
     }
 
-    /// Bytes without their length.
+    /// Writes bytes without their length.
     pub fn raw(&mut self, bytes: &[u8]) {
         match self.bytes.try_reserve(bytes.len()) {
             Ok(()) => self.bytes.extend_from_slice(bytes),

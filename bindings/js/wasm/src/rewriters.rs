@@ -53,7 +53,7 @@ pub fn use_tools(host: &mut Host, rewriter: u32) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Starts the next answer where a prompt ends, and writes what is open there.
+/// Starts the next answer where a prompt ends, and writes the span that is open there.
 pub fn start_from_prompt(host: &mut Host, rewriter: u32) -> Result<i32, Failure> {
     let tail = host.arguments().bytes();
     let start = host.objects.rewriters.get(rewriter)?.inner.start_from_prompt(tail)?;

@@ -103,9 +103,9 @@ fn is_all(event: &aside::Event<'_>, text: &[u8]) -> bool {
     event.kind == Kind::Text && event.first_token == 0 && !text.is_empty() && std::ptr::eq(event.bytes, text)
 }
 
-/// Feeds the text in the window, or does another step, and writes the events. If there is one alone, which is all of the text, and
-/// that is ASCII, it is not written: the result is 1 and the number of its channel, and its offset is in the results. Other texts
-/// are written, as the encoder may have replaced half of a character.
+/// Feeds the text in the window, or does another step, and writes the events. If there is one alone, which is all of the text,
+/// and that is ASCII, it is not written: the result is 1 and the number of its channel, and its offset is in the results. Other
+/// texts are written, as the encoder may have replaced half of a character.
 pub fn events(host: &mut Host, scanner: u32, step: u32, len: u32) -> Result<i32, Failure> {
     let Host { window, output, objects, results, .. } = host;
     let text = &window[..len as usize];
@@ -284,7 +284,7 @@ pub fn write_delta(output: &mut Output, delta: &CallDelta<'_>) {
     }
 }
 
-/// Starts the next stream where a prompt ends, and writes what is open there.
+/// Starts the next stream where a prompt ends, and writes the span that is open there.
 pub fn start_from_prompt(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
     let tail = host.arguments().bytes();
     let start = host.objects.scanners.get(scanner)?.inner.start_from_prompt(tail)?;
@@ -344,7 +344,7 @@ pub fn take_thought(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
 pub fn copy(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
     let scanner = host.objects.scanners.get(scanner)?;
     if scanner.writer.is_some() {
-        let advice = "a scanner that tells calls cannot be copied: make one without `calls` and `tools`";
+        let advice = "a scanner that reports calls cannot be copied: make one without `calls` and `tools`";
         return Err(Failure::value(advice));
     }
     let inner = scanner.inner.try_clone()?;

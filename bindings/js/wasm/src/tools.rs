@@ -43,7 +43,7 @@ fn size(option: &str, value: &str) -> Result<usize, Failure> {
     value.parse().map_err(|_| Failure::value(format!("{option}: {value:?} is not a whole number from 0 on")))
 }
 
-/// Reads what a tool was called with: a command line, or JSON.
+/// Reads a tool's input: a command line, or JSON.
 fn input(arguments: &mut Arguments, is_command: u32) -> Result<Input, Failure> {
     let text = arguments.text();
     if is_command == 1 { Ok(Input::of_command(&text)) } else { Input::from_json(&text).map_err(Failure::value) }
@@ -72,7 +72,7 @@ pub fn stream(host: &mut Host, compressor: u32, is_command: u32, memory: u32) ->
     Ok(host.objects.streams.insert(stream))
 }
 
-/// Feeds the bytes in the window, and writes what is known to stay.
+/// Feeds the bytes in the window, and writes the text that is known to stay.
 pub fn feed(host: &mut Host, stream: u32, len: u32) -> Result<i32, Failure> {
     let Host { window, output, objects, .. } = host;
     objects.streams.get(stream)?.feed(&window[..len as usize], |part| output.raw(part));

@@ -117,9 +117,10 @@ def _pairs(events: list[Event[_Text]]) -> Iterator[tuple[_Channel, _Text]]:
 
 
 def split_iter(
-    texts: Iterable[_Text], dialect: Dialect | str, *, start: _Start | None = None
+    texts: Iterable[_Text | None], dialect: Dialect | str, *, start: _Start | None = None
 ) -> Iterator[tuple[_Channel, _Text]]:
-    """Yield pairs of a channel and a text, as soon as each is known. `texts` is a stream, cut anywhere.
+    """Yield pairs of a channel and a text, as soon as each is known. `texts` is a stream, cut anywhere. None in it is skipped: a
+    delta of OpenAI's has None as its content where it has something else.
 
     >>> from libaside import split_iter
     >>> list(split_iter(["hm</th", "ink>Yes."], "qwen3", start="thinking"))
@@ -127,12 +128,13 @@ def split_iter(
     """
     scanner: Scanner[_Text] = Scanner(dialect, start=start)
     for text in texts:
-        yield from _pairs(scanner.feed(text))
+        if text is not None:
+            yield from _pairs(scanner.feed(text))
     yield from _pairs(scanner.finish())
 
 
 async def split_aiter(
-    texts: AsyncIterable[_Text], dialect: Dialect | str, *, start: _Start | None = None
+    texts: AsyncIterable[_Text | None], dialect: Dialect | str, *, start: _Start | None = None
 ) -> AsyncIterator[tuple[_Channel, _Text]]:
     """Yield pairs of a channel and a text, as `split_iter` does, from an asynchronous stream.
 
@@ -148,6 +150,8 @@ async def split_aiter(
     """
     scanner: Scanner[_Text] = Scanner(dialect, start=start)
     async for text in texts:
+        if text is None:
+            continue
         for pair in _pairs(scanner.feed(text)):
             yield pair
     for pair in _pairs(scanner.finish()):

@@ -23,7 +23,7 @@ Start = Literal["content", "thinking", "narration", "tool", "header"]
 
 
 class Piece(NamedTuple):
-    """A stretch of text, as an engine tells it: reasoning, or all else."""
+    """A stretch of text, as an engine reports it: reasoning, or everything else."""
 
     is_reasoning: bool
     text: str
@@ -101,7 +101,7 @@ def start_of(dialect: Dialect, template_kwargs: Mapping[str, object]) -> Start |
 
 
 def pieces(events: Iterable[Event[str]]) -> list[Piece]:
-    """Return the text of events as reasoning and content, neighbours joined. What belongs to a tool call is content, markers included."""
+    """Return the text of events as reasoning and content, neighbours joined. Text of a tool call is content, including its markers."""
     joined: list[Piece] = []
     for event in events:
         if event.channel == "thinking":
@@ -214,7 +214,7 @@ class Answer:
             for delta in event.calls:
                 self._tell(delta)
             if event.channel != "tool":
-                # Of what is removed, white space was written around a marker; anything else is an end token or the like.
+                # Removed white space was written around a marker; anything else is an end token or the like.
                 if event.kind != "framing" or event.channel == "thinking" or not event.text.strip():
                     self._say(event.text if event.kind in ("open", "text", "framing", "close") else "")
                 continue

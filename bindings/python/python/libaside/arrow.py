@@ -49,7 +49,7 @@ def compress(array: _Column, compressor: Compressor, *, tool_id: str, input: obj
 
 
 def _like(array: _Column, made: Any) -> _Column:
-    """Return a column of the library that `array` is of."""
+    """Return a column in the library of `array`."""
     library = type(array).__module__.partition(".")[0]
     result = made
     if library == "pyarrow":

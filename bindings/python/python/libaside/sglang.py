@@ -21,7 +21,7 @@ from ._libaside import Dialect, Scanner
 
 __all__ = ["NAME", "register"]
 
-# What --reasoning-parser is given.
+# The value for --reasoning-parser.
 NAME = "aside"
 
 _MODULE = "sglang.srt.parser.reasoning_parser"
@@ -48,7 +48,7 @@ def _model() -> str | None:
     """Return the name of the model that this process serves, if there is one."""
     try:
         args = importlib.import_module("sglang.srt.runtime_context").get_server_args()
-    except Exception:  # Outside of a server, versions of SGLang refuse in ways of their own.
+    except Exception:  # Outside a server, each version of SGLang refuses in its own way.
         return None
     name: object = getattr(args, "served_model_name", None) or getattr(args, "model_path", None)
     return name if isinstance(name, str) else None
@@ -89,10 +89,10 @@ def _detector_class(module: Any, name: str | None) -> type[Any]:
             self._scanner = self._begin()
 
         def _begin(self) -> Scanner[str]:
-            """Return a scanner that stands where the generated text begins."""
+            """Return a scanner for the beginning of the generated text."""
             scanner: Scanner[str] = Scanner(self._dialect, start=self._start)
             if self._before:
-                # What the client has already. What is held back of it is not part of the answer either.
+                # The text that the client already has. Bytes held back of it are not part of the answer either.
                 scanner.feed(self._before)
                 scanner.flush()
             return scanner

@@ -57,8 +57,8 @@ module Aside
       !@cause.nil?
     end
 
-    # Returns whether it is the last delta of a call whose arguments are complete: the call ended by its marker or by what
-    # follows it, and each value could be read. Of any other call, what was sent stays sent, and may be no JSON.
+    # Returns whether it is the last delta of a call whose arguments are complete: the call ended by its marker or by the text
+    # after it, and each value could be read. The arguments of any other call may not be JSON.
     def whole?
       @whole
     end

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 module Aside
-  # Makes OpenAI's +tool_calls+ of the events of one stream: a name, and arguments as JSON, which leave while the model writes
-  # them. The types of a request's +tools+ say whether <tt>42</tt> between two tags is a number or a text. Nothing is
-  # completed. Chunking does not change the arguments.
+  # Makes OpenAI's +tool_calls+ of the events of one stream: a name, and arguments as JSON, which are sent while the model writes
+  # them. The types of a request's +tools+ say whether <tt>42</tt> between two tags is a number or a text. Nothing is completed.
+  # Chunking does not change the arguments.
   #
   #   tools = '[{"name": "add", "parameters": {"properties": {"a": {"type": "integer"}}}}]'
   #   scanner = Aside::Scanner.new("qwen3", calls: true)
@@ -17,8 +17,8 @@ module Aside
   # [Threads] One thread at a time may use a writer; another one gets a BusyError, and nothing has changed. A writer stays in the
   #           Ractor that made it; in a Ractor other than the main one, call #close. An exception from outside, such as that of
   #           Timeout, can lose the delta of a call.
-  # [Errors] Every method raises ClosedError after #close. Feeding may raise OutOfMemoryError, after which only #reset and
-  #          #close are of use.
+  # [Errors] Every method raises ClosedError after #close. Feeding may raise OutOfMemoryError, after which only #reset and #close
+  # can be called.
   class CallWriter
     include Handle
 
@@ -34,20 +34,21 @@ module Aside
     #           <tt>"[]"</tt> none is. nil: every call is emitted
     # +id_prefix+:: begins the ids of calls that the model gave none; CallDelta#index follows
     # +max_held+:: how many bytes of a call may be held because they cannot leave yet: arguments until the name has come, a
-    #              value until its type is known; 0 stands for 1 MiB
-    # +max_tools+:: how many bytes of +tools+ are read; a longer list is an error. 0 stands for 4 MiB
+    #              value until its type is known; 0 means 1 MiB
+    # +max_tools+:: how many bytes of +tools+ are read; a longer list is an error. 0 means 4 MiB
     # +not_whole+:: the part of a call that is sent before the call is whole: its arguments as they come (+:tell+), or nothing.
     #               A call that is not whole or was repaired is then not emitted (+:hold+); with +:text+ too, but a call that is
     #               longer than +max_held+ is sent as it comes from there on
     # +unknown_tool+:: how a call of a tool that +tools+ does not have is treated: it is not emitted (+:text+ and +:drop+, which
     #                  differ for a Rewriter alone), or it is (+:tell+)
-    # +implied_end+:: +:on+: a call written as keys and values between markers is whole if the answer ends by itself between two of
+    # +implied_end+:: +:on+: a call written as keys and values between markers is whole if the answer ends by itself between two
+    # of
     #                 them (Scanner#end_reason); +:off+: it is not
     # +max_calls+:: how many calls of a stream are emitted; 0 means all
     # +repair_arguments+:: true: mend arguments that can mean only one thing; the last delta of such a call is
-    #                      CallDelta#repaired?. In JSON, a backslash that begins no escape becomes one that is escaped. Where the
-    #                      schema asks for an array or an object and not for a string, a string that holds one as JSON is
-    #                      decoded, and a Python literal between markers becomes JSON
+    #                      CallDelta#repaired?. In JSON, a backslash that does not begin an escape becomes one that is escaped.
+    #                      Where the schema asks for an array or an object and not for a string, a string that holds one as JSON
+    #                      is decoded, and a Python literal between markers becomes JSON
     #
     # Raises UnknownDialectError for an unknown name, and OptionError, which says where, for tools that cannot be read.
     def initialize(dialect, tools: nil, id_prefix: "call_", max_held: 0, max_tools: 0, not_whole: :tell, unknown_tool: :text,
@@ -65,7 +66,7 @@ module Aside
       own(Error.check_address(Native.aside_call_writer_new(dialect.handle, options)), :aside_call_writer_free)
     end
 
-    # Takes the next Event of the stream, and returns a CallDelta if a part of a call can leave now; otherwise nil. Events that
+    # Takes the next Event of the stream, and returns a CallDelta if a part of a call can be sent now; otherwise nil. Events that
     # belong to no call change nothing. A call that is not emitted, because +tools+ does not have it or because it was cut before
     # its arguments, has no delta; any other has a last one.
     def feed(event)
@@ -108,7 +109,7 @@ module Aside
        0, 0, name ? name.bytesize : 0, 0, 0, 0, 0, event.call || 0, event.tokens, event.first_token].pack(Native::EVENT_PACK)
     end
 
-    # Returns what the library has written.
+    # Returns the library's delta.
     def delta
       call, index, id, id_len, name, name_len, arguments, arguments_len, late_id, late_id_len, first, last, cause, whole,
         repaired =

@@ -19,7 +19,7 @@ module Aside
       freeze
     end
 
-    # Returns the remaining text parts, joined with line feeds. If a single String came in, that is its shorter form.
+    # Returns the remaining text parts, joined with line feeds. For a single String, that is its shorter form.
     def text
       texts = parts.filter_map { |part| String.try_convert(part) }
       texts.size == 1 ? texts.first : texts.map { |text| Native.utf8(text) }.join("\n")

@@ -14,9 +14,9 @@ module Aside
     Native.aside_min_budget
   end
 
-  # Shortens tool results before a model reads them. It removes what a terminal does not show, repeats, and lines that say
-  # nothing; under a budget, everything but verdicts, errors, tail and head. Marker lines count what was left out, and the
-  # Report can return it. A result that does not get shorter stays as it is, to the byte.
+  # Shortens tool results before a model reads them. It removes text that a terminal does not show, repeats, and lines without
+  # information; under a budget, everything but verdicts, errors, tail and head. Marker lines count omitted text, and the Report
+  # can return it. A result that does not get shorter stays unchanged, to the byte.
   #
   #   compressor = Aside::Compressor.new(budget: 4_000)
   #   log = "#{"warning: the same again\n" * 200}make: *** [all] Error 1\n"
@@ -27,19 +27,19 @@ module Aside
   #
   # +id+:: returns its name in banners and reports
   # <tt>apply(text, input)</tt>:: returns a shorter text, or nil if there is nothing to do
-  # +tool_ids+:: returns the ids of the tools whose results it is for; none stands for all. Optional
+  # +tool_ids+:: returns the ids of the tools whose results it is for; none means all. Optional
   # <tt>matches?(tool_id, input)</tt>:: returns whether it is for a call. Optional
   #
   # A cache, which is unstable, has +id+, +tool_ids+ and
   #
   # <tt>lookup(tool_id, input)</tt>:: returns the recorded text and its time (a Time or Integer), as an Array, or nil
   # <tt>record(tool_id, input, text, time)</tt>:: stores the raw text parts, joined with line feeds, and a Time
-  # <tt>observe(tool_id, input)</tt>:: is told of every call before any cache is asked. Optional
+  # <tt>observe(tool_id, input)</tt>:: receives every call before any cache is asked. Optional
   #
   # A text is a new String in UTF-8, valid if the tool's output was. +input+ is the call's input, parsed from JSON and frozen,
   # with String keys. A hit of a cache counts only if the fresh text equals the recorded one.
   #
-  # [Exceptions in filters and caches] The object is skipped for that call, the others go on, and the report has its id and
+  # [Exceptions in filters and caches] The object is skipped for that call, the others still run, and the report has its id and
   #                                    the exception. A StandardError is not raised, so that a filter's defect loses no
   #                                    result. Anything else, such as Interrupt, is raised at the end of the call. To throw
   #                                    out of the object's method, yield out of it or exit the thread counts as an exception
@@ -108,7 +108,7 @@ module Aside
     # is text and anything else passes unchanged.
     #
     # +tool_id+:: the tool, a String or Symbol
-    # +input+:: what the tool was called with: an object that JSON can represent, or a String of JSON. That of a terminal has
+    # +input+:: the tool's input: an object that JSON can represent, or a String of JSON. That of a terminal has
     #           +command+, and may have +cwd+ and +exit_code+
     # +exit_code+:: an Integer that is added to the input, which must be an object (or nil)
     # +now+:: the time, for caches
@@ -124,7 +124,7 @@ module Aside
       list = texts.flat_map { |one| [one, one ? one.bytesize : 0] }.pack(Native::BYTES_PACK * texts.size)
       called = called(tool_id, input, exit_code, now)
       using do |call|
-        # What another thread raises waits for the end of the call, so the Report owns what is returned.
+        # An exception from another thread waits for the end of the call, so the Report owns the result.
         report = Report.new(Error.check_address(Native.aside_compress(address, called, list, texts.size)), tool_id, call.failed)
         Compressed.new(parts.each_with_index.map { |part, index| outcome(report, index, part) }, report)
       end
@@ -143,8 +143,8 @@ module Aside
       end
     end
 
-    # Frees the compressor at once, and not when Ruby collects it. Its streams go on. May be called again; every other method
-    # then raises ClosedError. Raises BusyError while it compresses. Returns nil.
+    # Frees the compressor at once, and not when Ruby collects it. Its streams remain usable. May be called again; every other
+    # method then raises ClosedError. Raises BusyError while it compresses. Returns nil.
     def close
       @lock.synchronize do
         raise BusyError, "this #{self.class} is in use" if @inside.values.any?(&:alive?) # after a fork, some are not

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Aside
-  # Says which bytes of a stream are markers, and what they mark. A dialect never changes, so any number of threads may use
+  # Defines which bytes of a stream are markers, and their effect. A dialect never changes, so any number of threads may use
   # one at once. Built-in dialects are frozen and may be shared between Ractors; <tt>Ractor.make_shareable</tt> makes a loaded
   # one so.
   #
@@ -25,6 +25,8 @@ module Aside
       # Returns the built-in dialect with this name or alias, a String or Symbol. Raises UnknownDialectError, which lists the
       # nearest names.
       def find(name)
+        raise TypeError, "a dialect is a Dialect or the name of one, not nil" if name.nil?
+
         name = name.name if name.is_a?(Symbol)
         name = Native.utf8(name)
         new(Error.check_address(Native.aside_dialect_find(name, name.bytesize))).freeze
@@ -161,9 +163,9 @@ module Aside
     ToolTrigger = Struct.new(:trigger, :begin_text, :after_name, :end_text, :arguments, :key_begin, :key_end, :value_begin,
                              :value_end, :preserved)
 
-    # Returns what the model writes around a tool call, for a server that makes it write calls by a grammar: an Array with a
-    # ToolTrigger for each table of calls in the dialect's file. The first is how the model usually writes. It is unstable: it may
-    # change in any version. Raises ClosedError.
+    # Returns the texts that the model writes around a tool call, for a server that makes it write calls by a grammar: an Array
+    # with a ToolTrigger for each table of calls in the dialect's file. The first is how the model usually writes. It is unstable:
+    # it may change in any version. Raises ClosedError.
     #
     #   Aside::Dialect.find("qwen3").tool_triggers.first.trigger  # => "<tool_call>"
     def tool_triggers
@@ -176,8 +178,8 @@ module Aside
       triggers
     end
 
-    # Frees a loaded dialect at once. Scanners and rewriters that were made from it go on. May be called again. Another thread
-    # may use the dialect at the same time, except in #family and #opener, which read its memory. Does nothing to a frozen
+    # Frees a loaded dialect at once. Scanners and rewriters that were made from it remain usable. May be called again. Another
+    # thread may use the dialect at the same time, except in #family and #opener, which read its memory. Does nothing to a frozen
     # dialect, as the built-in ones are. Returns nil.
     def close
       return if frozen?

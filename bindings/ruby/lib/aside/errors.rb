@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Aside
-  # The superclass of what Aside raises when the library refuses or fails. Each status of +aside.h+ that a Ruby program can
-  # meet has a class of its own. An argument of a wrong type is a TypeError, and an unknown symbol an ArgumentError.
+  # The superclass of the errors that Aside raises when the library refuses or fails. Each status of +aside.h+ that a Ruby program
+  # can meet has its own class. An argument of a wrong type is a TypeError, and an unknown symbol an ArgumentError.
   #
   #   begin
   #     Aside::Dialect.find("qwen33")
@@ -59,7 +59,7 @@ module Aside
   # A start was set after the stream's first byte, or a tool's output was fed after its end. Nothing has changed.
   class OrderError < Error; end
 
-  # A text cannot be joined or escaped. The message says which byte of which part would be read as a marker, or what the
+  # A text cannot be joined or escaped. The message says which byte of which part would be read as a marker, or the form that the
   # dialect lacks.
   class JoinError < Error; end
 
@@ -72,7 +72,7 @@ module Aside
   # Memory ran out. A scanner or rewriter stays in this error until +reset+.
   class OutOfMemoryError < Error; end
 
-  # The library caught a defect of its own. The object stays in this error: make a new one.
+  # The library caught a defect in itself. The object keeps this error: make a new one.
   class DefectError < Error; end
 
   # An object was used after +close+.

@@ -30,7 +30,7 @@ module Aside
     # +:call_id+:: an id of it, whole; if the whole head is the id, it comes in parts, with the name between them
     # +:call_key+:: a key of its arguments, whole; arguments that are JSON have none
     # +:call_type+:: the word for the type of the next value, whole
-    # +:call_value+:: a value, or arguments that are JSON, in pieces that cut no character
+    # +:call_value+:: a value, or arguments that are JSON, in pieces that do not cut a character
     # +:call_value_end+:: the closer of the value, or no bytes; arguments that are JSON have none
     # +:call_end+:: the call ends; its bytes are the call's last marker, or none
     def kind
@@ -44,7 +44,7 @@ module Aside
     # Scanner#force_close, or, of a call only, +:malformed+ or +:ended+ (Scanner#end_reason). Otherwise nil.
     attr_reader :cause
 
-    # Of +:open+ and +:call+, the index of the <tt>[[span]]</tt> in the dialect's file; the number of spans stands for a header.
+    # Of +:open+ and +:call+, the index of the <tt>[[span]]</tt> in the dialect's file; the number of spans means a header.
     # Otherwise nil.
     attr_reader :rule
 

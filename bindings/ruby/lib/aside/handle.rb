@@ -84,7 +84,7 @@ module Aside
 
     private
 
-    # What #inspect shows besides the class; nil for nothing.
+    # Returns the text that #inspect shows besides the class; nil for nothing.
     def described; end
 
     # Runs the block while no other thread is inside. For owners with a Lock in +@lock+.

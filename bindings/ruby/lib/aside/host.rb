@@ -6,7 +6,7 @@ require "json"
 
 module Aside
   # Runs filters and caches in Ruby, for the library's callbacks. No exception or throw may pass through the library's frames:
-  # each callback runs in a Fiber of its own, and exceptions from other threads wait until the call is over.
+  # each callback runs in a separate Fiber, and exceptions from other threads wait until the call is over.
   module Host # :nodoc: all
     # A filter or cache, with the id under which it was registered.
     Named = Struct.new(:id, :object)

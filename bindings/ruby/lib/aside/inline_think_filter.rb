@@ -4,6 +4,7 @@ module Aside
   # A drop-in replacement for +Rubino::LLM::InlineThinkFilter+ with the dialect +inline-think+: same constructor, constants,
   # methods and block. The whole migration is
   #
+  #   Rubino::LLM.send(:remove_const, :InlineThinkFilter)
   #   Rubino::LLM::InlineThinkFilter = Aside::InlineThinkFilter
   #
   # Reasoning at the beginning of the turn, as <tt><think>…</think></tt>, is +:thinking+. Everything else is +:content+,
@@ -18,9 +19,9 @@ module Aside
   # Only bytes that could still become a marker or complete a character are held back. One thread at a time may use a filter;
   # another one gets a BusyError.
   class InlineThinkFilter
-    # Matches what opens a thought.
+    # Matches the opener of a thought.
     OPEN_RE = /<think>/i
-    # Matches what closes a thought.
+    # Matches the closer of a thought.
     CLOSE_RE = %r{</think>}i
     # Matches a code fence. The filter itself does not need it: after visible content nothing is a marker.
     FENCE_RE = /```/
@@ -36,10 +37,10 @@ module Aside
       @scanner = @scanner.dup
     end
 
-    # Feeds the next chunk, a String of any encoding and cut anywhere, and yields sentinel and text of what it decides. The
-    # text is valid UTF-8, never empty, and a new String. If the block raises, what it has not seen comes first in the next
-    # call. Returns nil. Raises LocalJumpError without a block. A host that has several chunks at hand may join them, to save
-    # calls.
+    # Feeds the next chunk, a String of any encoding and cut anywhere, and yields sentinel and text of the decided part. The
+    # text is valid UTF-8, never empty, and a new String. If the block raises, the text that it has not received comes first in
+    # the next call. Returns nil. Raises LocalJumpError without a block. A host that has several chunks at hand may join them, to
+    # save calls.
     def feed(chunk)
       raise LocalJumpError, "no block given" unless defined?(yield) # like block_given?, but cheaper
 
@@ -53,13 +54,13 @@ module Aside
       nil
     end
 
-    # Yields what is held back, and keeps the state: an open thought stays open. With <tt>final: false</tt>, for use between
+    # Yields the held bytes, and keeps the state: an open thought stays open. With <tt>final: false</tt>, for use between
     # two messages of a turn, bytes that could still become a marker stay held. Returns nil. Raises LocalJumpError without a
     # block.
     def flush(final: true, &block)
       raise LocalJumpError, "no block given" unless block_given?
 
-      # The scanner holds only what could still become something, so an empty feed yields all the rest.
+      # The scanner holds only bytes that could still become something, so an empty feed yields all the rest.
       return feed("", &block) unless final
 
       @scanner.flush { |event| yield event.channel, +event.text if event.kind == :text }

@@ -25,11 +25,11 @@ module Aside
     ERROR_ORIGINAL = -1014
     ERROR_AMBIGUOUS = -1015
 
-    # What an event reports.
+    # The kind of an event.
     KIND = [nil, :open, :attribute, :text, :framing, :close, :reclassify, :budget, :call, :call_name, :call_id,
             :call_key, :call_type, :call_value, :call_value_end, :call_end].freeze
 
-    # What a stretch of a stream is meant for.
+    # The purpose of a stretch of a stream.
     CHANNEL = %i[content thinking narration tool].freeze
 
     # Why a span or a call ended.
@@ -59,22 +59,22 @@ module Aside
     # Whether the end of a text that has ended by itself may end a call.
     IMPLIED_END = { on: 0, off: 1 }.freeze
 
-    # How a tag of another family, such as `<think>`, is read as the first thing of a stream but for blanks.
+    # How a tag of another family, such as `<think>`, is read at the beginning of a stream, after blanks at most.
     LEADING_TAGS = { dialect: 0, text: 1 }.freeze
 
-    # What a budget counts.
+    # The unit of a budget.
     BUDGET_UNIT = { bytes: 0, characters: 1 }.freeze
 
-    # What a budget applies to.
+    # The scope of a budget.
     BUDGET_SCOPE = { span: 0, stream: 1 }.freeze
 
-    # What a join does if a part contains a marker.
+    # The treatment of a part that contains a marker, in a join.
     MARKERS = { refuse: 0, escape: 1 }.freeze
 
     # The name of the field for the thinking.
     FIELD = { reasoning_content: 0, reasoning: 1, thinking: 2 }.freeze
 
-    # What comes into a rewriter.
+    # The kind of body that is fed to a rewriter.
     BODY = { unknown: 0, events: 1, json: 2, lines: 3 }.freeze
 
     # A set of formats of answers, each with the end of its path.
@@ -86,10 +86,10 @@ module Aside
     # Whether a rewriter sends the thinking.
     THINKING = { keep: 0, drop: 1 }.freeze
 
-    # What the thinking becomes in the items of OpenAI Responses.
+    # The form of the thinking in the items of OpenAI Responses.
     RESPONSES_AS = { reasoning_text: 0, summary: 1 }.freeze
 
-    # What a host does with a request.
+    # How a host should treat a request.
     HINT = { identity: 1 }.freeze
 
     # Where the thinking of an earlier turn goes in its message.
@@ -108,15 +108,15 @@ module Aside
     # Whether the body of a request was read, or why it came back as it was.
     HISTORY_OUTCOME = { read: 0, too_long: 1, not_utf8: 2, not_request: 3, repeated: 4, stored: 5 }.freeze
 
-    # What became of a stretch.
+    # The change of a stretch.
     CHANGE = %i[kept replaced left_out].freeze
 
     NOT_TEXT = -1
     ABI_VERSION = 1
     NO_FILTER = -1
 
-    # Each struct's size and the offsets of its fields; the format that packs it, in which a text or an array is a String, or nil;
-    # and the one that unpacks it without its size and what is reserved, in which they are addresses.
+    # Each struct's size and the offsets of its fields; the format that packs it, in which a text or an array is a String, or
+    # nil; and the one that unpacks it without its size and what is reserved, in which they are addresses.
 
     BYTES_SIZE = 16
     BYTES_AT = { at: 0, len: 8 }.freeze

@@ -4,7 +4,7 @@ require "ffi"
 
 module Aside
   # Finds the native library and attaches the functions of the C headers, which layout.rb declares. Handles are Integers and
-  # buffers are Strings: not every version of FFI can make its own objects outside of the main Ractor, and a String can be
+  # buffers are Strings: not every version of FFI can make its own objects outside the main Ractor, and a String can be
   # unpacked without a copy.
   module Native # :nodoc:
     extend FFI::Library
@@ -66,7 +66,7 @@ module Aside
       end
 
       # Returns a copy of a text that the library has made, and frees it. The block calls the function that returns its address
-      # and writes its length. What another thread raises here, as Timeout does, waits until the text is freed.
+      # and writes its length. An exception of another thread here, as Timeout's, waits until the text is freed.
       def made
         len = buffer(8)
         Thread.handle_interrupt(Object => :never) do

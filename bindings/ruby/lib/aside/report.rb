@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Aside
-  # Describes what one call of a Compressor, or one ToolStream, did. Lengths and offsets are in bytes.
+  # Describes one call of a Compressor, or one ToolStream. Lengths and offsets are in bytes.
   # Everything that it returns is frozen, except the String of #slice. Any number of threads may read a report; only one at a
   # time may call #slice or #close, and another one gets a BusyError. #failed, #parts and #slice are unstable.
   #
@@ -71,15 +71,15 @@ module Aside
       @cut_protected
     end
 
-    # Returns whether the command failed, by its exit code, and what is left says only that it passed.
+    # Returns whether the command failed, by its exit code, and the remaining text says only that it passed.
     def unexplained?
       @unexplained
     end
 
-    # Returns the bytes at +range+ of a part's original, so that what was left out can be shown after all. +original+ is the
-    # text of part number +part+ as it came in. The result is a new String, called UTF-8.
+    # Returns the bytes at +range+ of a part's original, so that omitted text can be shown after all. +original+ is the unchanged
+    # text of part number +part+. The result is a new String, called UTF-8.
     #
-    # Raises OriginalError if it is another text or no filter changed that part, Error if the range is outside of the text,
+    # Raises OriginalError if it is another text or no filter changed that part, Error if the range is outside the text,
     # and ClosedError.
     #
     #   report.parts.each do |part|
@@ -99,7 +99,7 @@ module Aside
       end
     end
 
-    # Frees what #slice needs at once, and not when Ruby collects the report. Everything else stays valid. May be called
+    # Frees the memory for #slice at once, and not when Ruby collects the report. Everything else stays valid. May be called
     # again. Returns nil.
     def close
       exclusively { Native.aside_compressed_free(disown) unless closed? }

@@ -2,8 +2,8 @@
 
 module Aside
   # Reads the bytes of an answer, an event stream, lines of JSON or a JSON body, and returns the same bytes with the thinking
-  # moved out of the content to where the format has it, and with <tt>calls: true</tt> the tool calls too. What it cannot read
-  # passes unchanged. Chunking does not change a byte of the output. Rewriter.wants tells which answers are for it.
+  # moved out of the content to where the format has it, and with <tt>calls: true</tt> the tool calls too. Anything that it cannot
+  # read passes unchanged. Chunking does not change a byte of the output. Rewriter.wants returns which answers are for it.
   #
   #   rewriter = Aside::Rewriter.new("qwen3")
   #   ["data: {\"choices\":[{\"delta\":{\"content\":\"<thi", "nk>Twice 21.\"}}]}\n\n"].each do |read|
@@ -16,15 +16,15 @@ module Aside
   # [Threads] One thread at a time may use a rewriter; another one gets a BusyError, and nothing has changed. A rewriter stays
   #           in the Ractor that made it; in a Ractor other than the main one, call #close. An exception from outside, such as
   #           that of Timeout, can lose the output of a call.
-  # [Errors] Every method raises ClosedError after #close. Feeding may raise OutOfMemoryError, after which only #reset and
-  #          #close are of use.
+  # [Errors] Every method raises ClosedError after #close. Feeding may raise OutOfMemoryError, after which only #reset and #close
+  # can be called.
   class Rewriter
     include Handle
 
-    # What a rewriter has counted since it was made or last reset, frozen:
+    # The counts of a rewriter since it was made or last reset, frozen:
     #
     # +events+:: events that have data, lines of JSON, and bodies that were read whole
-    # +changed+:: of them, those that went out changed, or with chunks before them
+    # +changed+:: of them, those that were sent changed, or with chunks before them
     # +added+:: chunks and events in addition to those that came
     # +repaired+:: faults that <tt>repair: true</tt> has mended
     # +too_long+:: events and bodies that passed unread, longer than +max_event+
@@ -45,13 +45,13 @@ module Aside
     private_constant :MODEL_SIZE
 
     class << self
-      # Returns what the body of an answer is, for +body+ of Rewriter.new: +:events+, +:json+ or +:lines+; nil if the answer is
+      # Returns the kind of an answer's body, for +body+ of Rewriter.new: +:events+, +:json+ or +:lines+; nil if the answer is
       # not for a rewriter of these formats: its status is not 200, it is compressed, its media type is another, or its path is
-      # that of no such format. Header values are as they came, nil where there is none. +path+ is that of the request, with or
+      # that of no such format. Header values are verbatim, nil where there is none. +path+ is that of the request, with or
       # without a query; nil: any path fits. +formats+ is as for Rewriter.new.
       #
-      # Whoever rewrites an answer removes its headers Content-Length, ETag, Content-MD5, Digest and Repr-Digest, and calls
-      # #finish at its end. Any thread may call this.
+      # The program that rewrites an answer must remove its headers Content-Length, ETag, Content-MD5, Digest and Repr-Digest, and
+      # call #finish at its end. Any thread may call this.
       #
       #   Aside::Rewriter.wants(200, path: "/v1/messages", content_type: "text/event-stream").inspect  # => ":events"
       #   Aside::Rewriter.wants(200, path: "/v1/models", content_type: "application/json").inspect     # => "nil"
@@ -61,9 +61,9 @@ module Aside
         Native::BODY.key(out.unpack1("L")) if Error.check(Native.aside_rewriter_wants(exchange, out)) == Native::OK
       end
 
-      # Returns what a host does with a request whose answer may be for a rewriter: +:identity+, send
-      # <tt>Accept-Encoding: identity</tt> to the server; nil: nothing, because it is not a POST, or its path is another. +path+ and
-      # +formats+ are as for #wants. Any thread may call this.
+      # Returns how a host should treat a request whose answer may be for a rewriter: +:identity+, send
+      # <tt>Accept-Encoding: identity</tt> to the server; nil: nothing, because it is not a POST, or its path is another. +path+
+      # and +formats+ are as for #wants. Any thread may call this.
       #
       #   Aside::Rewriter.request_hint("/v1/messages", "POST").inspect  # => ":identity"
       def request_hint(path, method, formats: :all)
@@ -88,8 +88,8 @@ module Aside
 
       # Returns whether a request wants the thinking in its answer, for +thinking+ of Rewriter.new: +:keep+ or +:drop+. +path+ is
       # that of the request, and +body+ its whole body. It wants none if it has <tt>"include_reasoning": false</tt>,
-      # <tt>"reasoning": {"exclude": true}</tt> or <tt>"think": false</tt>, or if it is one of Messages without +thinking+, or with
-      # one that is +disabled+. Any thread may call this. It may change in any version.
+      # <tt>"reasoning": {"exclude": true}</tt> or <tt>"think": false</tt>, or if it is a Messages request without +thinking+, or
+      # with +thinking+ that is +disabled+. Any thread may call this. It may change in any version.
       #
       #   Aside::Rewriter.request_thinking("/v1/messages", '{"model":"qwen3"}').inspect  # => ":drop"
       def request_thinking(path, body)
@@ -125,8 +125,8 @@ module Aside
     # +field+:: the name of the field for the thinking: +:reasoning_content+, +:reasoning+ or +:thinking+
     # +body+:: what comes in: +:events+ (<tt>text/event-stream</tt>), +:json+, or +:lines+ (<tt>application/x-ndjson</tt>); nil:
     #          the first byte that is not blank decides
-    # +off+:: true: nothing is split, what comes in goes out
-    # +max_event+:: longer events, and longer JSON bodies, pass unread; in bytes, 0 stands for 16 MiB
+    # +off+:: true: nothing is split, the output is the input
+    # +max_event+:: longer events, and longer JSON bodies, pass unread; in bytes, 0 means 16 MiB
     # +stray_close+:: as for Scanner.new; it applies to every stream, whatever its start and dialect
     # +leading_tags+:: as for Scanner.new
     # +calls+:: true: make +tool_calls+ of the calls that the model writes as text, if the dialect says how they are written. A
@@ -134,22 +134,23 @@ module Aside
     # +tools+:: the request's +tools+ as JSON, as for CallWriter.new: calls of others stay in the text. nil: every call is emitted
     # +calls_in_thinking+:: as for Scanner.new
     # +max_held+:: how many bytes of a choice's text may be held in a stream until it is clear whether a call is for the
-    #              client; 0 stands for 1 MiB
+    #              client; 0 means 1 MiB
     # +formats+:: the formats of answers that are read, one or an Array: +:chat+, +:completions+, +:responses+, +:messages+,
     #             +:ollama+, or +:all+; those of others pass unchanged
-    # +responses_as+:: what the thinking becomes in OpenAI Responses: +:reasoning_text+, right for clients that send items back,
+    # +responses_as+:: the form of the thinking in OpenAI Responses: +:reasoning_text+, right for clients that send items back,
     #                  or +:summary+, for clients that show only that
     # +repair+:: true: mend in a stream of events what makes clients fail or lose text: empty +data+ lines, comments inside an
     #            event, an object over several lines, chunks without choices, and more
-    # +promote_empty+:: true: send the thinking once more as content if an answer ends by itself and has neither content nor a
+    # +promote_empty+:: true: send the thinking again as content if an answer ends by itself and has neither content nor a
     #                   call
     # +merge+:: true: write one chunk for each that came, the thinking before the content, for clients that count them; of chat
     #           completions, completions and Ollama's lines
-    # +max_tools+:: how many bytes of +tools+ are read, those of #use_tools too; a longer list is an error. 0 stands for 4 MiB
+    # +max_tools+:: how many bytes of +tools+ are read, those of #use_tools too; a longer list is an error. 0 means 4 MiB
     #
-    # +keep_guessed+:: true: leave thinking that is only guessed to be some as it is. Otherwise, if an answer ends by itself in the
+    # +keep_guessed+:: true: leave guessed thinking unchanged. Otherwise, if an answer ends by itself in
+    # the
     #                  thinking in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it
-    #                  once more as content, and a body as content alone
+    #                  again as content, and a body as content alone
     # +not_whole+, +unknown_tool+, +implied_end+, +repair_arguments+:: with +calls+, as for CallWriter.new; a body, and Ollama's
     #                  format, have whole calls only
     # +max_calls+:: with +calls+, how many calls of a choice are made +tool_calls+, such as 1 for <tt>"parallel_tool_calls":
@@ -158,7 +159,8 @@ module Aside
     #                as a grammar makes a model write them without markers (a named tool as +tool_choice+). For a list of
     #                calls there is the start +:calls+
     #
-    # +normalise+:: the shapes of servers' answers of which one is made, one or an Array: +:field+ (the server's thinking is sent in
+    # +normalise+:: the shapes of servers' answers of which one is made, one or an Array: +:field+ (the server's thinking is sent
+    # in
     #               +field+), +:lists+ (content that is a list becomes a string), +:chunks+ (a chunk with thinking and content
     #               becomes two), +:content+ (content after thinking that the server has split is split too), or +:all+
     # +thinking+:: whether the thinking is sent: +:keep+ or +:drop+; for a request there is Rewriter.request_thinking
@@ -194,8 +196,8 @@ module Aside
       own(Error.check_address(Native.aside_rewriter_new(dialect.handle, options)), :aside_rewriter_free)
     end
 
-    # Sets the dialect of the next stream (a Dialect, the name of one, or nil: the rewriter's own) and its start, what is open
-    # at the first byte of each choice's text, before the first byte; a start of nil: the dialect decides where it starts. So
+    # Sets the dialect of the next stream (a Dialect, the name of one, or nil: the rewriter's own) and its start, the span that is
+    # open at the first byte of each choice's text, before the first byte; a start of nil: the dialect decides where it starts. So
     # one rewriter serves a model with thinking on and off. The results of Dialect.find_for_template can be passed to it.
     # #finish and #reset go back to the rewriter's own dialect and start. Returns the rewriter. Raises what Rewriter.new
     # raises, and OrderError if the stream has begun.
@@ -225,7 +227,7 @@ module Aside
     # in +tail+, which is read as by Scanner#start_from_prompt. #finish and #reset go back to the rewriter's own start; an
     # empty +tail+ cancels an earlier one.
     #
-    # Returns what is open then, as Scanner#start_from_prompt does. Raises OrderError if the stream has begun.
+    # Returns the span that is open then, as Scanner#start_from_prompt does. Raises OrderError if the stream has begun.
     def start_from_prompt(tail)
       tail = Native.utf8(tail)
       exclusively do
@@ -235,14 +237,14 @@ module Aside
       end
     end
 
-    # Reads the next bytes, cut anywhere, and returns what they decide, possibly nothing: each event as soon as it is
+    # Reads the next bytes, cut anywhere, and returns the decided bytes, possibly none: each event as soon as it is
     # complete.
     def feed(bytes)
       bytes = Native.string(bytes)
       exclusively { Native.borrowed { |out| Native.aside_rewriter_feed(address, bytes, bytes.bytesize, out) } }
     end
 
-    # Ends the stream, and returns what was held back. The next bytes begin a new stream.
+    # Ends the stream, and returns the held bytes. The next bytes begin a new stream.
     def finish
       exclusively { Native.borrowed { |out| Native.aside_rewriter_finish(address, out) } }
     end
@@ -253,7 +255,7 @@ module Aside
       self
     end
 
-    # Returns the Stats since the start or the last #reset, with what is held now.
+    # Returns the Stats since the start or the last #reset, with the number of bytes held now.
     #
     #   rewriter.stats.thinking_bytes
     def stats

@@ -11,10 +11,10 @@ module Aside
   #   scanner.finish { |event| print event.text if event.kind == :text && event.channel == :content }
   #
   # [Chunks] UTF-8 and BINARY Strings are taken as bytes, with characters that are cut or invalid. Chunks of another encoding
-  #          are transcoded to UTF-8, and may cut a character too; what has no counterpart becomes U+FFFD. Offsets count bytes
-  #          of the UTF-8 stream. Do not change a chunk while it is fed.
+  #          are transcoded to UTF-8, and may cut a character too; characters without a counterpart become U+FFFD. Offsets count
+  #          bytes of the UTF-8 stream. Do not change a chunk while it is fed.
   # [Blocks] A call first collects its events, and then yields them. If the block raises or breaks, the events that it has not
-  #          seen come first in the next call. A block may feed its own scanner. An exception from outside of the block, such
+  #          seen come first in the next call. A block may feed its own scanner. An exception from outside the block, such
   #          as that of Timeout, can lose the events of the call; the scanner stays usable, and #offset says how far it is.
   # [Threads] One thread at a time may use a scanner; another one gets a BusyError, and nothing has changed. Scanners share no
   #           state. A scanner stays in the Ractor that made it. In a Ractor other than the main one, call #close: the garbage
@@ -23,7 +23,7 @@ module Aside
   #          again from here. Feeding one does not change the other. Both have the events that a block has not seen and the
   #          thoughts that were not taken. Raises TypeError between chunks that are transcoded.
   # [Errors] Every method raises ClosedError after #close, and BusyError while another thread uses the scanner. Feeding may
-  #          raise OutOfMemoryError, after which only #reset and #close are of use.
+  #          raise OutOfMemoryError, after which only #reset and #close can be called.
   class Scanner
     include Handle
 
@@ -63,14 +63,14 @@ module Aside
     # +start+:: what is open at the first byte: nil (the dialect decides), +:content+, +:thinking+, +:narration+, +:tool+ or
     #           +:header+
     # +collect+:: how many bytes of whole thoughts to hold for #take_thought: text, types and attributes, of which each counts
-    #             as at least 48. What does not fit is cut off, the text last. 0: thoughts are not collected
+    #             as at least 48. The excess is cut off, the text last. 0: thoughts are not collected
     # +budget+:: how much thinking there may be before a +:budget+ event; nil: no limit
     # +budget_unit+:: what the budget counts: +:bytes+ or +:characters+
     # +budget_scope+:: what the budget applies to: each +:span+, or all thinking of the +:stream+ together
     # +stray_close+:: how a closer of the thinking without an opener, after content, is treated: +:dialect+ (the
     #                 dialect decides), +:text+, for a host that is sure that its model does not think, or +:drop+ (it is
     #                 removed alone), for a host whose prompt has ended the thinking
-    # +leading_tags+:: how to read a tag think, thinking or thought as the first thing of a stream, where it is not the
+    # +leading_tags+:: how to read a tag think, thinking or thought at the beginning of a stream, where it is not the
     #                  dialect's own: +:dialect+ (it opens the thinking, in dialects of models), or +:text+, for a host that
     #                  asks for such a tag and looks for it itself
     # +calls+:: true: report tool calls with their names and arguments, as the kinds from +:call+ on, if the dialect says how
@@ -181,14 +181,14 @@ module Aside
       deliver(&block)
     end
 
-    # Sets where the next stream starts, before its first chunk: after a rendered prompt that ends in +tail+. It reads what
-    # follows the dialect's last turn marker in +tail+ as if the model had written it, so the stream may start inside a span
-    # or a header. The events of open spans come with the first chunk, at offset 0 and without bytes of their own. #finish,
+    # Sets where the next stream starts, before its first chunk: after a rendered prompt that ends in +tail+. It reads the text
+    # after the dialect's last turn marker in +tail+ as if the model had written it, so the stream may start inside a span or a
+    # header. The events of open spans come with the first chunk, at offset 0 and without bytes. #finish,
     # #reset and an empty tail go back to the scanner's own start.
     #
-    # Returns what is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. What the prompt leaves undecided
-    # is not open: a marker that is cut off, and an opener of a tool call that counts only if a call comes after it. If the
-    # stream decides that the opener counts, the first event opens its span. Raises OrderError if the stream has begun.
+    # Returns the span that is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. Undecided markers at the
+    # prompt's end are not open: a marker that is cut off, and an opener of a tool call that counts only if a call comes after it.
+    # If the stream decides that the opener counts, the first event opens its span. Raises OrderError if the stream has begun.
     #
     #   scanner.start_from_prompt("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")  # => :thinking
     def start_from_prompt(tail)
@@ -208,8 +208,8 @@ module Aside
       Native::START.key(starts.first)
     end
 
-    # Returns whether #start is only what the dialect guesses of its models, that they start in the thinking: neither a prompt nor
-    # the options have said so.
+    # Returns whether #start is only the dialect's guess that its models start in the thinking, which neither a prompt nor the
+    # options have confirmed.
     def start_guessed?
       starts.last == 1
     end
@@ -241,7 +241,7 @@ module Aside
       deliver(&block)
     end
 
-    # Yields the held bytes as text of their channel. The stream goes on. It is for a host that must show everything now: a
+    # Yields the held bytes as text of their channel. The stream continues. It is for a host that must show everything now: a
     # marker of which a part was flushed is not recognised any more. Returns what #feed returns.
     def flush(&block)
       exclusively { settle_end(:aside_scanner_flush_into) }
@@ -265,7 +265,7 @@ module Aside
     #
     #   scanner.each_delta(socket) { |channel, text| print text if channel == :content }
     #
-    # If the block breaks, the stream is not finished: go on with the rest of the source, or #reset. Raises TypeError for
+    # If the block breaks, the stream is not finished: continue with the rest of the source, or #reset. Raises TypeError for
     # another kind of source.
     def each_delta(source)
       return Enumerator.new { |pairs| each_delta(source) { |channel, text| pairs << [channel, text] } } unless block_given?
@@ -365,7 +365,7 @@ module Aside
 
     # Feeds a chunk through the event array. Its events become pending.
     def take_in(chunk) # :nodoc:
-      chunk = Native.string(chunk) # outside of the lock: it may run code of the caller
+      chunk = Native.string(chunk) # outside the lock: it may run code of the caller
       exclusively { settle(utf8(chunk)) }
     end
 
@@ -424,7 +424,7 @@ module Aside
       end
     end
 
-    # Makes what two scanners must not share. @events is too large to be embedded and moved, so @array may lead to it.
+    # Makes the objects that two scanners must not share. @events is too large to be embedded and moved, so @array may lead to it.
     def make_room
       @lock = Lock.new
       @events = Native.buffer(CAPACITY * Native::EVENT_SIZE)
@@ -606,7 +606,7 @@ module Aside
       rest << @converter.convert(chunk.b.force_encoding(chunk.encoding))
     end
 
-    # Returns what the incomplete end of a chunk in another encoding becomes.
+    # Returns the result for the incomplete end of a chunk in another encoding.
     def converted_rest
       converter = @converter
       @converter = nil
@@ -627,7 +627,7 @@ module Aside
       end
     end
 
-    # A method of its own, so that an EOFError from the caller's block is not taken for the end.
+    # A separate method, so that an EOFError from the caller's block is not taken for the end.
     def read(io)
       io.readpartial(READ_SIZE)
     rescue EOFError

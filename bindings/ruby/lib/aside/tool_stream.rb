@@ -8,9 +8,9 @@ module Aside
   #   1.upto(10_000) { |n| print stream.feed("compiling file #{n}\n") }
   #   print stream.finish
   #
-  # A text that fits into the memory comes out at the end, as Compressor#compress returns it but without a banner. Of a longer
-  # text, a compressor without a budget removes repeats and the rest comes out as it arrives; one with a budget keeps head,
-  # tail and error regions, which come out at the end.
+  # A text that fits into the memory comes out at the end, as Compressor#compress returns it but without a banner. From a longer
+  # text, a compressor without a budget removes repeats and returns the rest as it arrives; one with a budget keeps head, tail and
+  # error regions, and returns them at the end.
   #
   # Input is taken as bytes, whatever encoding the String has. Output is a new String, called UTF-8. One thread at a time may
   # use a stream; another one gets a BusyError, and nothing has changed. Every method but #report raises ClosedError after
@@ -29,7 +29,7 @@ module Aside
       @failed = []
     end
 
-    # Feeds the next bytes, and returns what they decide, often nothing. Raises OrderError after #finish.
+    # Feeds the next bytes, and returns the decided text, often none. Raises OrderError after #finish.
     def feed(bytes)
       bytes = Native.fixed(Native.string(bytes))
       call { Native.borrowed { |out| Native.aside_tool_stream_feed(address, bytes, bytes.bytesize, out) } }

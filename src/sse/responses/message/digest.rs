@@ -1,4 +1,4 @@
-//! Digests of texts, to know a text again that comes in pieces and once more as a whole, without keeping it.
+//! Digests of texts, to know a text again that comes in pieces and again as a whole, without keeping it.
 
 use std::hash::Hasher;
 
@@ -33,7 +33,7 @@ impl Digest {
     }
 }
 
-/// A digest of what a text has become, without its white space, which servers trim where they repeat a text.
+/// A digest of a rewritten text, without its white space, which servers trim where they repeat a text.
 #[derive(Clone, Default, PartialEq)]
 pub struct SentDigest {
     all: Digest,
@@ -42,7 +42,7 @@ pub struct SentDigest {
 }
 
 impl SentDigest {
-    /// Adds what the next stretches of the text have become.
+    /// Adds the next rewritten stretches of the text.
     pub fn add(&mut self, parts: &Parts) {
         for run in parts.runs() {
             let text = match parts.call_part(run) {

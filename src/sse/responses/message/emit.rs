@@ -1,4 +1,4 @@
-//! Writes what a message becomes: its start and its deltas, in the events of the server where they can carry it.
+//! Writes a rewritten message: its start and its deltas, in the events of the server where they can carry it.
 
 use std::mem;
 
@@ -77,7 +77,7 @@ impl Message {
         Ok(())
     }
 
-    /// Writes an event that was held, or once more.
+    /// Writes an event that was held, or again.
     fn replay(
         &self,
         raw: &[u8],
@@ -228,7 +228,7 @@ impl Message {
         })?)
     }
 
-    /// Opens the item of a call. `number` tells its id from another's.
+    /// Opens the item of a call. `number` distinguishes its id from another's.
     pub fn open_call(
         &mut self,
         part: usize,
@@ -268,7 +268,7 @@ impl Message {
         self.keep(said, outgoing).map_err(Into::into)
     }
 
-    /// Writes an annotation, if it is of the open message.
+    /// Writes an annotation, if it belongs to the open message.
     pub fn annotate(
         &mut self,
         part: usize,

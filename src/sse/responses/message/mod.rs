@@ -28,9 +28,9 @@ const EMPTY: usize = 16;
 pub enum ItemKind {
     Reasoning,
     Message,
-    /// Something other than text, which has gone out as it came.
+    /// Something other than text, which was sent unchanged.
     Verbatim,
-    /// A call, whose id got this number to tell it from another's.
+    /// A call, whose id got this number to be unique.
     Call(u64),
 }
 
@@ -68,7 +68,7 @@ pub enum OpenItem {
     },
 }
 
-/// The place of a message among the items that go out.
+/// The place of a message among the items that are sent.
 #[derive(PartialEq)]
 enum Stage {
     /// No item has gone to its own place.
@@ -79,7 +79,7 @@ enum Stage {
     Over,
 }
 
-/// What a pair of items has so far: at most one for thinking, and then a message.
+/// The contents of a pair of items so far: at most one for thinking, and then a message.
 #[derive(PartialEq)]
 enum Pair {
     Nothing,
@@ -87,7 +87,7 @@ enum Pair {
     Message,
 }
 
-/// What must be said again when an item is closed, as much of it as is kept.
+/// The text that is repeated when an item is closed, as much of it as is kept.
 #[derive(Default)]
 struct Kept {
     text: Vec<u8>,
@@ -105,7 +105,7 @@ impl Kept {
 pub struct Message {
     /// Its place, as the server says.
     pub index: u64,
-    /// Its id, as it stands in the JSON.
+    /// Its id, as it is in the JSON.
     pub id: Vec<u8>,
     /// The event that began it.
     added: Vec<u8>,
@@ -125,7 +125,7 @@ pub struct Message {
     /// The parts of the open message that are over, as JSON.
     done: Kept,
     pub parts: Vec<TextPart>,
-    /// What has gone out. `None`: more than is remembered.
+    /// The pieces that were sent. `None`: more than are remembered.
     pub pieces: Option<Vec<Piece>>,
 }
 
@@ -229,7 +229,7 @@ impl Message {
         self.holds_start() && !self.parts.iter().any(|part| part.is_changed)
     }
 
-    /// Returns whether its start is held, and nothing of it has gone out.
+    /// Returns whether its start is held, and nothing of it has been sent.
     pub fn holds_start(&self) -> bool {
         self.keeps_place() && matches!(self.open, OpenItem::Nothing) && self.pair_has != Pair::Reasoning
     }
@@ -285,7 +285,7 @@ impl Message {
         outgoing.truncated += if self.text.is_cut { events } else { 0 };
     }
 
-    /// Returns whether it was thinking, and no message has gone out for it.
+    /// Returns whether it was thinking, and no message has been sent for it.
     pub fn is_thinking_alone(&self) -> bool {
         self.pair_has == Pair::Reasoning || self.pair > 1 && self.pair_has == Pair::Nothing
     }
@@ -300,12 +300,12 @@ impl Message {
         matches!(self.open, OpenItem::Message)
     }
 
-    /// Returns whether the start of this part stands in the message that is open.
+    /// Returns whether the start of this part is in the message that is open.
     pub fn is_part_open(&self, part: usize) -> bool {
         self.has_message_open() && self.parts[part].is_open
     }
 
-    /// Returns how much content of a part went out before the open item.
+    /// Returns how much content of a part was sent before the open item.
     pub fn len_before(&self, part: usize) -> usize {
         let index = self.parts[part].index;
         let pieces = self.pieces.iter().flatten();
@@ -327,7 +327,7 @@ impl Message {
         Ok(())
     }
 
-    /// Notes the changes of the item that says the open message again, if it is not remembered what has become of its text.
+    /// Notes the changes of the item that repeats the open message, if the result for its text is not remembered.
     pub fn put_done(&self, data: &[u8], item: &Object, edits: &mut Edits) -> memory::Result<()> {
         if let Some(id) = &item.id {
             put_string(edits, data, id, |out| self.target().write_id("", out))?;
@@ -363,7 +363,7 @@ impl Message {
         self.pieces.as_ref().is_none_or(|pieces| pieces.iter().rev().any(is_it))
     }
 
-    /// Ends it. What is needed where its text comes again stays.
+    /// Ends it. The data that is needed when its text is repeated stays.
     pub fn end(&mut self, outgoing: &mut Outgoing) {
         outgoing.forget(&mut self.text.text);
         outgoing.forget(&mut self.done.text);

@@ -15,7 +15,7 @@ pub struct TextConfig {
 }
 
 impl TextConfig {
-    /// Returns what reads the text.
+    /// Returns the stream that reads the text.
     pub fn start(self, setup: &Setup) -> Result<TextStream, Error> {
         let mut text = TextStream::new(if self.number == 0 { setup.scanner()? } else { setup.split_scanner()? }, true);
         if self.server.thinking {
@@ -47,7 +47,7 @@ pub struct TextPart {
     /// The server had not sent that event when the first text came.
     pub is_unannounced: bool,
     pub empty: Vec<Vec<u8>>,
-    /// What reads it. `None`: it is over, or passes.
+    /// The stream that reads it. `None`: it is over, or passes.
     pub text: Option<TextStream>,
     /// All that has come of it.
     pub digest: Digest,
@@ -58,7 +58,7 @@ pub struct TextPart {
     pub item_chars: u64,
     pub is_changed: bool,
     pub state: PartState,
-    /// Its start has gone out in the open item.
+    /// Its start has been sent in the open item.
     pub is_open: bool,
     /// The end of its text has gone out there too.
     pub is_text_done: bool,
@@ -91,7 +91,7 @@ impl TextPart {
         }
     }
 
-    /// Returns whether this whole text is what has come in pieces.
+    /// Returns whether this whole text equals its pieces.
     pub fn agrees(&self, said: &[u8]) -> bool {
         self.digest == Digest::of(said)
     }

@@ -29,7 +29,7 @@ type request struct {
 
 type call struct{ name, arguments string }
 
-// seen is what a client has seen, text and calls in the order in which they came.
+// seen is a client's result, text and calls in the order in which they came.
 type seen struct {
 	Order    []string `json:"order"`
 	Thinking string   `json:"thinking"`

@@ -190,7 +190,7 @@ pub struct Bytes {
 }
 
 impl Default for Bytes {
-    /// All 0.
+    /// Returns a value that is all 0.
     fn default() -> Bytes {
         unsafe { std::mem::zeroed() }
     }
@@ -212,7 +212,7 @@ pub struct CallWriterOptions {
 }
 
 impl Default for CallWriterOptions {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> CallWriterOptions {
         CallWriterOptions { size: size_of::<CallWriterOptions>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -237,7 +237,7 @@ pub struct CallDelta {
 }
 
 impl Default for CallDelta {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> CallDelta {
         CallDelta { size: size_of::<CallDelta>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -255,7 +255,7 @@ pub struct TemplateMatch {
 }
 
 impl Default for TemplateMatch {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> TemplateMatch {
         TemplateMatch { size: size_of::<TemplateMatch>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -274,7 +274,7 @@ pub struct Exchange {
 }
 
 impl Default for Exchange {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> Exchange {
         Exchange { size: size_of::<Exchange>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -295,7 +295,7 @@ pub struct HistoryOptions {
 }
 
 impl Default for HistoryOptions {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> HistoryOptions {
         HistoryOptions { size: size_of::<HistoryOptions>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -313,7 +313,7 @@ pub struct HistoryReport {
 }
 
 impl Default for HistoryReport {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> HistoryReport {
         HistoryReport { size: size_of::<HistoryReport>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -354,7 +354,7 @@ pub struct RewriterOptions {
 }
 
 impl Default for RewriterOptions {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> RewriterOptions {
         RewriterOptions { size: size_of::<RewriterOptions>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -381,7 +381,7 @@ pub struct RewriterStats {
 }
 
 impl Default for RewriterStats {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> RewriterStats {
         RewriterStats { size: size_of::<RewriterStats>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -396,7 +396,7 @@ pub struct JoinCall {
 }
 
 impl Default for JoinCall {
-    /// All 0.
+    /// Returns a value that is all 0.
     fn default() -> JoinCall {
         unsafe { std::mem::zeroed() }
     }
@@ -416,7 +416,7 @@ pub struct JoinOptions {
 }
 
 impl Default for JoinOptions {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> JoinOptions {
         JoinOptions { size: size_of::<JoinOptions>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -440,7 +440,7 @@ pub struct ToolTrigger {
 }
 
 impl Default for ToolTrigger {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> ToolTrigger {
         ToolTrigger { size: size_of::<ToolTrigger>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -459,7 +459,7 @@ pub struct Command {
 }
 
 impl Default for Command {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> Command {
         Command { size: size_of::<Command>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -479,7 +479,7 @@ pub struct Filter {
 }
 
 impl Default for Filter {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> Filter {
         Filter { size: size_of::<Filter>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -500,7 +500,7 @@ pub struct Cache {
 }
 
 impl Default for Cache {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> Cache {
         Cache { size: size_of::<Cache>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -516,7 +516,7 @@ pub struct CompressorOptions {
 }
 
 impl Default for CompressorOptions {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> CompressorOptions {
         CompressorOptions { size: size_of::<CompressorOptions>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -532,7 +532,7 @@ pub struct Invocation {
 }
 
 impl Default for Invocation {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> Invocation {
         Invocation { size: size_of::<Invocation>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -550,7 +550,7 @@ pub struct Stretch {
 }
 
 impl Default for Stretch {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> Stretch {
         Stretch { size: size_of::<Stretch>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -567,7 +567,7 @@ pub struct PartReport {
 }
 
 impl Default for PartReport {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> PartReport {
         PartReport { size: size_of::<PartReport>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -582,7 +582,7 @@ pub struct Failed {
 }
 
 impl Default for Failed {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> Failed {
         Failed { size: size_of::<Failed>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -606,7 +606,7 @@ pub struct Report {
 }
 
 impl Default for Report {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> Report {
         Report { size: size_of::<Report>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -627,7 +627,7 @@ pub struct EventArray {
 }
 
 impl Default for EventArray {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> EventArray {
         EventArray { size: size_of::<EventArray>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -656,7 +656,7 @@ pub struct Event {
 }
 
 impl Default for Event {
-    /// All 0.
+    /// Returns a value that is all 0.
     fn default() -> Event {
         unsafe { std::mem::zeroed() }
     }
@@ -679,7 +679,7 @@ pub struct ScannerOptions {
 }
 
 impl Default for ScannerOptions {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> ScannerOptions {
         ScannerOptions { size: size_of::<ScannerOptions>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -697,7 +697,7 @@ pub struct Counts {
 }
 
 impl Default for Counts {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> Counts {
         Counts { size: size_of::<Counts>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -719,7 +719,7 @@ pub struct Thought {
 }
 
 impl Default for Thought {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> Thought {
         Thought { size: size_of::<Thought>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -734,7 +734,7 @@ pub struct Attribute {
 }
 
 impl Default for Attribute {
-    /// All 0, but for its size.
+    /// Returns a value that is all 0 except for its size.
     fn default() -> Attribute {
         Attribute { size: size_of::<Attribute>(), ..unsafe { std::mem::zeroed() } }
     }
@@ -748,7 +748,7 @@ pub struct Token {
 }
 
 impl Default for Token {
-    /// All 0.
+    /// Returns a value that is all 0.
     fn default() -> Token {
         unsafe { std::mem::zeroed() }
     }
