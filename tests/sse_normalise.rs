@@ -416,6 +416,23 @@ fn the_rest_of_an_event_stays_as_it_came() {
     assert_eq!(cut(&foreign(), &Options::new().field(Field::Reasoning), &renamed), renamed.as_bytes());
 }
 
+#[test]
+fn merge_keeps_a_chunk_with_thinking_and_content_one() {
+    let both = stream(&[json!({"reasoning_content": "A", "content": "B"})]);
+    for options in [all(), Options::new().repair(true), all().repair(true)] {
+        assert_eq!(deltas(&cut(&qwen3(), &options, &both)).len(), 2);
+        assert_eq!(cut(&qwen3(), &options.merge(true), &both), both.as_bytes());
+    }
+    // What is split here leaves in one chunk, too, and the other shapes are made.
+    let text = stream(&[json!({"content": "<think>A</think>B"}), json!({"content": "C"})]);
+    let wanted = [json!({"reasoning_content": "A", "content": "B"}), json!({"content": "C"})];
+    let got = cut(&qwen3(), &all().repair(true).merge(true), &text);
+    assert_eq!(deltas(&got), wanted);
+    assert_eq!(cut(&qwen3(), &all().repair(true).merge(true), std::str::from_utf8(&got).unwrap()), got);
+    let list = stream(&[json!({"content": [{"type": "thinking", "thinking": "A"}, {"type": "text", "text": "B"}]})]);
+    assert_eq!(deltas(&cut(&qwen3(), &all().merge(true), &list)), [json!({"reasoning_content": "A", "content": "B"})]);
+}
+
 // ---------------------------------------------------------------------------------------------- content after a server's split
 
 #[test]
@@ -474,6 +491,10 @@ fn a_wrapper_around_the_thinking_goes() {
         (&["<thi", "s is it"], "<this is it"),
         (&["It writes <think>", "x</think>."], "It writes <think>x</think>."),
         (&["<"], "<"),
+        (&["A\n</think>"], "A"),
+        (&["A", "\n</thi", "nk>", "\n"], "A"),
+        (&["A\n", "</think>\n", "B\n\nC"], "A\n</think>\nB\n\nC"),
+        (&["A\n", "\nB <think>", "C"], "A\n\nB <think>C"),
     ] {
         let answer = stream(&thinking(pieces));
         assert_eq!(texts(&cut(&qwen3(), &options, &answer)), [wanted, "Hi."], "{pieces:?}");

@@ -24,6 +24,8 @@ struct Seen {
     called: Vec<(u64, bool)>,
     /// The block that is open, by its index in the stream, and those that were; how many there have been.
     open: Option<(u64, u64)>,
+    /// Whether it is one of thinking, if it is of that or text.
+    thinks: Option<bool>,
     closed: Vec<(u64, u64)>,
     blocks: u64,
 }
@@ -162,8 +164,9 @@ fn mended_chunk(text: String, seen: &mut Seen) -> Vec<String> {
     }
     let called = seen.called.iter().find(|(called, _)| *called == index);
     let reason = match (choice["finish_reason"].as_str(), called) {
-        (Some("tool_calls"), None) => Some("\"stop\""),
-        (Some("stop"), Some((_, true))) => Some("\"tool_calls\""),
+        (Some("tool_calls" | "function_call"), None) => Some("\"stop\""),
+        (Some("stop" | "function_call"), Some((_, true))) => Some("\"tool_calls\""),
+        (Some("stop" | "tool_calls"), Some((_, false))) => Some("\"function_call\""),
         _ => None,
     };
     out.push(reason.map_or(text.clone(), |reason| with(&text, &["choices", "finish_reason"], reason)));
@@ -180,8 +183,14 @@ fn mended_block_event(text: &str, seen: &mut Seen) -> Vec<(Option<&'static str>,
         let text = format!("{{\"type\":\"content_block_stop\",\"index\":{}}}", open.1);
         Some((Some("content_block_stop"), text))
     };
+    let part = event.get(if kind == "content_block_start" { "content_block" } else { "delta" }).unwrap_or(&Value::Null);
+    let thinks = match part["type"].as_str() {
+        Some("text" | "text_delta") => Some(false),
+        Some("thinking" | "redacted_thinking" | "thinking_delta" | "signature_delta") => Some(true),
+        _ => None,
+    };
     let begin = |seen: &mut Seen, index: u64| {
-        seen.open = Some((index, seen.blocks));
+        (seen.open, seen.thinks) = (Some((index, seen.blocks)), thinks);
         seen.blocks += 1;
         seen.blocks - 1
     };
@@ -200,20 +209,26 @@ fn mended_block_event(text: &str, seen: &mut Seen) -> Vec<(Option<&'static str>,
             out.extend(stop(seen));
             begin(seen, index)
         }
-        ("content_block_delta", Some((_, own))) => own,
+        ("content_block_delta", Some((_, own)))
+            if thinks.is_none() || seen.thinks.is_none() || thinks == seen.thinks =>
+        {
+            own
+        }
+        ("content_block_delta", Some(_))
+            if !["text", "thinking", "signature"].iter().any(|name| says(&part[*name])) =>
+        {
+            return out;
+        }
         ("content_block_stop", Some(open)) => {
             seen.open = None;
             seen.closed.push(open);
             open.1
         }
-        ("content_block_delta", None) => {
-            let block = match event["delta"]["type"].as_str() {
-                Some("text_delta") => Some("{\"type\":\"text\",\"text\":\"\"}"),
-                Some("thinking_delta" | "signature_delta") => {
-                    Some("{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}")
-                }
-                _ => None,
-            };
+        ("content_block_delta", _) => {
+            let block = thinks.map(|thinks| match thinks {
+                true => "{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}",
+                false => "{\"type\":\"text\",\"text\":\"\"}",
+            });
             match block {
                 Some(block) => {
                     out.extend(stop(seen));
@@ -442,7 +457,11 @@ fn table() -> Vec<(String, String)> {
         ),
         (
             "data: {\"choices\":[{\"index\":3,\"delta\":{\"function_call\":{\"name\":\"f\"}},\"finish_reason\":\"stop\"}]}\n\n",
-            "data: {\"choices\":[{\"index\":3,\"delta\":{\"function_call\":{\"name\":\"f\"}},\"finish_reason\":\"stop\"}]}\n\n",
+            "data: {\"choices\":[{\"index\":3,\"delta\":{\"function_call\":{\"name\":\"f\"}},\"finish_reason\":\"function_call\"}]}\n\n",
+        ),
+        (
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"function_call\":null},\"finish_reason\":\"function_call\"}]}\n\n",
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"function_call\":null},\"finish_reason\":\"stop\"}]}\n\n",
         ),
         // Thinking and content in one chunk.
         (
@@ -654,11 +673,15 @@ fn random_stream(random: &mut Random) -> String {
         "data: {\"id\":\"w\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a <\"},\"finish_reason\":\"stop\"}]}",
         "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\",\"reasoning\":\"b\"},\"finish_reason\":\"tool_calls\"}]}",
         "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"x\"}]},\"finish_reason\":null}]}",
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"function_call\":{\"name\":\"f\"}},\"finish_reason\":\"stop\"}]}",
+        "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"function_call\"}]}",
         "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}",
         "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}",
         "data: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"f\",\"input\":{}}}",
         "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}",
         "data: {\"type\":\"content_block_delta\",\"index\":2,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"a\"}}",
+        "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"b\"}}",
+        "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"signature_delta\",\"signature\":\"\"}}",
         "data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{}\"}}",
         "data: {\"type\":\"content_block_stop\",\"index\":0}",
         "data: {\"type\":\"content_block_stop\",\"index\":1}",

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use aside::Dialect;
-use aside::history::{self, Options, Outcome, Server, rewrite};
+use aside::history::{self, Options, Outcome, Report, Server, rewrite};
 use clap::{Args, ValueEnum};
 
 use crate::files::{Input, READ, read_text};
@@ -163,6 +163,22 @@ impl Arguments {
     }
 }
 
+/// Returns a report as lines: the name of each figure, as in JSON, and what it counts.
+fn report_text(report: &Report, why: Option<&str>) -> String {
+    let Report { changed, refused, unread, thinking_off, .. } = report;
+    [
+        format!(
+            "outcome: {}\n",
+            why.map_or("the request was read".to_owned(), |why| format!("not read, because {why}"))
+        ),
+        format!("changed: {changed} (messages or items)\n"),
+        format!("refused: {refused} (with thinking that cannot be written into the text)\n"),
+        format!("unread: {unread} (with thinking that is signed, encrypted or in a form that is not known)\n"),
+        format!("thinking_off: {}\n", if *thinking_off { "yes (in this request)" } else { "no" }),
+    ]
+    .concat()
+}
+
 /// Reads, rewrites and writes a request, as a gateway does.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let options = arguments.options()?;
@@ -192,7 +208,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         say(&format!("aside history: the request has passed as it came: {why}\n"));
     }
     if arguments.report {
-        say(&format!("{report:#?}\n"));
+        say(&report_text(&report, why));
     }
     Ok(ExitCode::SUCCESS)
 }

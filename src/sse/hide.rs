@@ -20,8 +20,12 @@ use crate::memory::{self, TryBox, append, push};
 /// The most hidden indexes that are remembered one by one.
 const MOST: usize = 1024;
 
-/// The types of thinking in Messages.
+/// The types of thinking in Messages: of blocks, and of what is added to one.
 const THINKING: [&[u8]; 2] = [b"\"thinking\"", b"\"redacted_thinking\""];
+const THINKING_DELTAS: [&[u8]; 2] = [b"\"thinking_delta\"", b"\"signature_delta\""];
+
+/// The types of parts of reasoning items in Responses.
+const REASONING_PARTS: [&[u8]; 2] = [b"\"reasoning_text\"", b"\"summary_text\""];
 
 /// Takes the thinking out of the events, lines and bodies of a host's streams.
 pub struct Hider {
@@ -29,6 +33,8 @@ pub struct Hider {
     /// The blocks of the message, and the items of the response.
     blocks: Hidden,
     items: Hidden,
+    /// The index after the last one that a block has had.
+    next_block: u64,
     /// How many events of the response were left out.
     events: u64,
     /// Nothing was written.
@@ -86,6 +92,7 @@ impl Hider {
             formats,
             blocks: Hidden::default(),
             items: Hidden::default(),
+            next_block: 0,
             events: 0,
             fresh: true,
             event: Event::new(),
@@ -161,7 +168,7 @@ impl Hider {
         let part = EventPart { raw, part: 0..raw.len(), event: &event };
         let data = part.data();
         let stays = match Format::of(data, self.formats) {
-            Some(Format::Messages) => self.message_event(data)?,
+            Some(Format::Messages) => self.message_event(&part, out)?,
             Some(Format::Responses) => self.response_event(data)?,
             Some(format) => self.choices(data, format, false).map(|()| true)?,
             None => true,
@@ -174,21 +181,38 @@ impl Hider {
         Ok(())
     }
 
-    /// Returns whether an event of Messages stays.
-    fn message_event(&mut self, data: &[u8]) -> Result<bool, Error> {
+    /// Returns whether an event of Messages stays. A server may add text to a thinking block: the text gets a block, whose start is
+    /// written to `out`.
+    fn message_event(&mut self, event: &EventPart<'_>, out: &mut Vec<u8>) -> Result<bool, Error> {
         use messages::Kind;
+        let data = event.data();
         let fields = messages::Fields::read(data);
         let Some((index, at)) = &fields.index else {
             if fields.kind == Kind::MessageStart {
-                self.blocks = Hidden::default();
+                (self.blocks, self.next_block) = (Hidden::default(), 0);
                 self.list(data, &[b"message", b"content"], is_thinking)?;
             }
             return Ok(true);
         };
-        let is_thinking = THINKING.iter().any(|kind| fields.part.is(data, kind));
+        let is_new = *index >= self.next_block;
+        self.next_block = self.next_block.max(index.saturating_add(1));
+        let is_any = |kinds: &[&[u8]]| kinds.iter().any(|kind| fields.part.is(data, kind));
+        let has_text = fields.added().is_some_and(|text| text.len() > 2);
         match fields.kind {
-            Kind::BlockStart if is_thinking => self.blocks.add(*index)?,
+            Kind::BlockStart if is_any(&THINKING) => self.blocks.add(*index)?,
             Kind::BlockStart => self.blocks.remove(*index),
+            Kind::BlockDelta if is_any(&THINKING_DELTAS) => {
+                // The server may have left its start out.
+                if is_new {
+                    self.blocks.add(*index)?;
+                }
+                return Ok(false);
+            }
+            Kind::BlockDelta if has_text && self.blocks.has(*index) => {
+                self.blocks.remove(*index);
+                let is_named = !event.name().is_empty();
+                messages::write_text_start(self.blocks.moved(*index), is_named, event.event.line_end, out)?;
+            }
             _ => {}
         }
         if self.blocks.has(*index) {
@@ -207,8 +231,10 @@ impl Hider {
         }
         if let Some(index) = responses::Fields::number(&fields.output_index, data) {
             let is_item = fields.item.clone().is_some_and(|item| is_reasoning(data, item));
+            let is_part = fields.part.clone().is_some_and(|part| is_of(data, part, &REASONING_PARTS));
             match fields.kind {
                 Kind::ItemAdded if is_item => self.items.add(index)?,
+                Kind::PartAdded | Kind::PartDone if is_part => self.items.add(index)?,
                 Kind::Reasoning => self.items.add(index)?,
                 Kind::ItemAdded | Kind::TextDelta => self.items.remove(index),
                 _ => {}

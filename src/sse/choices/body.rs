@@ -24,7 +24,7 @@ impl Choices {
         let mut thinking = Vec::new();
         let server = choice.reasoning.clone().filter(|_| setup.reads_behind);
         let unwrapped = match server.clone() {
-            Some(at) if Wrapper::new(setup)?.unwrap(raw, &at, true, &mut thinking)? => Some(at),
+            Some(at) if Wrapper::new(setup)?.unwrap(setup, raw, &at, true, &mut thinking)? => Some(at),
             _ => None,
         };
         let may_promote = self.promotes.is_empty_wanted && has_ended && choice.part.is_none();

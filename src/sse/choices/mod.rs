@@ -89,20 +89,20 @@ impl ChoiceStream {
             }
             if let Some(wrapper) = self.wrapper.get_mut() {
                 let mut left = Vec::new();
-                if wrapper.unwrap(data, at, false, &mut left)? {
+                if wrapper.unwrap(setup, data, at, false, &mut left)? {
                     wrapper::put(&left, at.clone(), edits)?;
                 }
             }
         }
         let is_more = choice.reasoning.is_none() && (choice.answers || choice.part.is_some());
-        if is_more || choice.finishes { self.end_thinking(parts) } else { Ok(()) }
+        if is_more || choice.finishes { self.end_thinking(setup, parts) } else { Ok(()) }
     }
 
     /// Adds the held bytes of the server's thinking.
-    fn end_thinking(&mut self, parts: &mut Parts) -> Result<(), Error> {
+    fn end_thinking(&mut self, setup: &Setup, parts: &mut Parts) -> Result<(), Error> {
         let Some(wrapper) = self.wrapper.get_mut() else { return Ok(()) };
         let mut left = Vec::new();
-        wrapper.take(Input::Finish, &mut left)?;
+        wrapper.end(setup, &mut left)?;
         Ok(parts.push_thinking(&left)?)
     }
 
@@ -237,7 +237,7 @@ impl Choices {
         let merges = self.merges;
         for stream in self.all.iter_mut().filter(|stream| due(stream.index)) {
             parts.clear();
-            stream.end_thinking(parts)?;
+            stream.end_thinking(setup, parts)?;
             setup.scan(&mut stream.text, input, parts)?;
             if matches!(input, Input::Flush) {
                 // The next event passes unread, and may have content.

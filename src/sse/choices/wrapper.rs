@@ -1,8 +1,8 @@
-//! Thinking that a server sends in its field with the markers around it: they are removed. A thinking that does not begin with an
-//! opener passes unchanged, whatever it has after that.
+//! Thinking that a server sends in its field with the markers around it: they are removed. If a thinking does not begin with an
+//! opener, a closer at its very end is removed, and the rest passes unchanged.
 
 use crate::json::{Edits, Span, decode, escape};
-use crate::memory::{self, append};
+use crate::memory::{self, append, append_all};
 use crate::sse::text::{Input, Setup};
 use crate::{Channel, Error, Kind, Scanner};
 
@@ -12,6 +12,8 @@ pub enum Wrapper {
     Begins(Scanner, Vec<u8>),
     /// It has begun with one.
     Inside(Scanner),
+    /// It has begun without one. What may be the closer at its end is held.
+    Ends(Scanner, Vec<u8>),
     /// It passes.
     Passes,
 }
@@ -26,13 +28,21 @@ impl Wrapper {
         match self {
             Wrapper::Begins(_, held) => held.len(),
             Wrapper::Inside(scanner) => scanner.held().len(),
+            Wrapper::Ends(scanner, held) => scanner.held().len() + held.len(),
             Wrapper::Passes => 0,
         }
     }
 
     /// Adds to `out` the rest of the next text, or of the held text.
-    pub fn take(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn take(&mut self, setup: &Setup, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         let (scanner, said) = match (&mut *self, input) {
+            (Wrapper::Ends(scanner, held), _) => {
+                let goes_on = take_end(scanner, held, input, out)?;
+                if goes_on || !matches!(input, Input::Feed(_)) {
+                    *self = Wrapper::Passes;
+                }
+                return Ok(());
+            }
             (Wrapper::Passes, Input::Feed(said)) => return Ok(append(out, said)?),
             (Wrapper::Passes, _) => return Ok(()),
             (Wrapper::Begins(_, held), Input::Flush | Input::ServerCall | Input::Finish) => {
@@ -66,8 +76,13 @@ impl Wrapper {
                 None => {}
                 Some(false) => {
                     out.truncate(start);
-                    append(out, held)?;
-                    *self = Wrapper::Passes;
+                    let held = std::mem::take(held);
+                    *self = match setup.thinking_scanner() {
+                        Ok(scanner) => Wrapper::Ends(scanner, Vec::new()),
+                        Err(Error::NoSuchStart) => Wrapper::Passes,
+                        Err(error) => return Err(error),
+                    };
+                    self.take(setup, Input::Feed(&held), out)?;
                 }
                 Some(true) => {
                     if let Wrapper::Begins(scanner, _) = std::mem::replace(self, Wrapper::Passes) {
@@ -82,17 +97,55 @@ impl Wrapper {
         Ok(())
     }
 
+    /// Ends the thinking: adds what is left of it to `out`.
+    pub fn end(&mut self, setup: &Setup, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.take(setup, Input::Finish, out)
+    }
+
     /// Takes the thinking at `at`, and writes it to `left` without its markers. Returns whether that differs. With `is_whole`, no more
     /// thinking follows.
-    pub fn unwrap(&mut self, data: &[u8], at: &Span, is_whole: bool, left: &mut Vec<u8>) -> Result<bool, Error> {
+    pub fn unwrap(
+        &mut self,
+        setup: &Setup,
+        data: &[u8],
+        at: &Span,
+        is_whole: bool,
+        left: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
         let mut decoded = Vec::new();
         let said = decode(&data[at.clone()], &mut decoded)?;
-        self.take(Input::Feed(said), left)?;
+        self.take(setup, Input::Feed(said), left)?;
         if is_whole {
-            self.take(Input::Finish, left)?;
+            self.end(setup, left)?;
         }
         Ok(left != said)
     }
+}
+
+/// Adds thinking to `out`, but for a closer and blanks at its end, which are `held`. Returns whether text comes after a closer.
+fn take_end(scanner: &mut Scanner, held: &mut Vec<u8>, input: Input<'_>, out: &mut Vec<u8>) -> Result<bool, Error> {
+    let (mut goes_on, mut taken) = (false, Ok(()));
+    let take = |event: crate::Event<'_>| {
+        if taken.is_err() || event.bytes.is_empty() {
+            return;
+        }
+        let is_thinking = event.channel == Channel::Thinking;
+        let may_end = is_thinking && matches!(event.kind, Kind::Close(_) | Kind::Framing)
+            || !held.is_empty() && event.bytes.trim_ascii().is_empty();
+        if may_end && !goes_on {
+            taken = append(held, event.bytes);
+            return;
+        }
+        goes_on |= !is_thinking;
+        taken = append_all(out, &[held, event.bytes]);
+        held.clear();
+    };
+    match input {
+        Input::Feed(said) => scanner.feed(said, take),
+        _ => scanner.finish(take),
+    }?;
+    taken?;
+    Ok(goes_on)
 }
 
 /// Notes that this text takes the place of a string.

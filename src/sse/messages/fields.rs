@@ -67,6 +67,12 @@ impl Part {
         self.kind.as_ref().is_some_and(|value| data[value.clone()] == *kind)
     }
 
+    /// Returns whether it has text, thinking or a signature that is not empty.
+    pub fn says(&self) -> bool {
+        let values = self.text.iter().map(|(_, value)| value).chain(&self.thinking);
+        self.is_signed || values.into_iter().any(|value| value.len() > 2)
+    }
+
     /// Reads a block, or a delta of one.
     pub fn read(data: &[u8], reader: &mut Reader<'_>) -> Option<Part> {
         let mut part = Part::default();

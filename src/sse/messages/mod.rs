@@ -29,8 +29,9 @@ use crate::Error;
 use crate::json::{Span, decode};
 use crate::memory::{TryBox, append, push};
 use block::{OpenBlock, TextBlock, set_index, set_text};
-pub use fields::{Fields, Kind, is_read};
+pub use fields::{Fields, Kind, Part, is_read};
 use message::Message;
+pub use outgoing::write_text_start;
 use outgoing::{Delta, Outgoing, empty, text_block};
 
 /// At most this many text blocks are open at once.

@@ -116,6 +116,12 @@ impl Outgoing {
     }
 }
 
+/// Writes the start of a text block that the server has not begun.
+pub fn write_text_start(index: u64, is_named: bool, line_end: &'static [u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    let mut outgoing = Outgoing { is_named, line_end, ..Outgoing::new(false) };
+    outgoing.start(index, out, |out| text_block(out, empty))
+}
+
 /// The addition of an event to a block.
 #[derive(Clone, Copy)]
 pub enum Delta {

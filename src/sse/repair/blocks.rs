@@ -4,18 +4,54 @@
 use crate::Error;
 use crate::json::{Edits, Span, decimal};
 use crate::memory::{self, append_all, push};
-use crate::sse::messages::{Fields, Kind};
+use crate::sse::messages::{Fields, Kind, Part};
 
 /// The most blocks whose indexes are remembered.
 const BLOCKS: usize = 128;
 
 const STOP: &str = "content_block_stop";
 
+/// The texts of which a block has one kind only.
+#[derive(Clone, Copy, PartialEq)]
+enum Text {
+    Content,
+    Thinking,
+}
+
+impl Text {
+    /// Returns that of a block, or of what is added to one.
+    fn of(part: &Part, text: &[u8]) -> Option<Text> {
+        match &text[part.kind.clone()?] {
+            b"\"text\"" | b"\"text_delta\"" => Some(Text::Content),
+            b"\"thinking\"" | b"\"redacted_thinking\"" | b"\"thinking_delta\"" | b"\"signature_delta\"" => {
+                Some(Text::Thinking)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the JSON of a block that has none yet.
+    fn block(self) -> &'static [u8] {
+        match self {
+            Text::Content => b"{\"type\":\"text\",\"text\":\"\"}",
+            Text::Thinking => b"{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}",
+        }
+    }
+}
+
+/// A block that is open.
+#[derive(Clone, Copy)]
+struct Open {
+    /// Its index in the server's events, and its own.
+    server: u64,
+    own: u64,
+    text: Option<Text>,
+}
+
 /// Mends the blocks of a stream.
 #[derive(Default)]
 pub struct Blocks {
-    /// A block is open: its index in the server's events, and its own.
-    open: Option<(u64, u64)>,
+    open: Option<Open>,
     next: u64,
     /// The indexes of blocks that were open before.
     closed: Vec<(u64, u64)>,
@@ -25,7 +61,8 @@ pub struct Blocks {
 
 impl Blocks {
     /// Passes on the mended form of an event: itself with its own index, and missing events before it, each with its type if
-    /// that is not the event's own. A stop of no block is left out.
+    /// that is not the event's own. A stop of a block that is not open is left out, and so is an empty delta of another kind
+    /// than the open block.
     pub fn mend(
         &mut self,
         text: &[u8],
@@ -40,27 +77,25 @@ impl Blocks {
             }
             return pass(None, text);
         };
-        let open = self.open.filter(|(open, _)| *open == server).map(|(_, own)| own);
+        let open = self.open.filter(|open| open.server == server);
+        let said = Text::of(&fields.part, text);
+        let fits = |open: &Open| said.is_none() || open.text.is_none() || open.text == said;
         let own = match (fields.kind, open) {
             (Kind::BlockStart, _) => {
                 self.stop(&mut pass)?;
-                self.begin(server)
+                self.begin(server, said)
             }
-            (Kind::BlockDelta | Kind::BlockStop, Some(own)) => own,
-            (Kind::BlockDelta, None) => {
-                let block = match &fields.part {
-                    part if part.is(text, b"\"text_delta\"") => &b"{\"type\":\"text\",\"text\":\"\"}"[..],
-                    part if part.is(text, b"\"thinking_delta\"") || part.is(text, b"\"signature_delta\"") => {
-                        b"{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}"
-                    }
+            (Kind::BlockDelta, Some(open)) if fits(&open) => open.own,
+            (Kind::BlockDelta, Some(_)) if !fields.part.says() => return Ok(()),
+            (Kind::BlockStop, Some(open)) => open.own,
+            (Kind::BlockDelta, _) => {
+                let Some(said) = said else {
                     // Such as arguments, whose call cannot be begun without its name.
-                    _ => {
-                        let own = self.closed.iter().rfind(|(closed, _)| *closed == server);
-                        return self.renumber(text, &at, own.map_or(server, |(_, own)| *own), &mut pass);
-                    }
+                    let own = self.closed.iter().rfind(|(closed, _)| *closed == server);
+                    return self.renumber(text, &at, own.map_or(server, |(_, own)| *own), &mut pass);
                 };
                 self.stop(&mut pass)?;
-                let own = self.begin(server);
+                let own = self.begin(server, Some(said));
                 let (mut digits, event) = ([0; 20], &mut self.event);
                 let index = decimal(own, &mut digits);
                 memory::clear(event);
@@ -68,7 +103,7 @@ impl Blocks {
                     b"{\"type\":\"content_block_start\",\"index\":",
                     index.as_bytes(),
                     b",\"content_block\":",
-                    block,
+                    said.block(),
                     b"}",
                 ];
                 append_all(event, &start)?;
@@ -85,10 +120,10 @@ impl Blocks {
     }
 
     /// Returns the index of a block that begins.
-    fn begin(&mut self, server: u64) -> u64 {
+    fn begin(&mut self, server: u64, text: Option<Text>) -> u64 {
         let own = self.next;
         self.next += 1;
-        self.open = Some((server, own));
+        self.open = Some(Open { server, own, text });
         own
     }
 
@@ -97,12 +132,12 @@ impl Blocks {
         if self.closed.len() == BLOCKS {
             self.closed.remove(0);
         }
-        push(&mut self.closed, open)
+        push(&mut self.closed, (open.server, open.own))
     }
 
     /// Ends the block that is open.
     fn stop(&mut self, pass: &mut impl FnMut(Option<&str>, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
-        let Some((_, own)) = self.open else { return Ok(()) };
+        let Some(Open { own, .. }) = self.open else { return Ok(()) };
         self.close()?;
         memory::clear(&mut self.event);
         let index = &mut [0; 20];

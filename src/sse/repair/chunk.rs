@@ -16,6 +16,8 @@ pub const BODY: &[u8] = b"message";
 
 const STOP: &[u8] = b"\"stop\"";
 const TOOL_CALLS: &[u8] = b"\"tool_calls\"";
+/// The reason to finish of an answer whose call is in `function_call`.
+const FUNCTION_CALL: &[u8] = b"\"function_call\"";
 
 /// A choice of a chunk.
 #[derive(Default)]
@@ -183,10 +185,10 @@ impl Chunk {
 
     /// Returns the portions of a stream's chunk that are sent.
     pub fn portions(&self) -> &'static [Portion] {
-        let Wanted { repairs, .. } = self.wanted;
+        let Wanted { repairs, merges, .. } = self.wanted;
         let splits = repairs || self.wanted.has(Shapes::CHUNKS) || self.wanted.has(Shapes::CONTENT);
         match &self.choices[..] {
-            [Choice { index: Some(_), delta: Some(_), members, .. }] if splits => {
+            [Choice { index: Some(_), delta: Some(_), members, .. }] if splits && !merges => {
                 let members = &self.members[members.clone()];
                 let has = |is: fn(MemberKind) -> bool| members.iter().any(|member| member.says && is(member.kind));
                 match has(MemberKind::is_thinking) && has(|kind| kind == MemberKind::Content) {
@@ -216,8 +218,9 @@ impl Chunk {
             let (Some(index), Some(finish)) = (choice.index, &choice.finish) else { continue };
             let call = self.called.iter().find(|(called, _)| *called == index);
             let reason = match (&text[finish.clone()], call) {
-                (TOOL_CALLS, None) if self.called.len() < CHOICES => STOP,
-                (STOP, Some((_, true))) => TOOL_CALLS,
+                (TOOL_CALLS | FUNCTION_CALL, None) if self.called.len() < CHOICES => STOP,
+                (STOP | FUNCTION_CALL, Some((_, true))) => TOOL_CALLS,
+                (STOP | TOOL_CALLS, Some((_, false))) => FUNCTION_CALL,
                 _ => continue,
             };
             edits.put(finish.clone(), &[reason])?;

@@ -10,6 +10,8 @@ use crate::sse::options::{Field, Formats, Options};
 #[derive(Clone, Copy, Default)]
 pub struct Wanted {
     pub repairs: bool,
+    /// Thinking and content share a chunk, so none becomes two.
+    pub merges: bool,
     pub normalise: Shapes,
     /// The field that the thinking goes to.
     pub field: Field,
@@ -18,7 +20,7 @@ pub struct Wanted {
 impl Wanted {
     pub fn new(options: &Options) -> Wanted {
         let normalise = if options.formats.contains(Formats::CHAT) { options.normalise } else { Shapes::NONE };
-        Wanted { repairs: options.repair, normalise, field: options.field }
+        Wanted { repairs: options.repair, merges: options.merge, normalise, field: options.field }
     }
 
     /// Returns whether a chunk or a body may get another shape.

@@ -42,7 +42,7 @@ impl Responses {
             (Some(part), _) => Some(part),
             (None, Some(content)) if is_text => {
                 let part = self.begin_part(context, message, content)?;
-                if let Some(part) = part.filter(|_| fields.kind == Kind::TextDelta) {
+                if let Some(part) = part.filter(|_| !matches!(fields.kind, Kind::PartAdded | Kind::Annotation)) {
                     self.messages[message].announce_part(part, &mut self.outgoing)?;
                 }
                 part

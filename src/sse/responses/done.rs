@@ -53,7 +53,12 @@ impl Responses {
             self.promotion.close();
             return self.messages[message].take_whole(part, said, &mut self.outgoing, context);
         }
-        here.is_changed |= is_new;
+        if is_new {
+            here.is_changed = true;
+            if here.added.is_empty() {
+                self.messages[message].announce_part(part, &mut self.outgoing)?;
+            }
+        }
         self.write_runs(context, message, part, None)?;
         if self.messages[message].parts[part].digest.len == 0 {
             let message = &mut self.messages[message];
@@ -139,7 +144,8 @@ impl Responses {
                 put(&mut context.scratch.edits, data, logprobs.value.clone(), |out| append(out, b"[]"))?;
             }
         }
-        let message = &self.messages[message];
+        let message = &mut self.messages[message];
+        message.parts[part].is_text_done = true;
         let index = message.parts[part].index;
         message.pass(event, fields, Some(index), &mut self.outgoing, context)?;
         Ok(Outcome::Written)
@@ -264,6 +270,7 @@ impl Responses {
             }
             here.open_message(None, 0, &mut self.outgoing, context)?;
         }
+        here.close_unannounced(&mut self.outgoing, context)?;
         let place = here.place;
         if here.pieces.is_some() {
             let mut items = Items::new(context.setup, &mut self.outgoing, Scope::Item);

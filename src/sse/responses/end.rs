@@ -23,11 +23,11 @@ impl Responses {
         let response = fields.response.clone().map(|at| Object::read(data, at)).unwrap_or_default();
         let is_complete = fields.name.as_ref().is_some_and(|name| inside(data, name) == b"response.completed");
         let is_complete = is_complete && response.status.as_ref().is_none_or(|at| inside(data, at) == b"completed");
-        for message in self
-            .messages
-            .iter_mut()
-            .filter(|message| matches!(message.open, OpenItem::Reasoning | OpenItem::Call { .. }))
-        {
+        for message in self.messages.iter_mut().filter(|message| match message.open {
+            OpenItem::Nothing => false,
+            OpenItem::Reasoning | OpenItem::Call { .. } => true,
+            OpenItem::Message => message.is_unannounced,
+        }) {
             let status = if is_complete { &b"\"completed\""[..] } else { b"\"incomplete\"" };
             message.close(status, &mut self.outgoing, context)?;
         }

@@ -250,8 +250,9 @@ impl Responses {
                 return Ok(Outcome::Dropped);
             }
             (Kind::PartAdded, Some(message))
-                if self.messages[message].is_unannounced
-                    && self.part(message, data, fields).is_some()
+                if self
+                    .part(message, data, fields)
+                    .is_some_and(|part| self.messages[message].parts[part].is_unannounced)
                     && fields.part.clone().is_some_and(|at| Object::read(data, at).begins(data, b"output_text")) =>
             {
                 return Ok(Outcome::Dropped);

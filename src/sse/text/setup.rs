@@ -85,6 +85,11 @@ impl Setup {
         Scanner::with_options(&self.dialect, &self.options.start(Start::Channel(Channel::Content)))
     }
 
+    /// Returns a scanner for the thinking of such a server.
+    pub fn thinking_scanner(&self) -> Result<Scanner, Error> {
+        Scanner::with_options(&self.dialect, &self.options.start(Start::Channel(Channel::Thinking)))
+    }
+
     /// Reads a text on as the content of a server that splits the thinking itself.
     pub fn split(&self, text: &mut TextStream) -> Result<(), Error> {
         text.split = TryBox::new(self.split_scanner()?)?;

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::{Message, OpenItem, PartState};
+use super::{Message, OpenItem, PartState, TextPart};
 use crate::Error;
 use crate::json::{Edits, Span};
 use crate::memory::{self, append, append_all};
@@ -31,21 +31,24 @@ impl Message {
         Ok(())
     }
 
-    /// Closes the open message before the server does.
-    fn close_message(
+    /// Ends the parts of the open message whose ends the server does not send, as it has not sent their starts.
+    pub fn close_unannounced(&mut self, outgoing: &mut Outgoing, context: &mut Context<'_>) -> Result<(), Error> {
+        self.close_parts(|part| part.is_unannounced, outgoing, context)
+    }
+
+    /// Ends the open parts of the open message that are `wanted`.
+    fn close_parts(
         &mut self,
-        status: &[u8],
+        wanted: impl Fn(&TextPart) -> bool,
         outgoing: &mut Outgoing,
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
         let target = Target { out: self.place, id: &self.id, pair: self.pair };
-        let mut cut = u64::from(self.done.is_cut && !self.text.is_cut);
-        for part in self.parts.iter_mut().filter(|part| part.is_open) {
+        for part in self.parts.iter_mut().filter(|part| part.is_open && wanted(part)) {
             part.is_open = false;
             if part.state == PartState::Over {
                 continue;
             }
-            cut += if self.text.is_cut { 3 } else { 0 };
             let mut event = Event::new();
             event.read(&part.added)?;
             let data = event.data(&part.added);
@@ -57,11 +60,15 @@ impl Message {
                 write_index(b",\"output_index\":", target.out, out)?;
                 write_index(b",\"content_index\":", part.index.saturating_sub(self.left_out), out)
             };
-            outgoing.add("response.output_text.done", context.out, |out| {
-                place(out)?;
-                write_text(b",\"text\":", &self.text.text, out)?;
-                append(out, if has_logprobs { b",\"logprobs\":[]" } else { b"" })
-            })?;
+            // The item that ends with it says its text as well.
+            outgoing.truncated += if self.text.is_cut { 3 - u64::from(part.is_text_done) } else { 0 };
+            if !part.is_text_done {
+                outgoing.add("response.output_text.done", context.out, |out| {
+                    place(out)?;
+                    write_text(b",\"text\":", &self.text.text, out)?;
+                    append(out, if has_logprobs { b",\"logprobs\":[]" } else { b"" })
+                })?;
+            }
             let mut json = Vec::new();
             write_part(data, &self.text.text, &part.annotations, &mut json)?;
             outgoing.add("response.content_part.done", context.out, |out| {
@@ -71,7 +78,19 @@ impl Message {
             let comma = if self.done.text.is_empty() { &b""[..] } else { b"," };
             append_all(&mut self.done.text, &[comma, &json])?;
         }
-        outgoing.truncated += cut;
+        Ok(())
+    }
+
+    /// Closes the open message before the server does.
+    fn close_message(
+        &mut self,
+        status: &[u8],
+        outgoing: &mut Outgoing,
+        context: &mut Context<'_>,
+    ) -> Result<(), Error> {
+        outgoing.truncated += u64::from(self.done.is_cut && !self.text.is_cut);
+        self.close_parts(|_| true, outgoing, context)?;
+        let target = Target { out: self.place, id: &self.id, pair: self.pair };
         let mut event = Event::new();
         event.read(&self.added)?;
         let data = event.data(&self.added);

@@ -47,7 +47,7 @@ impl Message {
         {
             self.text.clear(outgoing);
             let part = &mut self.parts[place];
-            (part.is_open, part.item_chars, part.annotated) = (true, 0, 0);
+            (part.is_open, part.is_text_done, part.item_chars, part.annotated) = (true, false, 0, 0);
             outgoing.forget(&mut part.annotations);
             let (added, empty) = (mem::take(&mut part.added), mem::take(&mut part.empty));
             let index = part.index;

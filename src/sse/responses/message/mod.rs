@@ -109,7 +109,7 @@ pub struct Message {
     pub id: Vec<u8>,
     /// The event that began it.
     added: Vec<u8>,
-    /// The server had not sent that event, and perhaps not those of its parts, when the first text came.
+    /// The server had not sent that event when the first of its parts or texts came.
     pub is_unannounced: bool,
     pub open: OpenItem,
     /// The place of the item that is open, or was last.
@@ -160,17 +160,17 @@ impl Message {
         Ok(Some(message).filter(|message| !message.added.is_empty()))
     }
 
-    /// Announces a part whose first text has come, if the server announces nothing of this message.
+    /// Announces a part whose first text has come, because the server has not.
     pub fn announce_part(&mut self, part: usize, outgoing: &mut Outgoing) -> memory::Result<()> {
-        if self.is_unannounced {
-            let content = self.parts[part].index;
-            self.parts[part].added = outgoing.left_out("response.content_part.added", |out| {
-                append_all(out, &[b",\"item_id\":\"", &self.id, b"\""])?;
-                write_index(b",\"output_index\":", self.index, out)?;
-                write_index(b",\"content_index\":", content, out)?;
-                append(out, b",\"part\":{\"type\":\"output_text\",\"text\":\"\",\"annotations\":[]}")
-            })?;
-        }
+        let content = self.parts[part].index;
+        let added = outgoing.left_out("response.content_part.added", |out| {
+            append_all(out, &[b",\"item_id\":\"", &self.id, b"\""])?;
+            write_index(b",\"output_index\":", self.index, out)?;
+            write_index(b",\"content_index\":", content, out)?;
+            append(out, b",\"part\":{\"type\":\"output_text\",\"text\":\"\",\"annotations\":[]}")
+        })?;
+        self.parts[part].is_unannounced = !added.is_empty();
+        self.parts[part].added = added;
         Ok(())
     }
 

@@ -44,6 +44,8 @@ pub struct TextPart {
     pub config: TextConfig,
     /// The event that began it, and the empty deltas after that.
     pub added: Vec<u8>,
+    /// The server had not sent that event when the first text came.
+    pub is_unannounced: bool,
     pub empty: Vec<Vec<u8>>,
     /// The stream that reads it. `None`: it is over, or passes.
     pub text: Option<TextStream>,
@@ -58,6 +60,8 @@ pub struct TextPart {
     pub state: PartState,
     /// Its start has been sent in the open item.
     pub is_open: bool,
+    /// The end of its text has gone out there too.
+    pub is_text_done: bool,
     pub has_logprobs: bool,
     /// The annotations of the open item.
     pub annotations: Vec<u8>,
@@ -70,6 +74,7 @@ impl TextPart {
             index,
             config,
             added: Vec::new(),
+            is_unannounced: false,
             empty: Vec::new(),
             text,
             digest: Digest::default(),
@@ -79,6 +84,7 @@ impl TextPart {
             is_changed: false,
             state: PartState::Growing,
             is_open: false,
+            is_text_done: false,
             has_logprobs: false,
             annotations: Vec::new(),
             annotated: 0,
