@@ -215,7 +215,7 @@ fn rewriters_take_few_bytes() {
             "Responses",
             named("response.output_item.added", item) + &named("response.content_part.added", &part),
             texts.map(items),
-            [1_024, 3_816],
+            [1_024, 3_840],
         ),
     ];
     let qwen3 = Dialect::find("qwen3").unwrap();

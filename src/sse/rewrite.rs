@@ -220,8 +220,22 @@ impl Rewrite {
                 return self.each_line(&values, raw, last, out);
             }
         }
+        let completed = match &read {
+            Read::Responses(fields) => {
+                let responses = self.responses.made_by(|| Responses::new(&self.options))?;
+                responses.complete(raw, &self.event, fields)?
+            }
+            _ => None,
+        };
+        if let Some(raw) = &completed {
+            self.event.read(raw)?;
+            read = Read::Responses(responses::Fields::read(self.event.data(raw)));
+        }
+        let is_copied = completed.is_none();
+        let raw = completed.as_deref().unwrap_or(raw);
         self.learn(format, &read, raw)?;
-        self.data(format, &read, raw, 0..raw.len(), last, out)?;
+        let changes = self.data(format, &read, raw, 0..raw.len(), last, out)?;
+        self.setup.stats.changed += u64::from(!changes && !is_copied);
         Ok(())
     }
 

@@ -29,11 +29,12 @@ mod outgoing;
 mod places;
 mod split;
 mod stretch;
+mod unplaced;
 mod whole;
 
 use std::mem;
 
-use super::event::EventPart;
+use super::event::{Event, EventPart};
 use super::options::Options;
 use super::promotion::{Promotes, Promotion};
 use super::protocol::{Context, Protocol, ServerDoes};
@@ -45,6 +46,7 @@ pub use fields::{Fields, Kind, is_read};
 use fields::{Object, inside};
 use message::{Message, PartState};
 use outgoing::Outgoing;
+use unplaced::Unplaced;
 
 /// The most messages of a response whose text is split.
 const MESSAGES: usize = 128;
@@ -81,6 +83,7 @@ struct Incoming<'a> {
 pub struct Responses {
     outgoing: Outgoing,
     messages: Vec<Message>,
+    unplaced: Unplaced,
     promotes: Promotes,
     promotion: Promotion,
     /// Events of a response have come.
@@ -97,6 +100,7 @@ impl Responses {
         Responses {
             outgoing: Outgoing::new(options),
             messages: Vec::new(),
+            unplaced: Unplaced::default(),
             promotes,
             promotion: promotes.of_stream(),
             is_active: false,
@@ -119,8 +123,17 @@ impl Responses {
 
     fn end_response(&mut self) {
         self.messages.clear();
+        self.unplaced.clear();
         self.promotion = self.promotes.of_stream();
         self.server = ServerDoes::default();
+    }
+
+    /// Returns an event of the server with the numbers that it leaves out, if they are known.
+    pub fn complete(&mut self, raw: &[u8], event: &Event, fields: &Fields) -> Result<Option<Vec<u8>>, Error> {
+        if fields.kind == Kind::Created {
+            self.unplaced.clear();
+        }
+        event.single().map_or(Ok(None), |data| self.unplaced.complete(raw, data, fields))
     }
 
     fn release_but(
