@@ -84,6 +84,7 @@ mod join;
 mod json;
 mod matcher;
 mod memory;
+mod response_template;
 mod scanner;
 pub mod sse;
 mod tables_only;

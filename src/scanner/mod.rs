@@ -43,8 +43,8 @@ pub use event::{Attribute, Cause, Event, Kind};
 pub use events::Events;
 pub use options::{CallsInThinking, EndReason, LeadingTags, ScannerOptions, StrayClose};
 pub use stream::Scanner;
-pub(crate) use text_spans::reclassified;
 pub use text_spans::TextSpan;
+pub(crate) use text_spans::reclassified;
 pub use thoughts::Thought;
 
 #[cfg(feature = "c-api")]
