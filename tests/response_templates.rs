@@ -30,7 +30,7 @@ fn read(dialect: &Dialect, prefix: &str, pieces: &[&str]) -> Message {
             _ => {}
         }
         let add = |delta: aside::call_writer::CallDelta<'_>| {
-            let call = calls.entry(delta.index.into()).or_default();
+            let call = calls.entry(delta.index).or_default();
             call.0 += delta.name.unwrap_or_default();
             call.1 += delta.arguments;
         };
@@ -45,7 +45,7 @@ fn read(dialect: &Dialect, prefix: &str, pieces: &[&str]) -> Message {
     message.content = message.content.trim().to_owned();
     message.calls = calls
         .into_values()
-        .map(|(name, arguments)| (name, serde_json::from_str(&arguments).unwrap_or_else(|_| Value::String(arguments))))
+        .map(|(name, arguments)| (name, serde_json::from_str(&arguments).unwrap_or(Value::String(arguments))))
         .collect();
     message
 }
