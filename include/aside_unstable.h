@@ -29,10 +29,23 @@ extern "C" {
 uint32_t aside_unstable_version(void);
 
 /* ========================================================================== *
- * Dialects: what a model writes around a tool call
+ * Dialects: response templates, and what a model writes around a tool call
  *
- * Threads: any thread may call this function at any time, with the same dialect too.
+ * Threads: any thread may call these functions at any time, with the same dialect too.
  * ========================================================================== */
+
+/**
+ * Makes a dialect from a response template (JSON, UTF-8): how a model's text is divided, as the `response_template` of its
+ * `tokenizer_config.json` says it. `json` is the template or that file; it has `len` bytes and needs no NUL, and is not
+ * used after the call.
+ *
+ * Returns a dialect that the caller owns: `aside_dialect_free()`. NULL if that fails; `aside_last_status()` is then
+ * `ASIDE_ERROR_DIALECT` with a message that names the part of the template and its pattern; `ASIDE_ERROR_NULL`,
+ * `ASIDE_ERROR_LENGTH`; `ASIDE_ERROR_MEMORY` if there is no memory for the handle.
+ *
+ * Memory: if it runs out while the text is read, the process ends.
+ */
+struct aside_dialect *aside_dialect_from_response_template(const char *json, size_t len);
 
 /** How the arguments of a call are written: the values of `aside_tool_arguments`. */
 enum {

@@ -1,4 +1,5 @@
 uint32_t aside_unstable_version(void);
+struct aside_dialect *aside_dialect_from_response_template(const char *json, size_t len);
 enum {
     ASIDE_TOOL_ARGUMENTS_JSON = 0,
     ASIDE_TOOL_ARGUMENTS_TAGS = 1,

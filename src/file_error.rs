@@ -77,6 +77,11 @@ impl FileError {
         FileError { line, key, message: shown(&message.into(), LONGEST_MESSAGE) }
     }
 
+    /// Describes a fault of a key in a file that is not TOML.
+    pub(crate) fn of_key(key: &str, message: impl Into<String>) -> FileError {
+        FileError { line: None, key: shown(key, LONGEST_KEY), message: shown(&message.into(), LONGEST_MESSAGE) }
+    }
+
     /// Returns the fault that the TOML library found.
     fn of_toml<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> FileError {
         if error.message() == TOO_DEEP {

@@ -84,6 +84,7 @@ mod join;
 mod json;
 mod matcher;
 mod memory;
+mod response_template;
 mod scanner;
 pub mod sse;
 mod tables_only;
@@ -97,7 +98,7 @@ pub use file_error::FileError;
 pub use join::{CallFault, CallPart, JoinCall, JoinError, JoinOptions, Markers, ToolArguments, ToolTrigger};
 pub use scanner::{
     Attribute, Budget, BudgetScope, BudgetUnit, CallsInThinking, Cause, Counts, EndReason, Error, Event, Events, Kind,
-    LeadingTags, Scanner, ScannerOptions, StrayClose, Thought, Token,
+    LeadingTags, Scanner, ScannerOptions, StrayClose, TextSpan, Thought, Token,
 };
 pub use template::UnknownTemplate;
 pub use tokens::{Role, TokenBytes, TokenState, Vocabulary};

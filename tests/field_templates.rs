@@ -154,7 +154,7 @@ fn harmless_templates_are_rendered() {
 
 /// The text in the turns of a template that its dialect does not read, and the reason.
 #[cfg(feature = "templates")]
-const DIFFERENCES: [(&str, &str, &[&str]); 6] = [
+const DIFFERENCES: [(&str, &str, &[&str]); 11] = [
     (
         "ik_Apriel-1.6-15b-Thinker-fixed.jinja",
         "a turn of the history has not the words with which the prompt begins the thinking",
@@ -178,6 +178,35 @@ const DIFFERENCES: [(&str, &str, &[&str]); 6] = [
         "ovms_chat_template_gpt_oss.jinja",
         "it writes the arguments as Python does, which is not JSON",
         &[r#"of a turn with a call, these calls are read: [("aside_invocation", "{")]"#],
+    ),
+    (
+        "kaito_tool-chat-mistral.jinja",
+        "a blank comes before an answer, and the model does not write it",
+        &["before the answer, ` ` stays in the content"],
+    ),
+    ("ovmst_chat_template_mistral7b_v03.jinja", "as above", &["before the answer, ` ` stays in the content"]),
+    (
+        "ovms_chat_template_phi4_mini.jinja",
+        "it writes calls in the history otherwise than it tells the model to",
+        &[
+            "after the answer, `<|assistant|>` stays in the content",
+            "of a turn with a call, these calls are read: []",
+            "around a call, `{\"name\": \"aside_invocation\", \"arguments\": {'city': 'aside'}}<|assistant|>` stays in the content",
+        ],
+    ),
+    (
+        "kaito_tool-chat-phi4-mini.jinja",
+        "as above",
+        &[
+            "after the answer, `<|assistant|>` stays in the content",
+            "of a turn with a call, these calls are read: []",
+            "around a call, `{\"name\": \"aside_invocation\", \"arguments\": {'city': 'aside'}}<|assistant|>` stays in the content",
+        ],
+    ),
+    (
+        "anew_command-r-plus.jinja",
+        "it writes the whole list of calls as a request has it",
+        &["of a turn with a call, these calls are read: []"],
     ),
     (
         "anew_laguna.jinja",

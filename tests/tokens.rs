@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aside::{Cause, Channel, Kind, Scanner, ScannerOptions, Start, TokenState, Vocabulary};
+use aside::{Cause, Channel, Kind, Role, Scanner, ScannerOptions, Start, TokenState, Vocabulary};
 use samples::Random;
 use support::Pair;
 
@@ -60,6 +60,17 @@ fn check(pair: &Pair, start: &str, text: &[u8], random: &mut Random) {
         for channel in Channel::ALL {
             assert_eq!(small.count(channel), scanner.counts(channel).bytes, "{} {channel}", about());
         }
+        // The channels of the prefix as an answer are those of its text.
+        let ids: Vec<u32> = (256..=256 + number as u32).collect();
+        let spans = pair.library.spans(&text[..at], Some(start)).unwrap();
+        let channels = state().channels(&ids).unwrap();
+        let mut begin = 0;
+        for (token, (channel, role)) in tokens[..=number].iter().zip(&channels) {
+            let span = spans.iter().find(|span| span.range.contains(&begin)).map(|span| span.channel);
+            assert_eq!(span, (*role == Role::Text).then_some(*channel), "{} at {begin}", about());
+            begin += token.len();
+        }
+        assert_eq!(channels.len(), ids.len(), "{}", about());
         // A token is content if its first byte is.
         let content = small.content_ids().count();
         let mut end = at;

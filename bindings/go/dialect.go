@@ -25,6 +25,8 @@ const (
 	byModel
 	byTemplate
 	byFile
+	// a response template
+	byResponseTemplate
 )
 
 // Find returns the built-in dialect with that name or alias. If there is none, the error is [ErrUnknown] and lists the nearest
@@ -78,6 +80,13 @@ func (e *AmbiguousError) Unwrap() error { return e.err }
 // [ErrDialect] and names line and key. Close frees the dialect; the garbage collector frees a forgotten one.
 func Load(toml string) (*Dialect, error) {
 	return findDialect(byFile, toml)
+}
+
+// FromResponseTemplate returns a dialect read from a response template (JSON, UTF-8): how a model's text is divided, as the
+// response_template of its tokenizer_config.json says it. json is the template or that file. If a part of it is not read, the
+// error is [ErrDialect] and names the part and its pattern. Close frees the dialect, as one from [Load].
+func FromResponseTemplate(json string) (*Dialect, error) {
+	return findDialect(byResponseTemplate, json)
 }
 
 // DialectNames returns the names of the built-in dialects, sorted.

@@ -29,6 +29,8 @@ func findDialect(by by, text string) (*Dialect, error) {
 		c = C.aside_dialect_find(at, n)
 	case byModel:
 		c = C.aside_dialect_find_for_model(at, n)
+	case byResponseTemplate:
+		c = C.aside_dialect_from_response_template(at, n)
 	default:
 		c = C.aside_dialect_load(at, n)
 	}
@@ -36,7 +38,7 @@ func findDialect(by by, text string) (*Dialect, error) {
 		return nil, lastFailure(C.aside_last_status())
 	}
 	d := &Dialect{dialectState: dialectState{c}}
-	if by == byFile { // the others are built in
+	if by == byFile || by == byResponseTemplate { // the others are built in
 		runtime.SetFinalizer(d, (*Dialect).Close)
 	}
 	return d, nil

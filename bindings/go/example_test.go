@@ -131,6 +131,20 @@ close = ["]]"]
 	// Output: It is 42. <nil>
 }
 
+func ExampleFromResponseTemplate() {
+	dialect, err := aside.FromResponseTemplate(`{
+		"start_anchor": "<|assistant|>",
+		"fields": {"thinking": {"open": "<think>", "close_pattern": "</think>\\s*"}, "content": {}}
+	}`)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dialect.Close()
+	content, err := aside.Strip(dialect, "<think>Twice 21.</think> It is 42.")
+	fmt.Println(content, err)
+	// Output: It is 42. <nil>
+}
+
 func ExampleScanner_All() {
 	dialect, err := aside.Find("qwen3")
 	if err != nil {

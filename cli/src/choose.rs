@@ -22,6 +22,10 @@ pub struct Source {
     #[arg(long, value_name = "FILE", group = "source")]
     dialect_file: Option<PathBuf>,
 
+    /// The response template of a model, or the tokenizer_config.json that has it
+    #[arg(long, value_name = "FILE", group = "source")]
+    response_template: Option<PathBuf>,
+
     /// The dialect of this model: Qwen/Qwen3-32B, gpt-oss:20b, a file's path
     #[arg(long, value_name = "NAME", group = "source")]
     model: Option<String>,
@@ -31,7 +35,7 @@ pub struct Source {
     template: Option<PathBuf>,
 
     /// The variables of the template, such as {"enable_thinking": true}; needs the feature `templates`
-    #[arg(long, value_name = "JSON", requires = "template", conflicts_with_all = ["dialect", "dialect_file", "model"])]
+    #[arg(long, value_name = "JSON", requires = "template", conflicts_with_all = ["dialect", "dialect_file", "response_template", "model"])]
     variables: Option<String>,
 
     /// The span that is open at the first byte: content, thinking, narration, tool or header [default: as the dialect says]
@@ -96,6 +100,9 @@ impl Source {
                 };
                 Stop::Failed(format!("{}: {fault}", file.display()))
             })?
+        } else if let Some(file) = &self.response_template {
+            let read = Dialect::from_response_template(&read_text(file)?);
+            read.map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?
         } else if let Some(model) = &self.model {
             Dialect::find_for_model(model).map_err(|unknown| usage(unknown.to_string()))?
         } else if let Some(file) = &self.template {

@@ -169,6 +169,34 @@ fn filter_files_are_checked() {
 }
 
 #[test]
+fn response_templates_are_checked() {
+    let template = scratch("template.json");
+    let fields = r#""fields": {"thinking": {"open": "<t>", "close_pattern": "</t>CLOSE"}, "content": {}}"#;
+    let write = |close: &str| {
+        fs::write(&template, format!("{{\"start_anchor\": \"<a>\", {}}}", fields.replace("CLOSE", close))).unwrap();
+    };
+    write(r"\\s*");
+    let output = run(check_of().arg(&template));
+    assert!(output.status.success() && out(&output).ends_with("the response template is read\n"), "{}", err(&output));
+    let answer = scratch("answer.txt");
+    fs::write(&answer, "<t>hm</t> Yes.").unwrap();
+    let split = Command::new(env!("CARGO_BIN_EXE_aside"))
+        .args(["split", "--response-template"])
+        .args([&template, &answer])
+        .output()
+        .unwrap();
+    assert!(out(&split).contains("hm") && !out(&split).contains("<t>"), "{}", err(&split));
+    write("a+");
+    let output = run(check_of().arg(&template));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        out(&output).contains("fields.thinking.close_pattern: the pattern `</t>a+` is not read"),
+        "{}",
+        out(&output)
+    );
+}
+
+#[test]
 fn wrong_use_is_an_error() {
     let output = run(&mut check_of());
     assert_eq!(output.status.code(), Some(2));

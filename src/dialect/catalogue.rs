@@ -128,9 +128,26 @@ fn choose(entries: &[Entry], models: &Table<'_>, name: &[u8]) -> Result<(usize, 
     Err(error)
 }
 
-/// Returns the dialects that models write: the name of each, and its file up to the first example.
-pub fn families() -> impl Iterator<Item = (&'static str, &'static str)> {
-    ENTRIES.iter().filter(|entry| !entry.models.is_empty()).map(|entry| (entry.name, entry.text))
+/// A dialect that models write.
+pub struct Family {
+    pub name: &'static str,
+    /// Its file up to the first example.
+    pub file: &'static str,
+    /// Whether models write it that think.
+    pub thinks: bool,
+    /// Whether models write it that call tools and do not think.
+    pub calls_alone: bool,
+}
+
+/// Returns the dialects that models write.
+pub fn families() -> impl Iterator<Item = Family> {
+    let families = ENTRIES.iter().enumerate().map(|(place, entry)| Family {
+        name: entry.name,
+        file: entry.text,
+        thinks: !entry.models.is_empty(),
+        calls_alone: CALLS_ALONE.patterns.iter().any(|known| usize::from(known.dialect) == place),
+    });
+    families.filter(|family| family.thinks || family.calls_alone)
 }
 
 /// The error for a model for which no built-in dialect is known, or more than one.

@@ -10,7 +10,7 @@ use super::constants::*;
 use super::memory::{Versioned, bytes, file_text, fill_sized, layout, read_sized, try_box};
 use super::status::{fail, fail_no_handle, fail_null, fail_unknown_model, fail_with, guard, guard_handle};
 use crate::memory::{self, push};
-use crate::{Dialect, Start, ToolTrigger, dialect};
+use crate::{Dialect, FileError, Start, ToolTrigger, dialect};
 
 /// A dialect, which defines the byte sequences that are markers, and their effect. It never changes. From
 /// `aside_dialect_find()` (built in: never freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
@@ -150,9 +150,10 @@ fn make_handle(
     Ok(handle.get_or_init(|| made))
 }
 
-fn load(toml: &[u8]) -> Result<Box<aside_dialect>, aside_status> {
-    let toml = file_text(toml, ASIDE_ERROR_DIALECT)?;
-    let dialect = Dialect::load(toml).map_err(|error| fail_with(ASIDE_ERROR_DIALECT, error))?;
+/// Makes the handle of a dialect that `read` makes of a file's text.
+fn load(file: &[u8], read: fn(&str) -> Result<Dialect, FileError>) -> Result<Box<aside_dialect>, aside_status> {
+    let text = file_text(file, ASIDE_ERROR_DIALECT)?;
+    let dialect = read(text).map_err(|error| fail_with(ASIDE_ERROR_DIALECT, error))?;
     let made = make(dialect, false).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
     try_box(made).ok_or_else(|| fail(ASIDE_ERROR_MEMORY))
 }
@@ -300,7 +301,27 @@ pub unsafe extern "C" fn aside_dialect_find_for_template(
 pub unsafe extern "C" fn aside_dialect_load(toml: *const c_char, len: size_t) -> *mut aside_dialect {
     guard_handle(|| {
         // SAFETY: the caller promises `len` bytes.
-        match unsafe { bytes(toml, len, "toml") }.and_then(load) {
+        match unsafe { bytes(toml, len, "toml") }.and_then(|toml| load(toml, Dialect::load)) {
+            Ok(dialect) => Box::into_raw(dialect),
+            Err(_) => ptr::null_mut(),
+        }
+    })
+}
+
+/// Makes a dialect from a response template (JSON, UTF-8): how a model's text is divided, as the `response_template` of its
+/// `tokenizer_config.json` says it. `json` is the template or that file; it has `len` bytes and needs no NUL, and is not
+/// used after the call.
+///
+/// Returns a dialect that the caller owns: `aside_dialect_free()`. NULL if that fails; `aside_last_status()` is then
+/// `ASIDE_ERROR_DIALECT` with a message that names the part of the template and its pattern; `ASIDE_ERROR_NULL`,
+/// `ASIDE_ERROR_LENGTH`; `ASIDE_ERROR_MEMORY` if there is no memory for the handle.
+///
+/// Memory: if it runs out while the text is read, the process ends.
+#[ffi_export]
+pub unsafe extern "C" fn aside_dialect_from_response_template(json: *const c_char, len: size_t) -> *mut aside_dialect {
+    guard_handle(|| {
+        // SAFETY: the caller promises `len` bytes.
+        match unsafe { bytes(json, len, "json") }.and_then(|json| load(json, Dialect::from_response_template)) {
             Ok(dialect) => Box::into_raw(dialect),
             Err(_) => ptr::null_mut(),
         }

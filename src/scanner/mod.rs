@@ -32,6 +32,7 @@ mod stream;
 mod strip;
 #[cfg(test)]
 mod tests;
+mod text_spans;
 mod thoughts;
 mod window;
 
@@ -42,6 +43,8 @@ pub use event::{Attribute, Cause, Event, Kind};
 pub use events::Events;
 pub use options::{CallsInThinking, EndReason, LeadingTags, ScannerOptions, StrayClose};
 pub use stream::Scanner;
+pub use text_spans::TextSpan;
+pub(crate) use text_spans::reclassified;
 pub use thoughts::Thought;
 
 #[cfg(feature = "c-api")]

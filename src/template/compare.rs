@@ -50,6 +50,11 @@ impl Dialect {
         Ok(differences)
     }
 
+    /// Returns whether it reads the call in a turn of the model, and nothing else as a call.
+    pub(super) fn reads_call(&self, rendered: &Rendered, turn: &str) -> bool {
+        self.read_turn(rendered, turn).calls == [(CALLED.to_owned(), ARGUMENTS.to_owned())]
+    }
+
     /// Reads a turn of the model, without what the prompt has written of it.
     fn read_turn(&self, rendered: &Rendered, turn: &str) -> Said {
         let shared = rendered.prompts().map(|prompt| shared_start(prompt, turn));

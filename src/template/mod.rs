@@ -21,7 +21,7 @@ use std::fmt;
 
 use crate::memory::{OutOfMemory, append, copy_text, push};
 use crate::{channel::Start, dialect::Dialect};
-use score::{Candidate, Evidence, Scorer};
+use score::{By, Candidate, Evidence, Scorer};
 use source::Source;
 use value::UNKNOWN;
 
@@ -122,7 +122,10 @@ fn find(template: &str, rendered: Option<&render::Rendered>) -> Result<(Dialect,
         (evidence.prompts, evidence.thinking_prompts) =
             (std::slice::from_ref(prompt), std::slice::from_ref(thinking_prompt));
     }
-    let candidate = best(&evidence)?;
+    // A model that does not think is known by its calls: as they were rendered, or else by what the template says of them.
+    let candidate = best(By::Thinking, &evidence, |_| true)
+        .or_else(|error| error.or_next(|| best(By::Calls, &evidence, |name| reads_call(name, rendered))))
+        .or_else(|error| error.or_next(|| best(By::Calls, &evidence, |_| true)))?;
     // The dialect is built in, so it is there.
     let dialect = Dialect::find(candidate.signature.name).map_err(|_| UnknownTemplate(Reason::NoMarker))?;
     #[cfg(feature = "templates")]
@@ -143,12 +146,27 @@ fn borrowed(texts: &[String]) -> Result<Vec<&str>, OutOfMemory> {
     Ok(list)
 }
 
-/// Returns the dialect that fits best.
-fn best(evidence: &Evidence) -> Result<Candidate, UnknownTemplate> {
+/// Returns whether a dialect reads the call that was rendered, if one was.
+#[cfg(feature = "templates")]
+fn reads_call(name: &str, rendered: Option<&render::Rendered>) -> bool {
+    let Some((rendered, call)) = rendered.and_then(|rendered| Some((rendered, rendered.call.as_ref()?))) else {
+        return true;
+    };
+    Dialect::find(name).is_ok_and(|dialect| dialect.reads_call(rendered, call))
+}
+
+#[cfg(not(feature = "templates"))]
+fn reads_call(_: &str, _: Option<&render::Rendered>) -> bool {
+    true
+}
+
+/// Returns the dialect that fits best, of those that may be it.
+fn best(by: By, evidence: &Evidence, may_be: impl Fn(&str) -> bool) -> Result<Candidate, UnknownTemplate> {
     let catalogue = signatures::catalogue();
-    let scorer = Scorer::new(evidence, catalogue)?;
+    let scorer = Scorer::new(by, evidence, catalogue)?;
     let mut candidates: Vec<Candidate> = Vec::new();
-    for candidate in catalogue.families.iter().filter_map(|signature| scorer.score(signature)) {
+    let scores = catalogue.families.iter().filter_map(|signature| scorer.score(signature));
+    for candidate in scores.filter(|candidate| may_be(candidate.signature.name)) {
         match candidates.first().map(|best| best.rank().cmp(&candidate.rank())) {
             Some(std::cmp::Ordering::Greater) => continue,
             Some(std::cmp::Ordering::Less) => candidates.clear(),
@@ -182,6 +200,11 @@ enum Reason {
 }
 
 impl UnknownTemplate {
+    /// Searches on if no dialect was found.
+    fn or_next<T>(self, next: impl FnOnce() -> Result<T, UnknownTemplate>) -> Result<T, UnknownTemplate> {
+        if self.0 == Reason::NoMarker { next() } else { Err(self) }
+    }
+
     /// Returns the same error, or that there is no memory for it.
     fn copied(&self) -> UnknownTemplate {
         let copied = match &self.0 {

@@ -40,7 +40,17 @@ impl Candidate {
     }
 }
 
+/// Which markers speak for a dialect.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Those of its thinking, or its header.
+    Thinking,
+    /// Those of its calls: for templates of models that do not think.
+    Calls,
+}
+
 pub struct Scorer<'a> {
+    by: By,
     evidence: &'a Evidence<'a>,
     catalogue: &'static Catalogue,
     /// For each text of the table, whether the template has it.
@@ -51,7 +61,7 @@ pub struct Scorer<'a> {
 }
 
 impl<'a> Scorer<'a> {
-    pub fn new(evidence: &'a Evidence<'a>, catalogue: &'static Catalogue) -> Result<Scorer<'a>> {
+    pub fn new(by: By, evidence: &'a Evidence<'a>, catalogue: &'static Catalogue) -> Result<Scorer<'a>> {
         let mut found = filled(false, catalogue.table.len())?;
         for (needle, found) in catalogue.table.iter().zip(&mut found) {
             *found = place(evidence.written, needle).is_some()
@@ -59,7 +69,7 @@ impl<'a> Scorer<'a> {
                 || place(evidence.source, needle).is_some();
         }
         let outer = filled(false, catalogue.table.len())?;
-        let mut scorer = Scorer { evidence, catalogue, found, outer, has_outer: false };
+        let mut scorer = Scorer { by, evidence, catalogue, found, outer, has_outer: false };
         let texts = [evidence.call, evidence.written, evidence.source];
         scorer.has_outer = texts.iter().any(|text| scorer.find_outer(text));
         Ok(scorer)
@@ -71,7 +81,8 @@ impl<'a> Scorer<'a> {
         let table = &self.catalogue.table;
         // A tag ends with a `>`, which its beginning does not have.
         let length = |tool: NeedleId| table[tool].text.len() + usize::from(table[tool].is_tag);
-        let places = self.catalogue.tools.iter().filter_map(|&tool| Some((place(text, &table[tool])?, tool)));
+        let places =
+            self.catalogue.tools[self.by as usize].iter().filter_map(|&tool| Some((place(text, &table[tool])?, tool)));
         let Some(first) = places.clone().map(|(at, _)| at).min() else { return false };
         let longest = places.clone().filter(|(at, _)| *at == first).map(|(_, tool)| length(tool)).max();
         for (at, tool) in places {
@@ -85,14 +96,21 @@ impl<'a> Scorer<'a> {
     }
 
     /// Returns the dialect as a candidate with its score, and where generation starts then. Returns `None` if the template has
-    /// nothing of its thinking.
+    /// nothing of its thinking, or of its calls if these are to speak.
     ///
     /// Markers that the template has count for the dialect, more than framing and the start do. Tool markers that only
     /// other dialects have count against it.
     pub fn score(&self, signature: &'static Signature) -> Option<Candidate> {
+        let has_outer = signature.tools.iter().any(|tool| self.outer[*tool]);
+        let is_own = signature.own.iter().any(|text| self.evidence.source.contains(text.as_str()));
         let mut score = 0;
         let mut start = Start::Channel(Channel::Content);
-        if let Some(header) = &signature.header {
+        if self.by == By::Calls {
+            if !has_outer && !is_own {
+                return None;
+            }
+            score += i32::from(signature.calls_alone);
+        } else if let Some(header) = &signature.header {
             if !self.has_any(&header[0]) || !self.has_any(&header[1]) {
                 return None;
             }
@@ -120,7 +138,6 @@ impl<'a> Scorer<'a> {
             let is_like = if pairs().any(|pair| self.prompt_may_open(pair)) { thinking } else { start };
             score += i32::from(is_like == signature.start);
         }
-        let has_outer = signature.tools.iter().any(|tool| self.outer[*tool]);
         score += match (self.has_outer, has_outer) {
             (true, true) => 4,
             (true, false) => -3,
@@ -130,7 +147,7 @@ impl<'a> Scorer<'a> {
         if !signature.turns.is_empty() {
             score += if self.has_any(&signature.turns) { 4 } else { -4 };
         }
-        score += i32::from(signature.own.iter().any(|text| self.evidence.source.contains(text.as_str())));
+        score += i32::from(is_own);
         let has_all = |needles: &[NeedleId]| needles.iter().all(|needle| self.found[*needle]);
         Some(Candidate { signature, start, score, has_all: (has_all(&signature.tools), has_all(&signature.turns)) })
     }

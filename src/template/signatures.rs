@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use crate::channel::{Channel, Start};
 use crate::dialect::{
-    catalogue,
+    catalogue::{self, Family},
     schema::{Literal, Model, Place, Span, strings, text},
 };
 use crate::file_error;
@@ -19,8 +19,8 @@ pub type NeedleId = usize;
 pub struct Catalogue {
     pub families: Vec<Signature>,
     pub table: Vec<Needle>,
-    /// The openers of tool calls, of all dialects.
-    pub tools: Vec<NeedleId>,
+    /// The openers of tool calls, of all dialects of models that think, and of all dialects.
+    pub tools: [Vec<NeedleId>; 2],
 }
 
 /// A text of the table.
@@ -33,6 +33,8 @@ pub struct Needle {
 /// The texts that speak for one dialect.
 pub struct Signature {
     pub name: &'static str,
+    /// Whether models write it that call tools and do not think.
+    pub calls_alone: bool,
     pub thinking: Vec<MarkerPair>,
     pub tools: Vec<NeedleId>,
     pub wrappers: Vec<NeedleId>,
@@ -70,10 +72,21 @@ pub fn catalogue() -> &'static Catalogue {
     static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
     CATALOGUE.get_or_init(|| {
         let mut table = Table::default();
-        let families: Vec<Signature> = catalogue::families().map(|(name, file)| table.signature(name, file)).collect();
-        let mut tools: Vec<NeedleId> = families.iter().flat_map(|signature| signature.tools.iter().copied()).collect();
-        tools.sort_unstable();
-        tools.dedup();
+        let (mut families, mut tools) = (Vec::new(), [Vec::new(), Vec::new()]);
+        for family in catalogue::families() {
+            let signature = table.signature(&family);
+            if family.thinks {
+                tools[0].extend_from_slice(&signature.tools);
+            }
+            // Any template may write a code fence.
+            let is_marker = |tool: &&NeedleId| !table.list[**tool].text.starts_with('`');
+            tools[1].extend(signature.tools.iter().filter(is_marker));
+            families.push(signature);
+        }
+        for tools in &mut tools {
+            tools.sort_unstable();
+            tools.dedup();
+        }
         Catalogue { families, table: table.list, tools }
     })
 }
@@ -97,8 +110,9 @@ impl Table {
         strings(literals).iter().map(|literal| self.add(literal, false)).collect()
     }
 
-    fn signature(&mut self, name: &'static str, file: &str) -> Signature {
-        let model = file_error::read::<Model>(file).unwrap_or_else(|error| unreachable!("a built-in dialect: {error}"));
+    fn signature(&mut self, family: &Family) -> Signature {
+        let model =
+            file_error::read::<Model>(family.file).unwrap_or_else(|error| unreachable!("a built-in dialect: {error}"));
         let spans = |channel| model.spans.iter().map(Spanned::get_ref).filter(move |span| span.channel == channel);
         let header = model.header.as_ref().map(|header| {
             let header = header.get_ref();
@@ -106,7 +120,8 @@ impl Table {
             [&header.begin, &header.end, &header.close, &keys].map(|literals| self.all(literals))
         });
         Signature {
-            name,
+            name: family.name,
+            calls_alone: family.calls_alone,
             thinking: spans(Channel::Thinking)
                 .filter(|span| span.place != Place::Closed)
                 .map(|span| self.pair(span, &model.turns))

@@ -9,7 +9,7 @@ use std::{collections::VecDeque, fmt, sync::Arc};
 use crate::{
     channel::{Channel, Start},
     dialect::Dialect,
-    scanner::{Cause, Error, Event, Kind, Scanner, ScannerOptions, Token},
+    scanner::{Cause, Error, Event, Kind, Scanner, ScannerOptions, Token, reclassified},
 };
 
 pub use vocabulary::{TokenBytes, Vocabulary};
@@ -69,6 +69,21 @@ pub struct TokenState {
     fed: u64,
 }
 
+/// A decision that an event makes about tokens.
+enum Decided {
+    Token(Channel, Role),
+    /// All content so far was thinking, or the other way round: the channel that it was.
+    Reclassified(Channel),
+}
+
+impl Decided {
+    fn report(self, on_token: &mut impl FnMut(Channel, Role)) {
+        if let Decided::Token(channel, role) = self {
+            on_token(channel, role);
+        }
+    }
+}
+
 /// The facts that the events have reported.
 #[derive(Clone, Default)]
 struct Reading {
@@ -112,7 +127,7 @@ impl TokenState {
             scanner.start_from_prompt(&text)?;
         } else {
             // The text begins in the model's turn.
-            scanner.feed(turn, |event| reading.take(&event, &mut |_, _| ()))?;
+            scanner.feed(turn, |event| reading.take(&event, &mut |_| ()))?;
             fed = turn.len() as u64;
         }
         let has_ended = ends_thinking(dialect, turn, start)?;
@@ -127,6 +142,10 @@ impl TokenState {
     ///
     /// [`Error::OutOfMemory`].
     pub fn push(&mut self, ids: &[u32], mut on_token: impl FnMut(Channel, Role)) -> Result<(), Error> {
+        self.read(ids, &mut |decided| decided.report(&mut on_token))
+    }
+
+    fn read(&mut self, ids: &[u32], on_decided: &mut impl FnMut(Decided)) -> Result<(), Error> {
         let TokenState { scanner, vocabulary, reading, fed } = self;
         reading.waiting.try_reserve(ids.len())?;
         let (mut text, mut tokens) = (Vec::new(), Vec::new());
@@ -141,7 +160,7 @@ impl TokenState {
         }
         // The content has capacity for all tokens that may become content.
         reading.content.try_reserve(reading.waiting.len())?;
-        let mut take = |event: Event<'_>| reading.take(&event, &mut on_token);
+        let mut take = |event: Event<'_>| reading.take(&event, on_decided);
         if tokens.is_empty() {
             scanner.feed(&text, &mut take)
         } else {
@@ -160,13 +179,54 @@ impl TokenState {
     ///
     /// [`Error::OutOfMemory`].
     pub fn finish(&mut self, mut on_token: impl FnMut(Channel, Role)) -> Result<(), Error> {
+        self.end(&mut |decided| decided.report(&mut on_token))
+    }
+
+    fn end(&mut self, on_decided: &mut impl FnMut(Decided)) -> Result<(), Error> {
         let TokenState { scanner, reading, fed, .. } = self;
         let channel = scanner.channel();
-        scanner.finish(|event| reading.take(&event, &mut on_token))?;
+        scanner.finish(|event| reading.take(&event, on_decided))?;
         // Tokens without bytes.
-        reading.settle(u64::MAX, channel, Role::Framing, &mut on_token);
+        reading.settle(u64::MAX, channel, Role::Framing, on_decided);
         *fed = 0;
         Ok(())
+    }
+
+    /// Returns the channel and role of each of these ids, read as the rest of the stream, to its end. The state stays as it is. If a
+    /// closer without an opener makes thinking of all content before it, the ids before it are thinking here. This is for rollouts and
+    /// training.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use aside::{Channel, Dialect, Role, TokenState, Vocabulary};
+    ///
+    /// let vocabulary = Arc::new(Vocabulary::new([("<think>", true), ("</think>", true), ("hm", false), ("Yes", false)]));
+    /// let state = TokenState::new(&Dialect::find("qwen3")?, vocabulary, &[], None)?;
+    /// let channels = state.channels(&[0, 2, 1, 3])?;
+    /// assert_eq!(channels[1..3], [(Channel::Thinking, Role::Text), (Channel::Thinking, Role::Marker)]);
+    /// assert_eq!(channels[3], (Channel::Content, Role::Text));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn channels(&self, ids: &[u32]) -> Result<Vec<(Channel, Role)>, Error> {
+        let mut copy = self.try_clone()?;
+        // Those that were pushed before and are not decided yet.
+        let before = copy.reading.waiting.len();
+        let mut found: Vec<(Channel, Role)> = Vec::new();
+        found.try_reserve_exact(before + ids.len())?;
+        let mut take = |decided| match decided {
+            Decided::Token(channel, role) => found.push((channel, role)),
+            Decided::Reclassified(to) => {
+                found.iter_mut().for_each(|(channel, _)| *channel = reclassified(*channel, to));
+            }
+        };
+        copy.read(ids, &mut take)?;
+        copy.end(&mut take)?;
+        found.drain(..before);
+        Ok(found)
     }
 
     /// Returns whether the thinking has ended, however long ago, and no other one is open: by a closer in the prompt or in what was
@@ -230,7 +290,7 @@ impl fmt::Debug for TokenState {
 }
 
 impl Reading {
-    fn take(&mut self, event: &Event<'_>, on_token: &mut impl FnMut(Channel, Role)) {
+    fn take(&mut self, event: &Event<'_>, on_decided: &mut impl FnMut(Decided)) {
         let end = event.offset + event.bytes.len() as u64;
         let role = match event.kind {
             Kind::Open { .. } | Kind::Close(_) => Role::Marker,
@@ -248,7 +308,10 @@ impl Reading {
             Kind::Open { .. } if event.channel == Channel::Tool && self.depth == 0 && !self.has_ended => {
                 self.has_ended = true;
             }
-            Kind::Reclassify => self.reclassify(event.channel),
+            Kind::Reclassify => {
+                self.reclassify(event.channel);
+                on_decided(Decided::Reclassified(event.channel));
+            }
             Kind::Text if event.channel == Channel::Content && self.depth == 0 && !self.has_ended => {
                 self.has_ended = !is_blank(event.bytes);
             }
@@ -256,7 +319,7 @@ impl Reading {
             Kind::Framing if !self.has_ended && !is_blank(event.bytes) => self.content.clear(),
             _ => {}
         }
-        self.settle(end, event.channel, role, on_token);
+        self.settle(end, event.channel, role, on_decided);
         let closes = match event.kind {
             Kind::Open { .. } => event.channel == Channel::Content && self.depth == 0 && !self.has_ended,
             Kind::Close(cause) => is_thinking && cause != Cause::EndOfStream,
@@ -280,7 +343,7 @@ impl Reading {
     }
 
     /// Reports the channel and role of each token that begins before an offset.
-    fn settle(&mut self, end: u64, channel: Channel, role: Role, on_token: &mut impl FnMut(Channel, Role)) {
+    fn settle(&mut self, end: u64, channel: Channel, role: Role, on_decided: &mut impl FnMut(Decided)) {
         while let Some(&(at, id)) = self.waiting.front()
             && at < end
         {
@@ -290,7 +353,7 @@ impl Reading {
             if self.depth == 0 && (self.has_ended || is_answer) {
                 self.content.push(id);
             }
-            on_token(channel, role);
+            on_decided(Decided::Token(channel, role));
         }
     }
 
@@ -318,7 +381,7 @@ fn ends_thinking(dialect: &Dialect, turn: &[u8], start: Option<Start>) -> Result
     let mut reading = Reading { has_ended: start == Some(Start::Channel(Channel::Content)), ..Reading::default() };
     scanner?.feed(turn, |event| {
         if event.kind != Kind::Text {
-            reading.take(&event, &mut |_, _| ());
+            reading.take(&event, &mut |_| ());
         }
     })?;
     Ok(reading.has_ended && reading.depth == 0)

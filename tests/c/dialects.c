@@ -100,6 +100,30 @@ static void load(void)
     aside_scanner_free(scanner);
 }
 
+/* A response template divides a text as its fields say; an error names the part that is not read. */
+static void response_template(void)
+{
+    static const char json[] = "{\"start_anchor\": \"<a>\", \"fields\": {\"content\": {}, "
+                               "\"thinking\": {\"open\": \"((\", \"close_pattern\": \"\\\\)\\\\)\\\\s*\"}}}";
+    static const char wrong[] = "{\"start_anchor\": \"<a>\", \"fields\": {\"content\": {\"close_pattern\": \".*\"}}}";
+    static struct heard heard;
+    aside_dialect *dialect = aside_dialect_from_response_template(json, strlen(json));
+    aside_scanner *scanner;
+
+    CHECK(dialect != NULL);
+    scanner = aside_scanner_new(dialect, NULL);
+    CHECK(scanner != NULL);
+    feed(scanner, &heard, "a((bc))d", 8);
+    finish(scanner, &heard);
+    CHECK(strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "ad") == 0 && strcmp(heard.text[ASIDE_CHANNEL_THINKING], "bc") == 0);
+    aside_scanner_free(scanner);
+    aside_dialect_free(dialect);
+    CHECK(aside_dialect_from_response_template(wrong, strlen(wrong)) == NULL);
+    CHECK(aside_last_status() == ASIDE_ERROR_DIALECT);
+    CHECK_SAYS("fields.content.close_pattern: the pattern `.*`");
+    CHECK(aside_dialect_from_response_template(NULL, 1) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
+}
+
 /* An error names the line and the key. */
 static void refuse(const char *from, const char *to, const char *line, const char *key)
 {
@@ -127,6 +151,7 @@ int main(void)
     words();
     triggers();
     load();
+    response_template();
     refuse("open = [\"((\"]", "opne = [\"((\"]", "line 5", "opne");
     refuse("close = [\"))\"]", "close = [\"\"]", "line 6", "close");
     refuse("channel = \"thinking\"", "channel = \"thikning\"", "line 4", "channel");

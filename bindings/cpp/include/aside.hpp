@@ -722,6 +722,14 @@ public:
         return Dialect(aside_dialect_load(toml.data(), toml.size()));
     }
 
+    /// Makes a dialect from a response template (JSON, UTF-8): the one of a `tokenizer_config.json`, or that file; empty if a part
+    /// of it is not read (Status::dialect, and the message names the part and its pattern).
+    static Dialect try_from_response_template(std::string_view json) noexcept
+    {
+        ASIDE_VERSION_SYMBOL();
+        return Dialect(aside_dialect_from_response_template(json.data(), json.size()));
+    }
+
     /// Loads built-in dialects, so that finding them later allocates nothing: a host calls it once, before it serves. `names`
     /// has names or aliases with blanks between them (`"qwen3 harmony"`); without any, all are loaded. Status::unknown if
     /// one is not known (the message names the nearest ones); those before it are loaded. If memory runs out while they are
@@ -750,6 +758,9 @@ public:
 
     /// try_load() that throws.
     static Dialect load(std::string_view toml) { return detail::check(try_load(toml)); }
+
+    /// try_from_response_template() that throws.
+    static Dialect from_response_template(std::string_view json) { return detail::check(try_from_response_template(json)); }
 #endif
 
     /// Returns its name; empty for an empty dialect. Valid as long as the dialect.

@@ -3,7 +3,7 @@
 import { Handle } from "./handle.js";
 import { file } from "./file.js";
 
-const [BY_NAME, BY_MODEL, BY_TEMPLATE, BY_FILE] = [0, 1, 2, 3];
+const [BY_NAME, BY_MODEL, BY_TEMPLATE, BY_FILE, BY_RESPONSE_TEMPLATE] = [0, 1, 2, 3, 4];
 
 // Dialects that were given by name, so that each is made once.
 const named = new Map();
@@ -44,6 +44,10 @@ export class Dialect extends Handle {
 
   static load(toml) {
     return Dialect.#find(BY_FILE, toml)[0];
+  }
+
+  static fromResponseTemplate(json) {
+    return Dialect.#find(BY_RESPONSE_TEMPLATE, json)[0];
   }
 
   static names() {

@@ -117,6 +117,9 @@ export class Dialect extends Handle {
   static findForTemplate(template: string): { dialect: Dialect; start: Start };
   /** Returns the dialect that a dialect file describes; `toml` is the text of the file. */
   static load(toml: string): Dialect;
+  /** Returns the dialect that a response template describes; `json` is the `response_template` of a model's `tokenizer_config.json`,
+   * or that file's text. */
+  static fromResponseTemplate(json: string): Dialect;
   /** Returns the names of the built-in dialects, in alphabetical order. */
   static names(): string[];
   readonly name: string;

@@ -185,6 +185,11 @@ test("dialects are found", () => {
     assert.ok(error instanceof libaside.DialectError);
     return error.line === 1 && error.key === "name";
   });
+  const template = { start_anchor: "<s>", fields: { thinking: { open: "<t>", close_pattern: "</t>\\s*" }, content: {} } };
+  const read = Dialect.fromResponseTemplate(JSON.stringify(template));
+  assert.equal(strip("<t>hm</t> Yes.", read), "Yes.");
+  template.fields.content.close_pattern = ".*";
+  assert.throws(() => Dialect.fromResponseTemplate(JSON.stringify(template)), /fields.content.close_pattern: the pattern `.\*`/);
   const mine = Dialect.load('name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["<a>"]\nclose = ["</a>"]');
   const parts = split("<a>b</a>c", mine);
   assert.deepEqual([mine.name, parts.thinking, parts.content], ["mine", "b", "c"]);

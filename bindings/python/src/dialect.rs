@@ -182,6 +182,21 @@ impl Dialect {
         Ok(Dialect { inner, origin: Origin::File(toml.to_owned()) })
     }
 
+    /// Return the dialect that a response template describes; `json` is the `response_template` of a model's
+    /// `tokenizer_config.json`, or that file's text. Raises DialectError, which has the key of the part that is not read.
+    ///
+    ///     >>> import json
+    ///     >>> from libaside import Dialect, strip
+    ///     >>> fields = {"thinking": {"open": "<t>", "close_pattern": r"</t>\s*"}, "content": {}}
+    ///     >>> template = json.dumps({"start_anchor": "<|assistant|>", "fields": fields})
+    ///     >>> strip("<t>hm</t> Yes.", Dialect.from_response_template(template))
+    ///     'Yes.'
+    #[staticmethod]
+    fn from_response_template(py: Python<'_>, json: &str) -> PyResult<Dialect> {
+        let read = py.detach(|| aside::Dialect::from_response_template(json));
+        Ok(Dialect { inner: read.map_err(|error| errors::file(&error))? })
+    }
+
     /// Return the names of the built-in dialects, in alphabetical order.
     ///
     ///     >>> from libaside import Dialect

@@ -53,12 +53,7 @@ pub struct Event {
 }
 
 impl Event {
-    pub fn new(
-        py: Python<'_>,
-        form: Form,
-        event: &aside::Event<'_>,
-        calls: Vec<Py<CallDelta>>,
-    ) -> PyResult<Event> {
+    pub fn new(py: Python<'_>, form: Form, event: &aside::Event<'_>, calls: Vec<Py<CallDelta>>) -> PyResult<Event> {
         let (cause, rule) = cause_and_rule(&event.kind);
         let attribute = match &event.kind {
             Kind::Attribute(attribute) => {

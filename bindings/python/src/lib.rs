@@ -45,7 +45,7 @@ mod _libaside {
     #[pymodule_export]
     use super::tokens::{TokenState, Vocabulary};
     #[pymodule_export]
-    use super::whole::{escape, join, split, strip};
+    use super::whole::{escape, join, spans, split, strip};
 
     use pyo3::prelude::*;
 

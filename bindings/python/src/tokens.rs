@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aside::{Channel, TokenBytes};
 use pyo3::Borrowed;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyTuple};
 
 use crate::dialect::{DialectLike, start};
 use crate::errors::{self, Exclusive, guarded};
@@ -166,7 +166,8 @@ impl TokenState {
     ) -> PyResult<TokenState> {
         let (dialect, start) = (dialect.find()?, self::start(start)?);
         let made = || {
-            aside::TokenState::new(&dialect, vocabulary.0, &prompt.map_or_else(Vec::new, |ids| ids.0), start).map_err(errors::scanner)
+            aside::TokenState::new(&dialect, vocabulary.0, &prompt.map_or_else(Vec::new, |ids| ids.0), start)
+                .map_err(errors::scanner)
         };
         Ok(TokenState { state: Exclusive::new(guarded(made)?) })
     }
@@ -204,6 +205,34 @@ impl TokenState {
     fn count(&self, channel: &str) -> PyResult<u64> {
         let channel = words::find("channel", channel, &Channel::ALL.map(|channel| (channel.as_str(), channel)))?;
         Ok(self.state.enter()?.count(channel))
+    }
+
+    /// Return a mask of each channel for these ids, read as the rest of the stream to its end; the state stays as it is. A mask has
+    /// a byte for each id, 1 or 0. Each id is in the mask of one channel, markers included; those that are text of their channel are
+    /// also in the mask `text`. `numpy.frombuffer(mask, bool)` and `torch.frombuffer` take a mask without a copy.
+    ///
+    ///     >>> from libaside import TokenState, Vocabulary
+    ///     >>> vocabulary = Vocabulary([b"<think>", b"</think>", b"hm", b"Yes"], special=[0, 1])
+    ///     >>> masks = TokenState("qwen3", vocabulary).channels([0, 2, 1, 3])
+    ///     >>> list(masks["thinking"]), list(masks["content"]), list(masks["text"])
+    ///     ([1, 1, 1, 0], [0, 0, 0, 1], [0, 1, 0, 1])
+    fn channels<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Bound<'py, PyDict>> {
+        let state = self.state.enter()?;
+        let found = guarded(|| state.channels(&ids.0).map_err(errors::scanner))?;
+        let mask = |is_set: &dyn Fn(Channel, aside::Role) -> bool| {
+            PyByteArray::new_with(py, found.len(), |mask| {
+                for (mask, &(channel, role)) in mask.iter_mut().zip(&found) {
+                    *mask = is_set(channel, role).into();
+                }
+                Ok(())
+            })
+        };
+        let masks = PyDict::new(py);
+        for channel in Channel::ALL {
+            masks.set_item(channel.as_str(), mask(&|of, _| of == channel)?)?;
+        }
+        masks.set_item("text", mask(&|_, role| role == aside::Role::Text)?)?;
+        Ok(masks)
     }
 
     /// Return a copy, for streams that begin with the same tokens.

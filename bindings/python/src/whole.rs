@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::dialect::{DialectLike, start, to_json};
 use crate::errors::{self, guarded};
 use crate::scanner::{Split, Texts};
-use crate::text::Text;
+use crate::text::{Form, Text};
 use crate::words;
 
 /// Return the answer of a whole text: its content and narration, without markers. It is `str` if the text is, otherwise
@@ -43,6 +43,33 @@ pub fn split(py: Python<'_>, text: Text<'_>, dialect: DialectLike<'_>, start: Op
         .map_err(errors::scanner)
     })?;
     texts.split(py, text.form(), None, Vec::new())
+}
+
+/// Return the parts of a whole text that are text of a channel: a list of a channel, and where the part begins and ends, in
+/// characters of a `str` and in bytes of `bytes`. Markers are in no part; neighbours of one channel are one part.
+///
+///     >>> from libaside import spans
+///     >>> spans("<think>hm</think>Yes.", "qwen3")
+///     [('thinking', 7, 9), ('content', 17, 21)]
+#[pyfunction]
+#[pyo3(signature = (text, dialect, *, start = None))]
+pub fn spans<'py>(
+    text: Text<'py>,
+    dialect: DialectLike<'py>,
+    start: Option<&str>,
+) -> PyResult<Vec<(&'static str, usize, usize)>> {
+    let (dialect, bytes) = (dialect.find_after(&text)?, text.bytes()?);
+    let start = self::start(start)?;
+    let found = guarded(|| dialect.spans(bytes, start).map_err(errors::scanner))?;
+    // A character begins with each byte that does not continue one.
+    let is_counted = |byte: &&u8| text.form() == Form::Bytes || **byte & 0xC0 != 0x80;
+    let (mut at, mut counted) = (0, 0);
+    let mut place = |to: usize| {
+        counted += bytes[at..to].iter().filter(is_counted).count();
+        at = to;
+        counted
+    };
+    Ok(found.into_iter().map(|span| (span.channel.as_str(), place(span.range.start), place(span.range.end))).collect())
 }
 
 /// Reads a call of a history: `name`, `arguments` (a dict or JSON), and `id` if it has one; or the form of an OpenAI message.
@@ -87,8 +114,7 @@ pub fn join<'py>(
     let mut form = None;
     let form = thinking.set_form(&mut form).and_then(|_| content.set_form(&mut form))?;
     let (thinking, content) = (thinking.bytes()?, content.bytes()?);
-    let joined =
-        guarded(|| py.detach(|| dialect.join(thinking, content, &options)).map_err(errors::join))?;
+    let joined = guarded(|| py.detach(|| dialect.join(thinking, content, &options)).map_err(errors::join))?;
     form.text(py, &joined)
 }
 

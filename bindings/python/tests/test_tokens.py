@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from libaside import Scanner, TokenState, Vocabulary
+from libaside import Scanner, TokenState, Vocabulary, spans, split
 
 RECORDINGS = Path(__file__).parents[3] / "examples" / "recordings"
 
@@ -75,3 +75,38 @@ def test_ids_are_what_text_is_at_every_token(file: str) -> None:
             assert whole.content_ids() == state.content_ids()
         assert state.content_ids() in ([], list(range(number + 1))[-len(state.content_ids()) :])
     assert len(seen) + len(state.finish()) == len(tokens)
+
+
+@pytest.mark.parametrize("file", sorted(path.name for path in RECORDINGS.glob("*.txt")))
+def test_masks_are_the_spans_of_the_text_at_every_token(file: str) -> None:
+    name = file.removesuffix(".txt")
+    name = "qwen3" if name in ("qwen3-cut", "qwen3-tool") else name
+    text = (RECORDINGS / file).read_bytes()
+    tokens = [text[at : at + 5] for at in range(0, len(text), 5)]
+    vocabulary = Vocabulary(tokens)
+    for count in range(0, len(tokens) + 1, 1 + len(tokens) // 60):
+        state = TokenState(name, vocabulary)
+        masks = state.channels(list(range(count)))
+        prefix = text[: 5 * count]
+        wanted: dict[str, bytearray] = {key: bytearray(count) for key in masks}
+        for channel, begin, end in spans(prefix, name):
+            for number in range(-(-begin // 5), -(-end // 5)):
+                wanted[channel][number] = wanted["text"][number] = 1
+        assert masks["text"] == wanted["text"]
+        for channel in ("content", "thinking", "narration", "tool"):
+            is_text = bytearray(a & b for a, b in zip(masks[channel], masks["text"], strict=True))
+            assert is_text == wanted[channel]
+        assert all(sum(mask) == 1 for mask in zip(*(masks[key] for key in masks if key != "text"), strict=True))
+
+
+def test_spans_are_in_characters() -> None:
+    text = "<think>日本</think>é<think>hm"
+    assert [(channel, text[begin:end]) for channel, begin, end in spans(text, "qwen3")] == [
+        ("thinking", "日本"),
+        ("content", "é"),
+        ("thinking", "hm"),
+    ]
+    data = text.encode()
+    found = b"".join(data[begin:end] for channel, begin, end in spans(data, "qwen3") if channel == "thinking")
+    assert found == split(data, "qwen3").thinking
+    assert spans("no opener</think>Yes.", "qwen3") == [("thinking", 0, 9), ("content", 17, 21)]

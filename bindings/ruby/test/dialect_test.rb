@@ -99,6 +99,14 @@ class DialectTest < Minitest::Test
     assert_equal Encoding::UTF_8, error.message.encoding
   end
 
+  def test_from_response_template
+    template = '{"start_anchor": "<a>", "fields": {"thinking": {"open": "<t>", "close_pattern": "</t>%s"}, "content": {}}}'
+    dialect = Aside::Dialect.from_response_template(format(template, "\\\\s*"))
+    assert_equal "Yes.", Aside.strip("<t>hm</t> Yes.", dialect)
+    error = assert_raises(Aside::DialectError) { Aside::Dialect.from_response_template(format(template, ".*")) }
+    assert_match(%r{fields.thinking.close_pattern: the pattern `</t>\.\*`}, error.message)
+  end
+
   def test_close_leaves_scanners_alone
     dialect = Aside::Dialect.load(MINE)
     scanner = Aside::Scanner.new(dialect)

@@ -16,10 +16,11 @@ use crate::stop::Stop;
 
 /// Runs the examples of dialect files and the tests of filter files, and says what differs
 ///
-/// The examples of a dialect are run whole and cut everywhere. A file with an `id` is a filter, any other a dialect.
+/// The examples of a dialect are run whole and cut everywhere. A file with an `id` is a filter, a JSON object a response template, any
+/// other a dialect.
 #[derive(Args)]
 pub struct Arguments {
-    /// Dialect files and filter files, in TOML
+    /// Dialect files and filter files, in TOML, and response templates
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -72,6 +73,12 @@ fn has_turns_of(file: &Path, template: &Path) -> Result<bool, Stop> {
 fn one(file: &Path) -> Result<bool, Stop> {
     let (name, text) = (file.display().to_string(), read_text(file)?);
     let is_filter = toml::from_str::<toml::Table>(&text).is_ok_and(|table| table.contains_key("id"));
+    if text.trim_start().starts_with('{') {
+        let read = aside::Dialect::from_response_template(&text);
+        let report = read.as_ref().map_or_else(ToString::to_string, |_| "the response template is read".to_owned());
+        write_out(format!("{name}: {report}\n").as_bytes())?;
+        return Ok(read.is_ok());
+    }
     let (report, is_right) = match is_filter {
         true => match check_filter(&text) {
             Ok(()) => (format!("{name}: every test passes\n"), true),

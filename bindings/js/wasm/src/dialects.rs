@@ -5,8 +5,8 @@ use aside::{Dialect, Scanner, ScannerOptions, Start};
 use crate::failure::Failure;
 use crate::host::Host;
 
-/// Finds a dialect by the argument: 0, its name; 1, the name of a model; 2, a chat template; 3, the text of a file. Writes its
-/// name, its start, how much it may hold back, and the start that a template has.
+/// Finds a dialect by the argument: 0, its name; 1, the name of a model; 2, a chat template; 3, the text of a file; 4, a response
+/// template. Writes its name, its start, how much it may hold back, and the start that a template has.
 pub fn find(host: &mut Host, how: u32) -> Result<i32, Failure> {
     let text = host.arguments().text();
     let (dialect, start) = match how {
@@ -16,7 +16,8 @@ pub fn find(host: &mut Host, how: u32) -> Result<i32, Failure> {
             let (dialect, start) = Dialect::find_for_template(&text)?;
             (dialect, Some(start))
         }
-        _ => (Dialect::load(&text).map_err(|error| Failure::file(&error))?, None),
+        3 => (Dialect::load(&text).map_err(|error| Failure::file(&error))?, None),
+        _ => (Dialect::from_response_template(&text).map_err(|error| Failure::file(&error))?, None),
     };
     let output = &mut host.output;
     output.text(dialect.name());

@@ -93,6 +93,16 @@ module Aside
         new(Error.check_address(Native.aside_dialect_load(toml, toml.bytesize)), :aside_dialect_free)
       end
 
+      # Returns a dialect read from a response template (JSON): how a model's text is divided, as the +response_template+ of its
+      # +tokenizer_config.json+ says it. +json+ is the template or that file. Raises DialectError, which names the part that is not read.
+      #
+      #   json = '{"start_anchor": "<a>", "fields": {"thinking": {"open": "[t]", "close": "[/t]"}, "content": {}}}'
+      #   Aside.strip("[t]hm[/t]Yes.", Aside::Dialect.from_response_template(json)) # => "Yes."
+      def from_response_template(json)
+        json = Native.utf8(json)
+        new(Error.check_address(Native.aside_dialect_from_response_template(json, json.bytesize)), :aside_dialect_free)
+      end
+
       # Returns the names of the built-in dialects, sorted: a frozen Array of frozen Strings.
       def names
         len = Native.buffer(8)

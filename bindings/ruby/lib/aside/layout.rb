@@ -273,6 +273,7 @@ module Aside
       aside_dialect_find_for_model: [%i[buffer_in size_t], :address],
       aside_dialect_find_for_template: [%i[buffer_in size_t buffer_inout], :address],
       aside_dialect_load: [%i[buffer_in size_t], :address],
+      aside_dialect_from_response_template: [%i[buffer_in size_t], :address],
       aside_dialect_preload: [%i[buffer_in size_t], :int32],
       aside_dialect_free: [[:address], :void],
       aside_dialect_name: [%i[address buffer_inout], :address],

@@ -764,6 +764,7 @@ unsafe extern "C" {
     pub fn aside_dialect_find_for_model(model: *const u8, len: usize) -> Handle;
     pub fn aside_dialect_find_for_template(text: *const u8, len: usize, found: *mut TemplateMatch) -> Handle;
     pub fn aside_dialect_load(toml: *const u8, len: usize) -> Handle;
+    pub fn aside_dialect_from_response_template(json: *const u8, len: usize) -> Handle;
     pub fn aside_dialect_preload(names: *const u8, len: usize) -> i32;
     pub fn aside_dialect_free(dialect: Handle);
     pub fn aside_dialect_name(dialect: Handle, len: *mut usize) -> *const u8;

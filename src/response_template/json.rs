@@ -1,0 +1,73 @@
+//! A value of a JSON text that is known to be JSON.
+
+use crate::file_error::FileError;
+use crate::json::{Reader, Span, append_decoded, members, values};
+
+#[derive(Clone)]
+pub struct Json<'a> {
+    data: &'a [u8],
+    at: Span,
+}
+
+impl<'a> Json<'a> {
+    pub fn read(text: &'a str) -> Result<Json<'a>, FileError> {
+        let mut reader = Reader::new(text.as_bytes());
+        match reader.value().and_then(|at| reader.end().map(|()| at)) {
+            Some(at) => Ok(Json { data: text.as_bytes(), at }),
+            None => {
+                let at = reader.offset().min(text.len());
+                Err(FileError::at(text, Some(at..at), "a response template is JSON, and this is not"))
+            }
+        }
+    }
+
+    /// Returns the members of an object. Another value has none.
+    pub fn members(&self) -> Vec<(String, Json<'a>)> {
+        let mut found = Vec::new();
+        members(self.data, self.at.clone(), |_, key, value| {
+            let at = |at| Json { data: self.data, at };
+            found.push((at(key).text().unwrap_or_default(), at(value)));
+        });
+        found
+    }
+
+    /// Returns a member of an object.
+    pub fn get(&self, name: &str) -> Option<Json<'a>> {
+        self.members().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// Returns the text of a string.
+    pub fn text(&self) -> Option<String> {
+        let raw = &self.data[self.at.clone()];
+        let inside = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+        let mut text = Vec::new();
+        append_decoded(&mut text, inside).ok()?;
+        String::from_utf8(text).ok()
+    }
+
+    /// Returns the strings of a string or of an array of strings.
+    pub fn texts(&self) -> Option<Vec<String>> {
+        if !self.is_list() {
+            return self.text().map(|text| vec![text]);
+        }
+        self.items().iter().map(Json::text).collect()
+    }
+
+    pub fn items(&self) -> Vec<Json<'a>> {
+        let mut found = Vec::new();
+        values(self.data, self.at.clone(), |at| found.push(Json { data: self.data, at }));
+        found
+    }
+
+    fn is_list(&self) -> bool {
+        self.data[self.at.start] == b'['
+    }
+
+    pub fn is_object(&self) -> bool {
+        self.data[self.at.start] == b'{'
+    }
+
+    pub fn is_true(&self) -> bool {
+        &self.data[self.at.clone()] == b"true"
+    }
+}
