@@ -484,11 +484,16 @@ typedef struct aside_filter {
 } aside_filter;
 aside_status aside_registry_add_filter(struct aside_registry *registry, const struct aside_filter *filter);
 aside_status aside_reply_write(struct aside_reply *reply, const char *buf, size_t len);
+typedef int64_t (*aside_count_fn)(void *user, const char *text, size_t text_len, struct aside_reply *reply);
 typedef struct aside_compressor_options {
     size_t size;
     uint64_t budget;
     struct aside_bytes switch_off;
     uint64_t memory;
+    uint64_t budget_tokens;
+    aside_count_fn count;
+    aside_release_fn release;
+    void *user;
 } aside_compressor_options;
 struct aside_compressor *aside_compressor_new(const struct aside_registry *registry,
                                               const struct aside_compressor_options *options);

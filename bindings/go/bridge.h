@@ -302,6 +302,7 @@ static inline aside_status aside_go_slice(const aside_compressed *compressed, si
 
 /* Filters and caches of the host, and the call that a thread is inside of: compress.c. */
 uintptr_t aside_go_inside(uintptr_t call);
+aside_compressor *aside_go_compressor_new(const aside_registry *registry, aside_compressor_options options, uintptr_t count);
 aside_status aside_go_add_filter(aside_registry *registry, aside_bytes id, const aside_bytes *tool_ids, size_t count,
                                  uintptr_t user);
 aside_status aside_go_add_cache(aside_registry *registry, aside_bytes id, const aside_bytes *tool_ids, size_t count,

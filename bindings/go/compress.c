@@ -44,6 +44,14 @@ static int32_t record(void *user, const aside_invocation *invocation, const char
     return asideGoRecord(inside, (uintptr_t)user, invocation->tool_id, invocation->input, bytes, invocation->now);
 }
 
+static int64_t count_tokens(void *user, const char *text, size_t text_len, aside_reply *reply)
+{
+    aside_bytes bytes = {text, text_len};
+
+    (void)reply;
+    return asideGoCount(inside, (uintptr_t)user, bytes);
+}
+
 static void release(void *user) { asideGoRelease((uintptr_t)user); }
 
 aside_status aside_go_add_filter(aside_registry *registry, aside_bytes id, const aside_bytes *tool_ids, size_t count,
@@ -60,4 +68,15 @@ aside_status aside_go_add_cache(aside_registry *registry, aside_bytes id, const 
     aside_cache cache = {sizeof cache, id, tool_ids, count, observe, lookup, record, release, (void *)user};
 
     return aside_registry_add_cache(registry, &cache);
+}
+
+aside_compressor *aside_go_compressor_new(const aside_registry *registry, aside_compressor_options options, uintptr_t count)
+{
+    options.size = sizeof options;
+    if (count != 0) {
+        options.count = count_tokens;
+        options.release = release;
+        options.user = (void *)count;
+    }
+    return aside_compressor_new(registry, &options);
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"runtime/cgo"
 	"time"
 	"unsafe"
 )
@@ -35,6 +36,13 @@ type CompressorOptions struct {
 	// 0: no budget. Protected and short parts stay whole, and each other part may have that many bytes, so that a result of
 	// 100 parts may have 100 KiB under any budget.
 	Budget int
+	// BudgetTokens limits the tokens of a result's text parts together, by an estimate from the shape of the text. It is at least
+	// 512; 0: no such budget. It is a budget of 6 bytes for each token too. Of Budget and this, both hold.
+	BudgetTokens int
+	// Count returns how many tokens a text has, in place of the estimate, which still chooses what stays. It is called at most
+	// eight times for one result, with all its text parts as one text; what [Filter] says of methods holds for it. If it fails,
+	// the estimate holds, and [Report.Failed] has an entry "count".
+	Count func(text []byte) (int, error)
 	// Memory is the longest text, in bytes, that Compress works on as a whole. A longer one goes window by window, as in a
 	// [ToolStream] with that much memory, and the report has no stretches of it. At least 4,096 bytes count, and at least four
 	// times the budget. 0: a text of any length is worked on as a whole, which takes some times as much memory as it has bytes.
@@ -77,13 +85,20 @@ func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 	}
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	c := C.aside_compressor_new(registry, &C.aside_compressor_options{
-		size:       C.sizeof_aside_compressor_options,
-		budget:     C.uint64_t(max(options.Budget, 0)),
-		switch_off: pinned(&pin, options.SwitchOff),
-		memory:     C.uint64_t(max(options.Memory, 0)),
-	})
+	var count cgo.Handle
+	if options.Count != nil {
+		count = cgo.NewHandle(&host{"count", options.Count})
+	}
+	c := C.aside_go_compressor_new(registry, C.aside_compressor_options{
+		budget:        C.uint64_t(max(options.Budget, 0)),
+		budget_tokens: C.uint64_t(max(options.BudgetTokens, 0)),
+		switch_off:    pinned(&pin, options.SwitchOff),
+		memory:        C.uint64_t(max(options.Memory, 0)),
+	}, C.uintptr_t(count))
 	if c == nil {
+		if count != 0 {
+			count.Delete() // after a failure the library does not call asideGoRelease
+		}
 		return nil, lastFailure(C.aside_last_status())
 	}
 	compressor := &Compressor{c: c}
@@ -93,7 +108,7 @@ func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 
 // register adds the filters and caches of the options to a registry.
 func (o *CompressorOptions) register(registry *C.aside_registry) error {
-	if o.Budget < 0 || o.LastRun < 0 {
+	if o.Budget < 0 || o.BudgetTokens < 0 || o.LastRun < 0 {
 		return &failure{ErrOption, "a size is negative"}
 	}
 	for _, id := range o.Without {

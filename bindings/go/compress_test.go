@@ -175,6 +175,41 @@ func TestCompressorOptions(t *testing.T) {
 	}
 }
 
+func TestTokenBudget(t *testing.T) {
+	var lines strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&lines, "step %d is done\n", i)
+	}
+	log := []byte(lines.String())
+	estimated, _ := compress(t, compressorOf(t, &aside.CompressorOptions{BudgetTokens: 600}), callOf("make"), log)
+	if len(estimated[0]) > 3600 {
+		t.Errorf("%d bytes", len(estimated[0]))
+	}
+	asked := 0
+	counted := compressorOf(t, &aside.CompressorOptions{BudgetTokens: 600, Count: func(text []byte) (int, error) {
+		asked++
+		return len(text) / 2, nil
+	}})
+	if results, report := compress(t, counted, callOf("make"), log); len(results[0]) > 1201 || asked > 8 || report.Failed != nil {
+		t.Errorf("%d bytes, asked %d times, %v", len(results[0]), asked, report.Failed)
+	}
+	broken := errors.New("no tokenizer")
+	for name, count := range map[string]func([]byte) (int, error){
+		"error":   func([]byte) (int, error) { return 0, broken },
+		"panic":   func([]byte) (int, error) { panic(broken) },
+		"below 0": func([]byte) (int, error) { return -1, nil },
+	} {
+		c := compressorOf(t, &aside.CompressorOptions{BudgetTokens: 600, Count: count})
+		results, report := compress(t, c, callOf("make"), log)
+		if !bytes.Equal(results[0], estimated[0]) || len(report.Failed) != 1 || report.Failed[0].ID != "count" {
+			t.Errorf("%s: %d bytes, %v", name, len(results[0]), report.Failed)
+		}
+	}
+	if _, err := aside.NewCompressor(&aside.CompressorOptions{BudgetTokens: 511, Count: func([]byte) (int, error) { return 0, nil }}); !errors.Is(err, aside.ErrOption) {
+		t.Error(err)
+	}
+}
+
 func TestHostFilters(t *testing.T) {
 	broken := errors.New("broken")
 	seen := ""

@@ -59,7 +59,7 @@ type Hit struct {
 // host is a filter or cache, with the id under which it was registered.
 type host struct {
 	id string
-	is any // Filter or Cache
+	is any // Filter, Cache or the function that counts tokens
 }
 
 func addHost(id string, tools []string, is any, add func(C.aside_bytes, []C.aside_bytes, C.uintptr_t) C.aside_status) error {
@@ -198,6 +198,23 @@ func asideGoRecord(call, user C.uintptr_t, tool, input, text C.aside_bytes, now 
 	return callback(call, user, func(cache Cache) (C.int32_t, error) {
 		return 0, cache.Record(string(borrowed(tool.at, tool.len)), borrowed(input.at, input.len), borrowed(text.at, text.len), time.Unix(int64(now), 0))
 	})
+}
+
+//export asideGoCount
+func asideGoCount(call, user C.uintptr_t, text C.aside_bytes) C.int64_t {
+	tokens := -1
+	code := callback(call, user, func(count func([]byte) (int, error)) (C.int32_t, error) {
+		counted, err := count(borrowed(text.at, text.len))
+		if err == nil && counted < 0 {
+			err = fmt.Errorf("it counted %d tokens", counted)
+		}
+		tokens = counted
+		return 0, err
+	})
+	if code < 0 {
+		return C.int64_t(code)
+	}
+	return C.int64_t(tokens)
 }
 
 //export asideGoRelease

@@ -29,6 +29,20 @@ fn a_budget_holds_for_any_length() {
 }
 
 #[test]
+fn a_budget_in_tokens_holds_too() {
+    let text: String = (0..200_000).map(|line| format!("line {line}\n")).collect();
+    for args in [&["--budget-tokens", "1k"][..], &["--budget-tokens", "1000", "--memory", "24k"]] {
+        let result = out(&feed(args, text.as_bytes()));
+        let tokens = aside::compress::estimated_tokens(result.as_bytes());
+        assert!((800..=1000).contains(&tokens), "{tokens}");
+    }
+    let folder = scratch("tokens");
+    let folder = folder.to_str().unwrap();
+    let result = out(&feed(&["--budget-tokens", "600", "--store", folder], text.as_bytes()));
+    assert!(result.starts_with("[The whole text: ") && aside::compress::estimated_tokens(result.as_bytes()) <= 600);
+}
+
+#[test]
 #[cfg(unix)]
 fn a_command_is_run_and_its_status_kept() {
     let script = "i=0; while [ $i -lt 300 ]; do echo the same; i=$((i+1)); done; echo 'error: no' >&2; exit 7";
@@ -102,6 +116,8 @@ fn wrong_use_is_an_error() {
         (&["--budget"], "a value is required for '--budget <N>'"),
         (&["--budget", "ten"], "'--budget <N>': not a size: write 512, 10k or 1m"),
         (&["--budget", "1000"], "aside squeeze: "),
+        (&["--budget-tokens", "511"], "a budget of 511 tokens is too small: the least is 512"),
+        (&["--budget-tokens", "ten"], "not a number: write 2500 or 10k"),
         (&["--budget", "1m", "--memory", "1m"], "aside squeeze: "),
         (&["--exit-code", "x"], "'--exit-code <N>'"),
         (&["--exit-code="], "'--exit-code <N>'"),

@@ -8,6 +8,7 @@ use super::{
     lines::verdict::Verdicts,
     passes::{pass::is_for, terminal::TERMINAL},
     pipeline::{
+        counter::Counter,
         filters::{Pipeline, ShortenedText},
         host::Cache,
         parts::{Compressed, Original, Outcome, Part},
@@ -18,6 +19,8 @@ use super::{
     text::{
         banner::banner,
         length::{Length, MIN_COMPRESSIBLE_LENGTH},
+        limit::Limit,
+        tokens::estimated_tokens,
     },
     windows::{BoundedText, Run, least_memory},
 };
@@ -48,9 +51,14 @@ pub struct Compressor {
     pipeline: Pipeline,
     /// The longest text that is worked on as a whole, in bytes.
     memory: Option<usize>,
+    /// The host's count of tokens.
+    counter: Option<Counter>,
 }
 
-/// The error of a budget below [`MIN_BUDGET`].
+/// The smallest budget in tokens.
+pub const MIN_BUDGET_TOKENS: usize = 512;
+
+/// The error of a budget below [`MIN_BUDGET`] or [`MIN_BUDGET_TOKENS`].
 ///
 /// ```
 /// use aside::compress::{Compressor, MIN_BUDGET, Registry};
@@ -59,11 +67,16 @@ pub struct Compressor {
 /// assert_eq!(error.to_string(), "a budget of 1023 bytes is too small: the least is 1024");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BudgetError(usize);
+pub struct BudgetError {
+    budget: usize,
+    least: usize,
+    unit: &'static str,
+}
 
 impl std::fmt::Display for BudgetError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "a budget of {} bytes is too small: the least is {MIN_BUDGET}", self.0)
+        let BudgetError { budget, least, unit } = self;
+        write!(f, "a budget of {budget} {unit} is too small: the least is {least}")
     }
 }
 
@@ -75,7 +88,7 @@ impl Compressor {
     /// Several compressors may be made from one registry. They share its caches.
     #[doc(alias = "aside_compressor_new")]
     pub fn new(registry: &Registry) -> Compressor {
-        Compressor { pipeline: Pipeline::new(registry.clone()), memory: None }
+        Compressor { pipeline: Pipeline::new(registry.clone()), memory: None, counter: None }
     }
 
     /// Sets how many bytes the text parts of a result may have together, banners and markers included. Short text stays
@@ -88,10 +101,66 @@ impl Compressor {
     /// [`BudgetError`] if the budget is less than [`MIN_BUDGET`].
     pub fn budget(mut self, bytes: usize) -> Result<Compressor, BudgetError> {
         if bytes < MIN_BUDGET {
-            return Err(BudgetError(bytes));
+            return Err(BudgetError { budget: bytes, least: MIN_BUDGET, unit: "bytes" });
         }
-        self.pipeline.budget = Some(bytes);
+        self.limit(Limit::of_bytes(bytes));
         Ok(self)
+    }
+
+    /// Sets how many tokens the text parts of a result may have together, by the estimate of [`estimated_tokens`](crate::compress::estimated_tokens()).
+    /// It is a budget of six bytes for each token too. Of this budget and one in bytes, both hold. Otherwise it is as
+    /// [`Compressor::budget`], with [`MIN_BUDGET_TOKENS`] for each text.
+    ///
+    /// ```
+    /// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry, estimated_tokens};
+    ///
+    /// let compressor = Compressor::new(&Registry::new()).budget_tokens(1000)?;
+    /// let log: String = (0..5000).map(|n| format!("step {n} took {} ms\n", n % 7)).collect();
+    /// let result = compressor.compress(&Invocation::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+    /// let Outcome::Text(text) = &result.parts[0] else { panic!() };
+    /// assert!((800..=1000).contains(&estimated_tokens(text)));
+    /// # Ok::<(), aside::compress::BudgetError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BudgetError`] if the budget is less than [`MIN_BUDGET_TOKENS`].
+    pub fn budget_tokens(mut self, tokens: usize) -> Result<Compressor, BudgetError> {
+        if tokens < MIN_BUDGET_TOKENS {
+            return Err(BudgetError { budget: tokens, least: MIN_BUDGET_TOKENS, unit: "tokens" });
+        }
+        self.limit(Limit::of_tokens(tokens));
+        Ok(self)
+    }
+
+    /// Sets a function that counts the tokens of a text, for a budget in tokens: that of the model's tokenizer. The estimate still
+    /// chooses what stays, and the function is asked at most eight times for one result, with all its text parts as one text. Several
+    /// threads may call it at the same time.
+    ///
+    /// If it fails or panics, the estimate holds; if no result that it was asked for has few enough tokens, the one with the
+    /// fewest is returned. [`Report::failed`] then has an entry `count`.
+    ///
+    /// ```
+    /// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry};
+    ///
+    /// let count = |text: &[u8]| Ok(text.len().div_ceil(3));
+    /// let compressor = Compressor::new(&Registry::new()).budget_tokens(1000)?.count_tokens(count);
+    /// let log: String = (0..5000).map(|n| format!("step {n} took {} ms\n", n % 7)).collect();
+    /// let result = compressor.compress(&Invocation::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+    /// let Outcome::Text(text) = &result.parts[0] else { panic!() };
+    /// assert!(text.len() <= 3000);
+    /// # Ok::<(), aside::compress::BudgetError>(())
+    /// ```
+    pub fn count_tokens(
+        mut self,
+        count: impl Fn(&[u8]) -> Result<usize, String> + Send + Sync + 'static,
+    ) -> Compressor {
+        self.counter = Some(Counter::new(count));
+        self
+    }
+
+    fn limit(&mut self, limit: Limit) {
+        self.pipeline.budget = Some(self.pipeline.budget.map_or(limit, |budget| budget.and(limit)));
     }
 
     /// Sets the banner's last sentence, which says how a user of this host switches compression off. Line ends become
@@ -152,17 +221,18 @@ impl Compressor {
             }
         } else {
             report.hit = None;
-            let places = (0..parts.len()).filter(|&index| parts[index].text().is_some());
-            for ((index, text), share) in places.zip(&texts).zip(self.shares(&texts)) {
-                let shorter = match self.is_bounded(text.bytes) {
-                    true => self.bounded_part(invocation, text, share, &mut verdicts, &mut report),
-                    false => self.pipeline.part(invocation, index, text, share, &mut report),
-                };
-                report.add_after(shorter.as_ref().map_or(text.length, |shorter| shorter.length));
-                if let Some(shorter) = shorter {
-                    outcomes[index] = Outcome::Text([shorter.banner.as_bytes(), &shorter.text].concat());
+            let make = |limit| self.shorter(invocation, parts, &texts, limit, report.clone());
+            let made = match (&self.counter, self.pipeline.budget) {
+                (Some(counter), Some(limit)) => {
+                    let mut failed = Vec::new();
+                    let all = |made: &Shorter| joined(parts, &made.outcomes);
+                    let mut made = counter.within(limit, &mut failed, |limit| make(Some(limit)), all);
+                    made.report.failed.append(&mut failed);
+                    made
                 }
-            }
+                (_, limit) => make(limit),
+            };
+            Shorter { outcomes, report, verdicts } = made;
         }
         if invocation.input.exit_code().is_some_and(|code| code != 0) {
             let is_bounded =
@@ -183,6 +253,36 @@ impl Compressor {
             }
         }
         Compressed { parts: outcomes, report }
+    }
+
+    /// Shortens each text part, within a limit for all of them.
+    fn shorter(
+        &self,
+        invocation: &Invocation<'_>,
+        parts: &[Part<'_>],
+        texts: &[Original<'_>],
+        limit: Option<Limit>,
+        mut report: Report,
+    ) -> Shorter {
+        let mut verdicts = Verdicts::default();
+        let mut outcomes = vec![Outcome::Same; parts.len()];
+        let places = (0..parts.len()).filter(|&index| parts[index].text().is_some());
+        for ((index, text), share) in places.zip(texts).zip(shares(texts, limit)) {
+            let shorter = match self.is_bounded(text.bytes) {
+                true => self.bounded_part(invocation, text, share, &mut verdicts, &mut report),
+                false => self.pipeline.part(invocation, index, text, share, &mut report),
+            };
+            report.add_after(shorter.as_ref().map_or(text.length, |shorter| shorter.length));
+            if let Some(shorter) = shorter {
+                outcomes[index] = Outcome::Text([shorter.banner.as_bytes(), &shorter.text].concat());
+            }
+        }
+        Shorter { outcomes, report, verdicts }
+    }
+
+    /// Returns the host's count of tokens.
+    pub(crate) fn counter(&self) -> Option<&Counter> {
+        self.counter.as_ref()
     }
 
     /// Returns the passes for each text.
@@ -208,7 +308,7 @@ impl Compressor {
         &self,
         invocation: &Invocation<'_>,
         raw: &Original<'_>,
-        limit: Option<usize>,
+        limit: Option<Limit>,
         verdicts: &mut Verdicts,
         report: &mut Report,
     ) -> Option<ShortenedText> {
@@ -216,12 +316,12 @@ impl Compressor {
             let switch_off = self.pipeline.switch_off_within(limit);
             banner(names, raw.length.units, after, switch_off) + "\n"
         };
-        let limit = limit.filter(|&limit| raw.bytes.len() > limit);
-        let budget = limit.map(|limit| limit.saturating_sub(head(&[TERMINAL, "budget"], raw.length.units).len()));
+        let limit = limit.filter(|limit| !limit.fits(raw.bytes));
+        let budget = limit.map(|limit| limit.without(head(&[TERMINAL, "budget"], raw.length.units).as_bytes()));
         let memory = self.memory.unwrap_or(usize::MAX).max(least_memory(budget));
         let (mut own, mut text) = (Report::default(), Vec::new());
         let mut bounded = BoundedText::new(memory, budget);
-        let mut run = Run { pipeline: &self.pipeline, invocation, report: &mut own };
+        let mut run = Run { pipeline: &self.pipeline, counter: None, invocation, report: &mut own };
         bounded.feed(&mut run, raw.bytes, |bytes| text.extend_from_slice(bytes));
         verdicts.join(bounded.finish(&mut run, |bytes| text.extend_from_slice(bytes)));
         report.failed.append(&mut own.failed);
@@ -262,24 +362,53 @@ impl Compressor {
         }
         None
     }
+}
 
-    /// Returns how much of the budget each text may use. Untouched parts come first, then parts that should stay whole, if all
-    /// of them fit; the others share the rest by length.
-    fn shares(&self, texts: &[Original]) -> Vec<Option<usize>> {
-        let Some(budget) = self.pipeline.budget else { return vec![None; texts.len()] };
-        let sum = |of: &dyn Fn(&Original) -> bool| -> usize {
-            texts.iter().filter(|text| of(text)).map(|text| text.bytes.len()).sum()
-        };
-        let keeps_sealed = sum(&|text| !text.is_long() || text.is_sealed()) <= budget;
-        let stays = |text: &Original| !text.is_long() || keeps_sealed && text.is_sealed();
-        let free = budget.saturating_sub(sum(&stays)) as u128;
-        let all = sum(&|text| !stays(text)).max(1) as u128;
-        let share = |text: &Original| {
-            let share = ((free * text.bytes.len() as u128 / all) as usize).max(MIN_BUDGET);
-            Some(if stays(text) { text.bytes.len().max(MIN_BUDGET) } else { share })
-        };
-        texts.iter().map(share).collect()
+/// The text parts of a result, and what was done with them.
+struct Shorter {
+    outcomes: Vec<Outcome>,
+    report: Report,
+    verdicts: Verdicts,
+}
+
+/// Returns the text parts of a result as one text.
+fn joined(parts: &[Part<'_>], outcomes: &[Outcome]) -> Vec<u8> {
+    let text = |(part, outcome): (&Part<'_>, &Outcome)| match outcome {
+        Outcome::Same => part.text().unwrap_or_default().to_vec(),
+        Outcome::Text(text) => text.clone(),
+        Outcome::Gone => Vec::new(),
+    };
+    parts.iter().zip(outcomes).flat_map(text).collect()
+}
+
+/// Returns how much of the budget each text may use.
+fn shares(texts: &[Original], limit: Option<Limit>) -> Vec<Option<Limit>> {
+    let Some(limit) = limit else { return vec![None; texts.len()] };
+    let bytes = shares_of(texts, limit.bytes, MIN_BUDGET, |text| text.len());
+    let tokens = limit.tokens.map(|tokens| shares_of(texts, tokens, MIN_BUDGET_TOKENS, estimated_tokens));
+    let limit = |(at, bytes)| Some(Limit { bytes, tokens: tokens.as_ref().map(|tokens| tokens[at]) });
+    bytes.into_iter().enumerate().map(limit).collect()
+}
+
+/// Shares a budget in some unit. What is never touched comes first, and what should stay whole if all of that fits; the others
+/// share the rest by length.
+fn shares_of(texts: &[Original], budget: usize, least: usize, length: fn(&[u8]) -> usize) -> Vec<usize> {
+    if let [_] = texts {
+        return vec![budget];
     }
+    let lengths: Vec<usize> = texts.iter().map(|text| length(text.bytes)).collect();
+    let sum = |of: &dyn Fn(&Original) -> bool| -> usize {
+        texts.iter().zip(&lengths).filter(|(text, _)| of(text)).map(|(_, length)| length).sum()
+    };
+    let keeps_sealed = sum(&|text| !text.is_long() || text.is_sealed()) <= budget;
+    let stays = |text: &Original| !text.is_long() || keeps_sealed && text.is_sealed();
+    let free = budget.saturating_sub(sum(&stays)) as u128;
+    let all = sum(&|text| !stays(text)).max(1) as u128;
+    let share = |(text, &length): (&Original, &usize)| {
+        let share = ((free * length as u128 / all) as usize).max(least);
+        if stays(text) { length.max(least) } else { share }
+    };
+    texts.iter().zip(&lengths).map(share).collect()
 }
 
 /// Runs code of the host. An error or a panic in it goes to the report.

@@ -15,7 +15,7 @@ mod stream;
 mod text;
 mod windows;
 
-pub use compressor::{BudgetError, Compressor, MIN_BUDGET};
+pub use compressor::{BudgetError, Compressor, MIN_BUDGET, MIN_BUDGET_TOKENS};
 pub use invocation::{
     Invocation,
     command::Command,
@@ -35,4 +35,5 @@ pub use text::{
     banner::{SWITCH_OFF, format_banner},
     length::{MIN_COMPRESSIBLE_LENGTH, units},
     marker::Marker,
+    tokens::estimated_tokens,
 };

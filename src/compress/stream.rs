@@ -125,7 +125,8 @@ impl ToolStream {
     pub fn feed(&mut self, chunk: &[u8], out: impl FnMut(&[u8])) {
         let ToolStream { compressor, tool_id, input, now, text, report } = self;
         let invocation = Invocation::new(tool_id, input).now(*now);
-        text.feed(&mut Run { pipeline: compressor.pipeline(), invocation: &invocation, report }, chunk, out);
+        let pipeline = compressor.pipeline();
+        text.feed(&mut Run { pipeline, counter: None, invocation: &invocation, report }, chunk, out);
     }
 
     /// Ends the text: calls `out` with the rest, and returns the report.
@@ -133,8 +134,8 @@ impl ToolStream {
     pub fn finish(self, out: impl FnMut(&[u8])) -> Report {
         let ToolStream { compressor, tool_id, input, now, text, mut report } = self;
         let invocation = Invocation::new(&tool_id, &input).now(now);
-        let said = text
-            .finish(&mut Run { pipeline: compressor.pipeline(), invocation: &invocation, report: &mut report }, out);
+        let (pipeline, counter) = (compressor.pipeline(), compressor.counter());
+        let said = text.finish(&mut Run { pipeline, counter, invocation: &invocation, report: &mut report }, out);
         report.unexplained = said.is_unexplained(&input);
         report
     }

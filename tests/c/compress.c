@@ -908,6 +908,70 @@ static aside_status try_stream(const aside_compressor *compressor, const aside_i
     return stream == NULL ? aside_last_status() : ASIDE_OK;
 }
 
+struct counting {
+    int64_t factor; /* tokens for four bytes; below 0, it fails */
+    int asked, released;
+};
+
+static int64_t count_tokens(void *user, const char *text, size_t text_len, aside_reply *reply)
+{
+    struct counting *counting = user;
+
+    CHECK(text != NULL && text_len > 0);
+    counting->asked++;
+    if (counting->factor < 0)
+        CHECK_STATUS(aside_reply_write(reply, "no tokenizer", 12), ASIDE_OK);
+    return counting->factor < 0 ? -7 : (int64_t)text_len * counting->factor / 4;
+}
+
+static void count_released(void *user) { ((struct counting *)user)->released++; }
+
+/* A budget in tokens, estimated and counted by the host: with a count that works, one that fails, and one that lies. */
+static void token_budgets(void)
+{
+    static const int64_t factors[] = {0, 2, -1, 1000000};
+    aside_compressor_options options = {.size = sizeof options, .budget_tokens = 600};
+    aside_invocation invocation = invocation_of("{\"command\":\"make\"}");
+    aside_registry *registry = registry_new();
+    aside_bytes part, out;
+    char *log = malloc(100001);
+    size_t i;
+
+    CHECK(log != NULL);
+    for (i = 0; i < 100000; i += 20)
+        snprintf(log + i, 21, "step %8u is done\n ", (unsigned)i);
+    part.at = log;
+    part.len = 100000;
+    for (i = 0; i < sizeof factors / sizeof *factors; i++) {
+        struct counting counting = {factors[i], 0, 0};
+        aside_compressor *compressor;
+        aside_compressed *compressed;
+        aside_failed failed = {.size = sizeof failed};
+
+        options.count = i == 0 ? NULL : count_tokens;
+        options.release = count_released;
+        options.user = &counting;
+        CHECK((compressor = aside_compressor_new(registry, &options)) != NULL);
+        compressed = compress(compressor, &invocation, &part, 1);
+        CHECK_STATUS(aside_compressed_part(compressed, 0, &out), ASIDE_OK);
+        CHECK(out.len <= 3600 && counting.asked <= 8 && (i == 0) == (counting.asked == 0));
+        CHECK(factors[i] != 2 || out.len / 2 <= 600);
+        CHECK(report_of(compressed).failed_count == (i >= 2));
+        if (i >= 2) {
+            CHECK_STATUS(aside_compressed_failed(compressed, 0, &failed), ASIDE_OK);
+            CHECK(failed.id.len == 5 && memcmp(failed.id.at, "count", 5) == 0);
+        }
+        aside_compressed_free(compressed);
+        aside_compressor_free(compressor);
+        CHECK(counting.released == (i > 0));
+    }
+    options.budget_tokens = 511;
+    CHECK(aside_compressor_new(registry, &options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
+    CHECK_SAYS("options.budget_tokens is below 512");
+    aside_registry_free(registry);
+    free(log);
+}
+
 static void sizes(void)
 {
     static struct seen seen;
@@ -956,6 +1020,7 @@ int main(void)
     filters();
     stream_reentry();
     release_reentry();
+    token_budgets();
     releases();
     one_registry();
     caches();

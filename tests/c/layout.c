@@ -320,11 +320,15 @@ int main(void)
         CHECK(offsetof(aside_cache, record) == 56);
         CHECK(offsetof(aside_cache, release) == 64);
         CHECK(offsetof(aside_cache, user) == 72);
-        CHECK(sizeof(aside_compressor_options) == 40);
+        CHECK(sizeof(aside_compressor_options) == 72);
         CHECK(offsetof(aside_compressor_options, size) == 0);
         CHECK(offsetof(aside_compressor_options, budget) == 8);
         CHECK(offsetof(aside_compressor_options, switch_off) == 16);
         CHECK(offsetof(aside_compressor_options, memory) == 32);
+        CHECK(offsetof(aside_compressor_options, budget_tokens) == 40);
+        CHECK(offsetof(aside_compressor_options, count) == 48);
+        CHECK(offsetof(aside_compressor_options, release) == 56);
+        CHECK(offsetof(aside_compressor_options, user) == 64);
         CHECK(sizeof(aside_invocation) == 48);
         CHECK(offsetof(aside_invocation, size) == 0);
         CHECK(offsetof(aside_invocation, tool_id) == 8);

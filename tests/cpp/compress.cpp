@@ -55,6 +55,27 @@ bool ends_with(std::string_view text, std::string_view end)
     return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
+TEST(Compress, KeepsToABudgetInTokens)
+{
+    std::string log;
+    for (int i = 0; i < 5000; i++)
+        log += "step " + std::to_string(i) + " is done\n";
+    aside::CompressorOptions options;
+    options.budget_tokens = 600;
+    const auto shown = [&] {
+        const Compressed result = Compressor(Registry(), options).compress(make, {log});
+        return std::pair(std::string(result.text(0, log)), result.report().failed.size());
+    };
+    const auto [estimated, none] = shown();
+    EXPECT_TRUE(estimated.size() <= 3600 && none == 0);
+    options.count = [](std::string_view text) { return text.size() / 2; };
+    EXPECT_LE(shown().first.size(), 1201U);
+    options.count = [](std::string_view) -> std::size_t { throw std::runtime_error("no tokenizer"); };
+    EXPECT_EQ(shown(), std::pair(estimated, std::size_t{1}));
+    options.budget_tokens = 511;
+    EXPECT_EQ(status_of([&] { Compressor(Registry(), options); }), Status::option);
+}
+
 TEST(Compress, MakesATextShorterAndReports)
 {
     const Compressor compressor;

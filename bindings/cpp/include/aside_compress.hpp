@@ -47,7 +47,10 @@
 #error "aside_compress.hpp needs exceptions"
 #endif
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace aside {
@@ -200,6 +203,21 @@ inline std::int32_t on_record(void *user, const aside_invocation *invocation, co
         cache.record(view(*invocation), {text, text_len});
         return 0;
     });
+}
+
+/// The host's function that counts tokens.
+using Count = std::function<std::size_t(std::string_view)>;
+
+inline std::int64_t on_count(void *user, const char *text, std::size_t text_len, aside_reply *reply) noexcept
+{
+    const Count &count = *static_cast<Count *>(user);
+    std::size_t tokens = 0;
+    const std::int32_t failed = run(reply, [&]() -> std::int32_t {
+        tokens = count({text, text_len});
+        return 0;
+    });
+    const std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+    return failed < 0 ? failed : static_cast<std::int64_t>(std::min<std::uint64_t>(tokens, most));
 }
 
 template <class T>
@@ -425,6 +443,12 @@ struct CompressorOptions {
     /// with that much memory, and the report has no stretches of it. 0: a text of any length is worked on as a whole, which
     /// takes some times as much memory as it has bytes.
     std::uint64_t memory = 0;
+    /// The largest number of tokens that the text parts of a result may have together, at least 512, by an estimate from the shape
+    /// of the text. It is a budget of 6 bytes for each token too. Of `budget` and this, both hold. 0: no budget in tokens.
+    std::uint64_t budget_tokens = 0;
+    /// Counts tokens in place of the estimate, which still chooses what stays. It is called at most 8 times for one result, by any
+    /// thread that compresses. If it throws, the estimate holds, and the report has a failure of `count`. May be empty.
+    std::function<std::size_t(std::string_view)> count = {};
 };
 
 /// Makes tool results shorter.
@@ -438,9 +462,18 @@ public:
         raw.budget = options.budget;
         raw.switch_off = detail::lend(options.switch_off);
         raw.memory = options.memory;
+        raw.budget_tokens = options.budget_tokens;
+        std::unique_ptr<detail::Count> count;
+        if (options.count) {
+            count = std::make_unique<detail::Count>(options.count);
+            raw.count = detail::on_count;
+            raw.release = detail::on_release<detail::Count>;
+            raw.user = count.get();
+        }
         handle_.reset(aside_compressor_new(registry.handle_.get(), &raw));
         if (!handle_)
             throw Error(last_status(), last_error());
+        static_cast<void>(count.release()); // it is the library's now
     }
 
     /// Compresses the parts of one tool's result. A part that is nullopt is not text, and is skipped.

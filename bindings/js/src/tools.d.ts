@@ -17,6 +17,8 @@ declare class Handle {
 export interface CompressorOptions {
   /** The most bytes of a result. */
   budget?: number;
+  /** The most tokens of a result, at least 512, by an estimate from the shape of the text. Of two budgets, both hold. */
+  budgetTokens?: number;
   /** Texts of filter files, besides those that are built in. */
   filters?: readonly string[];
   /** Takes white space out of JSON. Unstable: a later version may change it. */

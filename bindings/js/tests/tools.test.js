@@ -18,6 +18,12 @@ test("the line that matters stays", () => {
   assert.deepEqual(data.text, utf8(text));
 });
 
+test("a budget in tokens is estimated", () => {
+  const { text } = new Compressor({ budgetTokens: 600 }).compress(LOG.repeat(5), CALL);
+  assert.ok(utf8(text).length <= 3600 && text.includes(ERROR));
+  assert.throws(() => new Compressor({ budgetTokens: 511 }), /the least is 512/);
+});
+
 test("a stream, cut anywhere, also inside characters", () => {
   const compressor = new Compressor({ budget: 1024 });
   const outs = [1, 7, 0].map((size) => {

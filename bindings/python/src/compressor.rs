@@ -62,13 +62,21 @@ pub struct Compressed {
 ///     >>> len(short.text) <= 1024 and "error: no such file" in short.text
 ///     True
 ///
-/// `budget` is the most bytes of a result. `filters` are texts of filter files, besides those that are built in. `minify_json`
+/// `budget` is the most bytes of a result. `budget_tokens` is the most tokens, by an estimate from the shape of the text; of two
+/// budgets both hold. `count` is a function that returns how many tokens a `str` has, in place of the estimate: it is called at
+/// most eight times for one result, from any thread. If it raises an exception, the estimate holds, and `report.failed` says
+/// why. `filters` are texts of filter files, besides those that are built in. `minify_json`
 /// takes white space out of JSON (unstable: a later version may change it). `memory` is the longest text, in bytes, that
 /// `compress` works on as a whole: a longer one goes window by window, as in a stream with that much memory. `switch_off` is
 /// the sentence at the end of the banner. A compressor never changes; all threads may use it.
 #[pyclass(frozen, module = "libaside")]
 pub struct Compressor {
     pub inner: Arc<compress::Compressor>,
+}
+
+/// Asks the function of the host how many tokens a text has.
+fn counted(count: &Py<PyAny>, text: &[u8]) -> PyResult<usize> {
+    Python::attach(|py| count.call1(py, (String::from_utf8_lossy(text),))?.extract(py))
 }
 
 pub fn input(value: &Bound<'_, PyAny>) -> PyResult<Input> {
@@ -82,9 +90,12 @@ pub fn input(value: &Bound<'_, PyAny>) -> PyResult<Input> {
 #[pymethods]
 impl Compressor {
     #[new]
-    #[pyo3(signature = (*, budget = None, filters = None, minify_json = false, memory = None, switch_off = None))]
+    #[pyo3(signature = (*, budget = None, budget_tokens = None, count = None, filters = None, minify_json = false, memory = None,
+        switch_off = None))]
     fn new(
         budget: Option<usize>,
+        budget_tokens: Option<usize>,
+        count: Option<Py<PyAny>>,
         filters: Option<Vec<String>>,
         minify_json: bool,
         memory: Option<usize>,
@@ -100,6 +111,12 @@ impl Compressor {
         let mut inner = compress::Compressor::new(&registry);
         if let Some(budget) = budget {
             inner = inner.budget(budget).map_err(errors::value)?;
+        }
+        if let Some(budget) = budget_tokens {
+            inner = inner.budget_tokens(budget).map_err(errors::value)?;
+        }
+        if let Some(count) = count {
+            inner = inner.count_tokens(move |text| counted(&count, text).map_err(|error| error.to_string()));
         }
         if let Some(memory) = memory {
             inner = inner.memory(memory);

@@ -28,6 +28,33 @@ def test_lengths_are_bytes_and_units_are_what_the_banner_says() -> None:
     assert (report.after, report.after_units) == (len(short.text.encode()), len(short.text.encode("utf-16-le")) // 2)
 
 
+def test_a_budget_in_tokens_is_estimated_or_counted() -> None:
+    log = "".join(f"step {n} is done\n" for n in range(5000))
+    estimated = Compressor(budget_tokens=600).compress(log, tool_id="bash", input=INPUT)
+    assert len(estimated.text) <= 3600
+    seen: list[str] = []
+
+    def count(text: str) -> int:
+        seen.append(text)
+        return len(text) // 2
+
+    counted = Compressor(budget_tokens=600, count=count).compress(log, tool_id="bash", input=INPUT)
+    assert len(counted.text) <= 1201 and counted.text in seen and len(seen) <= 8 and not counted.report.failed
+    with Compressor(budget_tokens=600, count=count).stream(tool_id="bash", input=INPUT, memory=16_384) as stream:
+        assert len(stream.feed(log) + stream.finish()) <= 1201
+
+    def broken(text: str) -> int:
+        raise RuntimeError("no tokenizer")
+
+    for wrong, reason in [(broken, "no tokenizer"), (lambda text: -1, "negative"), (lambda text: "many", "str")]:
+        short = Compressor(budget_tokens=600, count=wrong).compress(log, tool_id="bash", input=INPUT)  # type: ignore[arg-type]
+        assert short.text == estimated.text
+        [(name, why)] = short.report.failed
+        assert name == "count" and reason in why
+    with pytest.raises(libaside.AsideError, match="the least is 512"):
+        Compressor(budget_tokens=511)
+
+
 def test_a_stream_holds_no_more_than_its_memory() -> None:
     with Compressor(budget=1024).stream(tool_id="bash", input=INPUT, memory=16_384) as stream:
         out = "".join(stream.feed(LOG[at : at + 100]) for at in range(0, len(LOG), 100)) + stream.finish()

@@ -103,6 +103,26 @@ class CompressorTest < Minitest::Test
     end
   end
 
+  def test_a_budget_in_tokens
+    log = (0...5000).map { |n| "step #{n} is done\n" }.join
+    run = ->(**options) { Aside::Compressor.new(budget_tokens: 600, **options).compress(log, tool_id: "bash") }
+    estimated = run.call
+    assert_operator estimated.text.bytesize, :<=, 3600
+    seen = []
+    counted = run.call(count: ->(text) { seen << text and text.bytesize / 2 })
+    assert_operator counted.text.bytesize, :<=, 1201
+    assert_includes seen, counted.text
+    assert_operator seen.size, :<=, 8
+    assert_empty counted.report.failed
+    [->(_) { raise "no tokenizer" }, ->(_) { "many" }, ->(_) { -1 }].each do |wrong|
+      short = run.call(count: wrong)
+      assert_equal estimated.text, short.text
+      assert_equal(["count"], short.report.failed.map { |failed| failed.id })
+    end
+    assert_raises(Aside::OptionError) { Aside::Compressor.new(budget_tokens: 511) }
+    assert_raises(TypeError) { Aside::Compressor.new(budget_tokens: 600, count: 3) }
+  end
+
   def test_a_string
     compressor = Aside::Compressor.new(switch_off: "Say so.")
     result = compressor.compress(LOG, tool_id: :bash, input: { command: "make" }, exit_code: 2)

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::Arc;
 
-use aside::compress::{Compressor, Input, MIN_BUDGET, Registry, Report, ToolStream};
+use aside::compress::{
+    Compressor, Input, MIN_BUDGET, MIN_BUDGET_TOKENS, Registry, Report, ToolStream, estimated_tokens,
+};
 use clap::Args;
 
 use crate::files::{Input as File, read_text};
@@ -34,6 +36,10 @@ pub struct Arguments {
     /// At most N bytes come out: 1024, 10k, 1m. Without it, only repeats and the like go
     #[arg(long, value_name = "N", value_parser = size::parse)]
     budget: Option<usize>,
+
+    /// At most N tokens come out, by an estimate: 2500, 10k (thousands). Of two budgets, both hold
+    #[arg(long, value_name = "N", value_parser = size::parse_count)]
+    budget_tokens: Option<usize>,
 
     /// The command line that printed the text; after -- it is known
     #[arg(long, value_name = "LINE", conflicts_with = "program")]
@@ -81,6 +87,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         }
         compressor = compressor.budget(budget - head).map_err(|error| Stop::Usage(error.to_string()))?;
     }
+    if let Some(budget) = arguments.budget_tokens {
+        let head = kept.as_ref().map_or(0, |kept| estimated_tokens(kept.head.as_bytes()));
+        if budget < MIN_BUDGET_TOKENS + head {
+            let least = MIN_BUDGET_TOKENS + head;
+            return Err(Stop::Usage(format!("a budget of {budget} tokens is too small: the least is {least}")));
+        }
+        compressor = compressor.budget_tokens(budget - head).map_err(|error| Stop::Usage(error.to_string()))?;
+    }
     let line = arguments.command.clone().unwrap_or_else(|| written(&arguments.program));
     let mut call = serde_json::json!({ "command": line });
     if let Some(code) = arguments.exit_code {
@@ -127,7 +141,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     }
     if arguments.report {
         say(&summary(&report));
-    } else if arguments.budget.is_none() && report.filters.is_empty() && io::stderr().is_terminal() {
+    } else if arguments.budget.is_none()
+        && arguments.budget_tokens.is_none()
+        && report.filters.is_empty()
+        && io::stderr().is_terminal()
+    {
         say(NOTHING_LEFT_OUT);
     }
     let code = ExitCode::from(code.unwrap_or(0));

@@ -436,13 +436,16 @@ unsafe fn make(input: &mut Input<'_>, world: &World) {
         switch_off: Bytes::of(sentences[usize::from(way & 7).saturating_sub(4)]),
         // Texts that are longer go window by window.
         memory: u64::from(input.byte()) * 64,
+        budget_tokens: [0, 511, 512, 4000][usize::from(way >> 6)],
+        ..CompressorOptions::default()
     };
     let mut given = Version::given(input, options);
     let at = if way == 255 { ptr::null_mut() } else { given.at() };
     let read = if at.is_null() { CompressorOptions::default() } else { given.get() };
     let registry = world.registry.get();
     unsafe {
-        let is_small = read.budget > 0 && read.budget < aside_min_budget() as u64;
+        let is_small =
+            read.budget > 0 && read.budget < aside_min_budget() as u64 || (1..512).contains(&read.budget_tokens);
         let is_utf8 = read.switch_off.len == 0 || std::str::from_utf8(read.switch_off.get()).is_ok();
         let wanted = match read.size {
             _ if registry.is_null() => NULL,

@@ -19,6 +19,7 @@ use crate::compress::{
         file_filter::{FileFilter, KeepReason, Test, TestKind},
         pass::Pass,
     },
+    text::limit::Limit,
 };
 use crate::file_error::{FileError, with_lf};
 
@@ -117,8 +118,9 @@ fn run(file: &str, tool: &str, entries: &[Entry], test: &Test) -> Result<(), Str
 /// turn too.
 fn through(entries: &[Entry], invocation: &Invocation<'_>, test: &Test) -> Result<(Vec<u8>, bool), String> {
     let (raw, mut report) = (Original::new(test.input.as_bytes()), Report::default());
-    let mut run = FilterRun::new(invocation, &raw, &mut report);
-    entries.iter().for_each(|entry| run.turn(entry, Some(0)));
+    let limit = Some(Limit::of_bytes(0));
+    let mut run = FilterRun::new(invocation, &raw, limit, &mut report);
+    entries.iter().for_each(|entry| run.turn(entry, limit));
     run.sections(&Signatures::new(entries.iter().filter_map(Entry::pass)), |_| true);
     let has_sections = run.has_sections();
     let result = run.end().0.bytes;

@@ -20,7 +20,7 @@ use crate::compress::{
         built_in::minify_json,
         pass::{Pass, Promise, Stage, is_for},
     },
-    text::{banner::has_banner, bytes::is_blank, edit::difference, edited::EditedText},
+    text::{banner::has_banner, bytes::is_blank, edit::difference, edited::EditedText, limit::Limit},
 };
 
 /// A text while filters have their turns.
@@ -35,6 +35,8 @@ pub struct FilterRun<'a> {
     /// The text was compressed before: only a budget changes it.
     has_banner: bool,
     goes_on: bool,
+    /// About how many bytes there may be at the end.
+    target: usize,
     /// The terminal stage is over, and protection was decided again.
     is_normalised: bool,
     /// Which lines the filter that has its turn is for.
@@ -44,7 +46,12 @@ pub struct FilterRun<'a> {
 }
 
 impl<'a> FilterRun<'a> {
-    pub fn new(invocation: &'a Invocation<'a>, raw: &Original<'_>, report: &'a mut Report) -> FilterRun<'a> {
+    pub fn new(
+        invocation: &'a Invocation<'a>,
+        raw: &Original<'_>,
+        limit: Option<Limit>,
+        report: &'a mut Report,
+    ) -> FilterRun<'a> {
         FilterRun {
             invocation,
             report,
@@ -54,6 +61,7 @@ impl<'a> FilterRun<'a> {
             format: raw.format,
             has_banner: has_banner(raw.bytes),
             goes_on: raw.goes_on,
+            target: limit.map_or(usize::MAX, |limit| limit.target(raw.bytes)),
             is_normalised: false,
             scope: Scope::All,
             has_sections: false,
@@ -70,24 +78,23 @@ impl<'a> FilterRun<'a> {
         self.edited.bytes.len()
     }
 
-    /// Runs a filter if its stage has its turn. Under a budget, `free` is how many bytes there are for the text and the
-    /// names in its banner.
-    pub fn turn(&mut self, entry: &Entry, free: Option<usize>) {
+    /// Runs a filter if its stage has its turn. Under a budget, `free` is how long the text and the names in its banner may be.
+    pub fn turn(&mut self, entry: &Entry, free: Option<Limit>) {
         let stage = entry.stage();
         if stage > Stage::Terminal {
             self.end_terminal_stage();
         }
         let room = free.map(|free| {
-            let names = self.used.iter().map(|id| id.len() + ", ".len()).sum::<usize>() + entry.id().len();
-            free.saturating_sub(names)
+            let names: Vec<&str> = self.used.iter().map(String::as_str).chain([entry.id()]).collect();
+            free.without(names.join(", ").as_bytes())
         });
-        let fits = room.is_none_or(|room| self.edited.bytes.len() <= room);
+        let fits = || room.is_none_or(|room| room.fits(&self.edited.bytes));
         match (stage, room) {
             _ if self.has_banner && stage < Stage::Last => {}
-            (Stage::Budget | Stage::Last, _) if fits => {}
+            (Stage::Budget | Stage::Last, _) if fits() => {}
             (Stage::Last, Some(room)) => self.fit(entry, room),
             (Stage::Fold, Some(room)) => _ = self.step(entry, Some(room), usize::MAX),
-            _ => _ = self.step(entry, None, room.unwrap_or(usize::MAX)),
+            _ => _ = self.step(entry, None, room.map_or(usize::MAX, |room| room.bytes.min(self.target))),
         }
     }
 
@@ -116,7 +123,7 @@ impl<'a> FilterRun<'a> {
             let number = at as u16 + 1;
             if wanted(pass.id()) && tools.contains(&number) && !pass.matches(tool_id, input) {
                 self.scope = Scope::Tool(number);
-                self.step(&Entry::Pass(pass.clone()), None, usize::MAX);
+                _ = self.step(&Entry::Pass(pass.clone()), None, usize::MAX);
             }
         }
         self.scope = Scope::All;
@@ -129,26 +136,30 @@ impl<'a> FilterRun<'a> {
 
     /// Makes the text fit. JSON loses its white space if that is enough; else a budget filter runs with less and less
     /// room until the result fits, since markers take bytes too.
-    fn fit(&mut self, entry: &Entry, room: usize) {
-        if self.format == Some(Format::Json) && self.step(&Entry::Pass(minify_json().into()), Some(room), usize::MAX) {
+    fn fit(&mut self, entry: &Entry, room: Limit) {
+        if self.format == Some(Format::Json)
+            && self.step(&Entry::Pass(minify_json().into()), Some(room), usize::MAX).is_ok()
+        {
             return;
         }
-        let mut target = room;
+        let mut target = room.target(&self.edited.bytes);
         for _ in 0..12 {
-            if self.step(entry, Some(room), target) {
-                self.report.cut_protected |= self.format.is_some() || self.has_banner;
-                return;
+            match self.step(entry, Some(room), target) {
+                Ok(()) => {
+                    self.report.cut_protected |= self.format.is_some() || self.has_banner;
+                    return;
+                }
+                Err(next) => target = room.next_target(target, next.as_ref().map_or(&[], |next| &next.bytes)),
             }
-            target -= target / 16;
         }
-        let reason = format!("the text does not fit into {room} bytes");
+        let reason = format!("the text does not fit into {room}");
         self.report.failed.push(Failed { filter: entry.id().to_owned(), reason });
     }
 
-    /// Runs a filter. Its result counts if it keeps its promise, is shorter, and fits if it must.
-    fn step(&mut self, entry: &Entry, must_fit: Option<usize>, target: usize) -> bool {
+    /// Runs a filter. Its result counts if it keeps its promise, is shorter, and fits if it must. If it does not fit, returns it.
+    fn step(&mut self, entry: &Entry, must_fit: Option<Limit>, target: usize) -> Result<(), Option<EditedText>> {
         if matches!(entry, Entry::Host(_)) && self.report.failed.iter().any(|failed| failed.filter == entry.id()) {
-            return false;
+            return Err(None);
         }
         let next = match entry {
             Entry::Pass(pass) => self.pass(&**pass, target),
@@ -156,15 +167,17 @@ impl<'a> FilterRun<'a> {
         };
         let next = match next {
             Ok(Some(next)) => next,
-            Ok(None) => return false,
+            Ok(None) => return Err(None),
             Err(reason) => {
                 self.report.failed.push(Failed { filter: entry.id().to_owned(), reason });
-                return false;
+                return Err(None);
             }
         };
-        let fits = must_fit.is_none_or(|room| next.bytes.len() <= room);
-        if !fits || is_blank(&next.bytes) || !next.length.is_below(self.edited.length) {
-            return false;
+        if must_fit.is_some_and(|room| !room.fits(&next.bytes)) {
+            return Err(Some(next));
+        }
+        if is_blank(&next.bytes) || !next.length.is_below(self.edited.length) {
+            return Err(None);
         }
         self.layout = self.layout.take().map(|layout| layout.next(&next, failures::built_in()));
         self.edited = next;
@@ -174,7 +187,7 @@ impl<'a> FilterRun<'a> {
         if !self.report.filters.iter().any(|id| id == entry.id()) {
             self.report.filters.push(entry.id().to_owned());
         }
-        true
+        Ok(())
     }
 
     /// Returns the number that this filter has, or will have, in the report.

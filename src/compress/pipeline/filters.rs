@@ -14,6 +14,7 @@ use crate::compress::{
         banner::{SWITCH_OFF, banner, has_banner},
         edited::EditedText,
         length::{Length, MIN_COMPRESSIBLE_LENGTH},
+        limit::Limit,
     },
 };
 
@@ -21,8 +22,8 @@ use crate::compress::{
 #[derive(Debug)]
 pub struct Pipeline {
     pub registry: Registry,
-    /// How many bytes the text parts of a result may have together.
-    pub budget: Option<usize>,
+    /// How long the text parts of a result may be together.
+    pub budget: Option<Limit>,
     /// The banner's last sentence.
     pub switch_off: String,
 }
@@ -38,11 +39,11 @@ impl Pipeline {
         invocation: &Invocation<'_>,
         part: usize,
         raw: &Original,
-        limit: Option<usize>,
+        limit: Option<Limit>,
         report: &mut Report,
     ) -> Option<ShortenedText> {
         // A result is shorter than its text, so a text that fits needs no budget.
-        let limit = limit.filter(|&limit| raw.bytes.len() > limit);
+        let limit = limit.filter(|limit| !limit.fits(raw.bytes));
         if !raw.is_long() || limit.is_none() && has_banner(raw.bytes) {
             return None;
         }
@@ -69,8 +70,8 @@ impl Pipeline {
     }
 
     /// Returns the banner's last sentence, or nothing if it would take much of the room.
-    pub fn switch_off_within(&self, limit: Option<usize>) -> &str {
-        if limit.is_some_and(|limit| self.switch_off.len() > limit / 4) { "" } else { &self.switch_off }
+    pub fn switch_off_within(&self, limit: Option<Limit>) -> &str {
+        if limit.is_some_and(|limit| self.switch_off.len() > limit.bytes / 4) { "" } else { &self.switch_off }
     }
 
     /// Runs the wanted filters over one text. Returns the edited text, and the ids of the filters that changed it.
@@ -78,15 +79,16 @@ impl Pipeline {
         &self,
         invocation: &Invocation<'_>,
         raw: &Original,
-        limit: Option<usize>,
+        limit: Option<Limit>,
         report: &mut Report,
         wanted: fn(&str) -> bool,
     ) -> (EditedText, Vec<String>) {
-        let mut run = FilterRun::new(invocation, raw, report);
+        let mut run = FilterRun::new(invocation, raw, limit, report);
         // The budget left for the text next to a banner without names.
         let free = limit.map(|limit| {
-            let head = banner(&[], raw.bytes.len(), raw.bytes.len(), self.switch_off_within(Some(limit)));
-            limit.saturating_sub(head.len() + 1)
+            let mut head = banner(&[], raw.bytes.len(), raw.bytes.len(), self.switch_off_within(Some(limit)));
+            head.push('\n');
+            limit.without(head.as_bytes())
         });
         let entries = &self.registry.entries;
         let (first, others) = entries.split_at(entries.partition_point(|entry| entry.stage() <= Stage::Tool));

@@ -1,6 +1,7 @@
 //! The parts of a compression: its filters and caches, their order, the promises that each
 //! result has to keep, and the report. No filter's own knowledge belongs here.
 
+pub mod counter;
 pub mod file_tests;
 pub mod filter_run;
 pub mod filters;

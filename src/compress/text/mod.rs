@@ -8,4 +8,6 @@ pub mod controls;
 pub mod edit;
 pub mod edited;
 pub mod length;
+pub mod limit;
 pub mod marker;
+pub mod tokens;

@@ -19,11 +19,12 @@ use crate::compress::{
         weak::may_have_weak,
     },
     passes::terminal::TERMINAL,
-    pipeline::{filters::Pipeline, parts::Original, report::Report},
+    pipeline::{counter::Counter, filters::Pipeline, parts::Original, report::Report},
     text::{
         banner::has_banner,
         controls::{has_controls, plain_lines},
         length::Length,
+        limit::Limit,
     },
 };
 use crate::utf8::incomplete_tail;
@@ -35,13 +36,15 @@ const MIN_MEMORY: usize = 4096;
 const PASSING: [&str; 3] = [TERMINAL, "repeats", "repeats-above"];
 
 /// Returns the least memory for a text with this budget: four times as much, so that there is something to choose from.
-pub fn least_memory(budget: Option<usize>) -> usize {
-    budget.map_or(MIN_MEMORY, |budget| budget.saturating_mul(4))
+pub fn least_memory(budget: Option<Limit>) -> usize {
+    budget.map_or(MIN_MEMORY, |budget| budget.bytes.saturating_mul(4))
 }
 
 /// The passes for a text, its invocation, and the place for its report.
 pub struct Run<'a> {
     pub pipeline: &'a Pipeline,
+    /// The host's count of tokens, unless the caller asks it.
+    pub counter: Option<&'a Counter>,
     pub invocation: &'a Invocation<'a>,
     pub report: &'a mut Report,
 }
@@ -49,7 +52,7 @@ pub struct Run<'a> {
 /// A text that comes in chunks, in bounded memory.
 pub struct BoundedText {
     memory: usize,
-    budget: Option<usize>,
+    budget: Option<Limit>,
     buffer: Vec<u8>,
     /// How many bytes at the front of the buffer are a reminder of the open constructs there. They are not part of the text.
     reminder_len: usize,
@@ -76,7 +79,7 @@ enum Mode {
 
 impl BoundedText {
     /// Returns the text before its first byte. `memory` is at least [`least_memory`].
-    pub fn new(memory: usize, budget: Option<usize>) -> BoundedText {
+    pub fn new(memory: usize, budget: Option<Limit>) -> BoundedText {
         BoundedText {
             memory,
             budget,
@@ -116,14 +119,32 @@ impl BoundedText {
             let text = std::mem::take(&mut self.buffer);
             let original = Original::new(&text);
             run.report.add_before(original.length);
-            let result = if self.is_overwritten {
-                // It is not the whole text, so the report has no stretches of it.
-                let limit = self.budget.filter(|&limit| text.len() > limit);
-                run.pipeline.run(run.invocation, &original, limit, run.report, |_| true).0.bytes
-            } else {
-                let shorter = run.pipeline.part(run.invocation, 0, &original, self.budget, run.report);
-                shorter.map_or(text, |shorter| shorter.text)
+            let begun = std::mem::take(run.report);
+            let is_overwritten = self.is_overwritten;
+            let make = |limit: Option<Limit>| {
+                let mut report = begun.clone();
+                let result = if is_overwritten {
+                    // It is not the whole text, so the report has no stretches of it.
+                    let limit = limit.filter(|limit| !limit.fits(&text));
+                    Some(run.pipeline.run(run.invocation, &original, limit, &mut report, |_| true).0.bytes)
+                } else {
+                    let shorter = run.pipeline.part(run.invocation, 0, &original, limit, &mut report);
+                    shorter.map(|shorter| shorter.text)
+                };
+                (result, report)
             };
+            let shown = |made: &(Option<Vec<u8>>, Report)| made.0.as_ref().unwrap_or(&text).clone();
+            let (result, report) = match (run.counter, self.budget) {
+                (Some(counter), Some(limit)) => {
+                    let mut failed = Vec::new();
+                    let mut made = counter.within(limit, &mut failed, |limit| make(Some(limit)), shown);
+                    made.1.failed.append(&mut failed);
+                    made
+                }
+                (_, limit) => make(limit),
+            };
+            *run.report = report;
+            let result = result.unwrap_or(text);
             run.report.add_after(Length::of(&result));
             self.say(run, &result);
             out(&result);
@@ -136,7 +157,15 @@ impl BoundedText {
             if self.inside_line {
                 retention.end_line();
             }
-            let result = retention.result(run.invocation.input, budget);
+            let input = run.invocation.input;
+            let kept = retention.kept(input);
+            let result = match run.counter {
+                Some(counter) => {
+                    let make = |limit| kept.within(input, limit);
+                    counter.within(budget, &mut run.report.failed, make, Vec::clone)
+                }
+                None => kept.within(input, budget),
+            };
             run.report.add_after(Length::of(&result));
             if !run.report.filters.iter().any(|id| id == "budget") {
                 run.report.filters.push("budget".to_owned());
@@ -171,7 +200,7 @@ impl BoundedText {
             Some(budget) => {
                 run.report.cut_protected |= is_protected;
                 let keeps_weak = may_have_weak(run.invocation.input);
-                Mode::Keeping(Box::new(Retention::new(self.memory / 2, budget, keeps_weak)))
+                Mode::Keeping(Box::new(Retention::new(self.memory / 2, budget.bytes, keeps_weak)))
             }
         };
     }

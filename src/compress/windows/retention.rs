@@ -21,6 +21,7 @@ use crate::compress::{
         bytes::is_blank,
         edit::{Edit, EditKind},
         edited::EditedText,
+        limit::Limit,
         marker::Marker,
     },
 };
@@ -240,8 +241,8 @@ impl Retention {
         }
     }
 
-    /// Returns the kept lines with markers between them, within the budget.
-    pub fn result(&mut self, input: &Input, budget: usize) -> Vec<u8> {
+    /// Returns the kept lines with markers between them.
+    pub fn kept(&mut self, input: &Input) -> Kept {
         let mut lines: Vec<Line> = Vec::new();
         let (regions, near) = (&mut self.regions, &mut self.near);
         for ring in
@@ -267,20 +268,35 @@ impl Retention {
             lines.retain(|line| !line.class.has(Class::PASSED_VERDICT));
             lines = widened(lines, &end);
         }
-        let mut kept = EditedText::default();
+        let mut text = EditedText::default();
         // Where each marker is, and how many error regions it counts.
         let mut marked = Vec::new();
         let mut last = None;
         for line in lines.iter().chain([&end]) {
             let gap = Omission::between(last, line);
-            marked.push((kept.bytes.len(), gap.regions));
-            kept.gap(gap.lines, gap.bytes, gap.regions, gap.offset);
-            kept.line(&line.bytes, line.offset, &line.cuts);
+            marked.push((text.bytes.len(), gap.regions));
+            text.gap(gap.lines, gap.bytes, gap.regions, gap.offset);
+            text.line(&line.bytes, line.offset, &line.cuts);
             last = Some(line);
         }
+        Kept { text, marked }
+    }
+}
+
+/// The kept lines with markers between them.
+pub struct Kept {
+    text: EditedText,
+    /// Where each marker is, and how many error regions it counts.
+    marked: Vec<(usize, usize)>,
+}
+
+impl Kept {
+    /// Returns as much of the lines as a budget allows.
+    pub fn within(&self, input: &Input, budget: Limit) -> Vec<u8> {
+        let Kept { text: kept, marked } = self;
         let layout = Layout::new(&kept.bytes, failures::built_in());
-        let mut target = budget;
-        while kept.bytes.len() > budget && target > 0 {
+        let mut target = budget.target(&kept.bytes);
+        while !budget.fits(&kept.bytes) && target > 0 {
             let text = Text::new(&kept.bytes, &layout);
             let mut edits = budget::edits(text, input, target);
             for Edit { range, kind } in &mut edits {
@@ -291,13 +307,12 @@ impl Retention {
                 }
             }
             let next = kept.with(edits, 0);
-            if next.bytes.len() <= budget {
-                kept = next;
-                break;
+            if budget.fits(&next.bytes) {
+                return next.bytes;
             }
-            target -= (target / 16).max(1);
+            target = budget.next_target(target, &next.bytes);
         }
-        kept.bytes
+        kept.bytes.clone()
     }
 }
 

@@ -3,20 +3,21 @@
 use std::ptr;
 use std::sync::Arc;
 
-use libc::{c_char, size_t};
+use libc::{c_char, c_void, size_t};
 use safer_ffi::prelude::*;
 
+use super::host::{HostCount, Owner, aside_count_fn, aside_release_fn};
 use super::registry::aside_registry;
 use super::types::*;
 use super::{array, fill, inside, invoked, is_inside, text, texts};
 use crate::compress::{
-    Compressed, Compressor, Invocation, MIN_BUDGET, MIN_COMPRESSIBLE_LENGTH, Outcome, Part, SliceError, format_banner,
-    is_protected,
+    Compressed, Compressor, Invocation, MIN_BUDGET, MIN_BUDGET_TOKENS, MIN_COMPRESSIBLE_LENGTH, Outcome, Part,
+    SliceError, format_banner, is_protected,
 };
 use crate::ffi::bytes::{aside_bytes, return_text};
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::is_ready;
-use crate::ffi::memory::{as_c_array, bytes, free, into_handle, read_sized};
+use crate::ffi::memory::{Versioned, as_c_array, bytes, free, into_handle, layout, read_sized};
 use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard, guard_handle};
 
 /// Makes tool results shorter. It never changes, except for its caches. From `aside_compressor_new()`; freed by
@@ -26,6 +27,51 @@ use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard, guar
 pub struct aside_compressor {
     pub(super) compressor: Arc<Compressor>,
 }
+
+/// Options of a compressor. Set all of it to zero, then `size`; later versions may add fields at the end.
+#[derive_ReprC]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_compressor_options {
+    /// `sizeof(aside_compressor_options)` of the caller's header.
+    pub size: size_t,
+    /// The largest number of bytes that the text parts of a result may have together, banners and markers included; at
+    /// least 1,024 (`aside_min_budget()` of aside_unstable.h). 0: no budget. Text that is never changed stays whole in any
+    /// case, and each other text part has at least 1,024 bytes for itself: 100 of them may have 100 KiB, however small the
+    /// budget is. The built-in filter `budget` keeps to it: without that filter, only a stream that outgrows its memory does.
+    pub budget: u64,
+    /// The banner's last sentence, UTF-8: how a user of this host switches compression off. If empty: a general one.
+    pub switch_off: aside_bytes,
+    /// The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a stream with that
+    /// much memory: it loses its repeats, or under a budget all but its head, its tail and its error regions; filters for a tool do
+    /// not see it, and the report has no stretches of it. At least 4,096 bytes count, and at least four times the budget. 0: a text
+    /// of any length is worked on as a whole, which takes some times as much memory as it has bytes.
+    pub memory: u64,
+    /// The largest number of tokens that the text parts of a result may have together, at least 512, by an estimate from the shape
+    /// of the text, which is within 15 % for nine of ten texts. It is a budget of 6 bytes for each token too. Of `budget` and
+    /// this, both hold. 0: no budget in tokens.
+    pub budget_tokens: u64,
+    /// Counts tokens in place of the estimate, which still chooses what stays. It is called at most 8 times for one result, with
+    /// all its text parts as one text. If it fails, the estimate holds; if no result has few enough tokens, the one with the
+    /// fewest is returned: the report then has a failure of `count`. May be NULL.
+    pub count: aside_count_fn,
+    /// Called once if `count` is set, when nothing needs `user` any more, unless `aside_compressor_new()` failed. May be NULL.
+    pub release: aside_release_fn,
+    /// Passed to `count` and `release`.
+    pub user: *mut c_void,
+}
+
+impl Versioned for aside_compressor_options {
+    const FIRST: usize = size_of::<size_t>();
+}
+
+// No layout ever changes; C checks the same in tests/c/layout.c.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    layout!(aside_compressor_options 72: size 0, budget 8, switch_off 16, memory 32, budget_tokens 40, count 48,
+        release 56, user 64);
+    assert!(aside_compressor_options::FIRST == 8);
+};
 
 /// The result of one call or stream, and its report. It is immutable. From `aside_compress()` or
 /// `aside_tool_stream_report()`; freed by `aside_compressed_free()`.
@@ -74,18 +120,24 @@ unsafe fn new_compressor(
     registry: *const aside_registry,
     options: *const aside_compressor_options,
 ) -> Result<Compressor, aside_status> {
-    let (mut budget, mut memory, mut switch_off) = (0, 0, "");
+    let (mut budget, mut budget_tokens, mut memory, mut switch_off, mut count) = (0, 0, 0, "", None);
     // SAFETY: the caller's promise; only calls that have entered use the registry.
     unsafe {
         let Some(registry) = registry.as_ref() else { return Err(fail_no_handle("registry")) };
         if !options.is_null() {
             let options = read_sized(options, "options")?;
-            budget = usize::try_from(options.budget).unwrap_or(usize::MAX);
-            memory = usize::try_from(options.memory).unwrap_or(usize::MAX);
+            count = options.count.map(|count| (count, options.user, options.release));
+            let number = |option| usize::try_from(option).unwrap_or(usize::MAX);
+            (budget, budget_tokens) = (number(options.budget), number(options.budget_tokens));
+            memory = number(options.memory);
             switch_off = text(options.switch_off, "options.switch_off")?;
         }
         if budget != 0 && budget < MIN_BUDGET {
             return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.budget is below {MIN_BUDGET}")));
+        }
+        if budget_tokens != 0 && budget_tokens < MIN_BUDGET_TOKENS {
+            let message = format_args!("options.budget_tokens is below {MIN_BUDGET_TOKENS}");
+            return Err(fail_with(ASIDE_ERROR_OPTION, message));
         }
         let mut made = None;
         let status = registry.guard.enter(is_ready, |registry| {
@@ -95,6 +147,13 @@ unsafe fn new_compressor(
         let mut compressor = made.ok_or(status)?;
         if budget > 0 {
             compressor = compressor.budget(budget).expect("it is large enough");
+        }
+        if budget_tokens > 0 {
+            compressor = compressor.budget_tokens(budget_tokens).expect("it is large enough");
+        }
+        if let Some((count, user, release)) = count {
+            let host = HostCount { count, owner: Owner { user, release } };
+            compressor = compressor.count_tokens(move |text| host.count(text));
         }
         if memory > 0 {
             compressor = compressor.memory(memory);

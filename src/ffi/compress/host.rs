@@ -1,5 +1,6 @@
 //! Filters and caches of the host. Their callbacks run in any thread, and may fail but never unwind.
 
+use std::fmt::Display;
 use std::mem::offset_of;
 
 use libc::{c_char, c_void, size_t};
@@ -66,6 +67,12 @@ pub type aside_record_fn = Option<
         text_len: size_t,
         reply: *mut aside_reply,
     ) -> i32,
+>;
+
+/// Counts the tokens of a text, for a budget in tokens. Return how many; below 0 for a failure, with its reason in `reply`. Runs in
+/// the threads that compress, several at the same time if the host does so. No C++ exception and no `longjmp` may leave it.
+pub type aside_count_fn = Option<
+    unsafe extern "C" fn(user: *mut c_void, text: *const c_char, text_len: size_t, reply: *mut aside_reply) -> i64,
 >;
 
 /// Called once, when nothing needs `user` any more: in the thread that frees the last object that did. It must not use the
@@ -185,6 +192,7 @@ impl Drop for Owner {
 type Apply = unsafe extern "C" fn(*mut c_void, *const aside_invocation, *const c_char, size_t, *mut aside_reply) -> i32;
 type Lookup = unsafe extern "C" fn(*mut c_void, *const aside_invocation, *mut aside_reply, *mut u64) -> i32;
 type Record = Apply;
+type CountTokens = unsafe extern "C" fn(*mut c_void, *const c_char, size_t, *mut aside_reply) -> i64;
 
 /// A filter of the host.
 pub(super) struct HostFilter {
@@ -215,12 +223,28 @@ fn lend(invocation: &Invocation<'_>) -> aside_invocation {
     }
 }
 
+/// A function of the host that counts tokens.
+pub(super) struct HostCount {
+    pub(super) count: CountTokens,
+    pub(super) owner: Owner,
+}
+
+impl HostCount {
+    pub(super) fn count(&self, text: &[u8]) -> Result<usize, String> {
+        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        let (count, _) = answer(|reply| unsafe { (self.count)(self.owner.user, as_c_ptr(text), text.len(), reply) })?;
+        Ok(usize::try_from(count).unwrap_or(usize::MAX))
+    }
+}
+
 /// Calls a callback, and returns its number and its reply. Below 0 it failed, and the reply is the reason.
-fn answer(callback: impl FnOnce(*mut aside_reply) -> i32) -> Result<(i32, Vec<u8>), String> {
+fn answer<T: Copy + Default + Display + PartialOrd>(
+    callback: impl FnOnce(*mut aside_reply) -> T,
+) -> Result<(T, Vec<u8>), String> {
     let mut reply = aside_reply { text: Vec::new() };
     let code = callback(&raw mut reply);
     match reply.text {
-        text if code >= 0 => Ok((code, text)),
+        text if code >= T::default() => Ok((code, text)),
         text if text.is_empty() => Err(format!("it returned {code}")),
         text => Err(String::from_utf8_lossy(&text).into_owned()),
     }

@@ -25,31 +25,6 @@ enumeration! {
 /// No filter: the stretch was kept.
 pub const ASIDE_NO_FILTER: i32 = -1;
 
-/// Options of a compressor. Set all of it to zero, then `size`; later versions may add fields at the end.
-#[derive_ReprC]
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct aside_compressor_options {
-    /// `sizeof(aside_compressor_options)` of the caller's header.
-    pub size: size_t,
-    /// The largest number of bytes that the text parts of a result may have together, banners and markers included; at
-    /// least 1,024 (`aside_min_budget()` of aside_unstable.h). 0: no budget. Text that is never changed stays whole in any
-    /// case, and each other text part has at least 1,024 bytes for itself: 100 of them may have 100 KiB, however small the
-    /// budget is. The built-in filter `budget` keeps to it: without that filter, only a stream that outgrows its memory does.
-    pub budget: u64,
-    /// The banner's last sentence, UTF-8: how a user of this host switches compression off. If empty: a general one.
-    pub switch_off: aside_bytes,
-    /// The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a stream with
-    /// that much memory: it loses its repeats, or under a budget all but its head, its tail and its error regions; filters for
-    /// a tool do not see it, and the report has no stretches of it. At least 4,096 bytes count, and at least four times the
-    /// budget. 0: a text of any length is worked on as a whole, which takes some times as much memory as it has bytes.
-    pub memory: u64,
-}
-
-impl Versioned for aside_compressor_options {
-    const FIRST: usize = size_of::<size_t>();
-}
-
 /// One run of a tool, whose result is compressed. Set all of it to zero, then `size`; later versions may add fields at the
 /// end. Callbacks of the host get one from the library: there, `size` says how many bytes of it may be read.
 #[derive_ReprC]
@@ -175,14 +150,12 @@ impl Versioned for aside_report {
 // No layout ever changes; C checks the same in tests/c/layout.c.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_compressor_options 40: size 0, budget 8, switch_off 16, memory 32);
     layout!(aside_invocation 48: size 0, tool_id 8, input 24, now 40);
     layout!(aside_stretch 40: size 0, start 8, len 16, hash 24, change 32, filter 36);
     layout!(aside_part_report 40: size 0, part 8, len 16, hash 24, stretch_count 32);
     layout!(aside_failed 40: size 0, id 8, reason 24);
     layout!(aside_report 96: size 0, before 8, after 16, before_units 24, after_units 32, filters 40, filter_count 48,
         failed_count 56, part_count 64, hit 72, cut_protected 88, unexplained 92);
-    assert!(aside_compressor_options::FIRST == 8);
     assert!(aside_invocation::FIRST == 48);
     assert!(aside_stretch::FIRST == 40);
     assert!(aside_part_report::FIRST == 40);

@@ -11,10 +11,12 @@ use crate::output::Output;
 pub fn new(host: &mut Host) -> Result<i32, Failure> {
     let mut arguments = host.arguments();
     let (mut registry, mut budget, mut memory, mut switch_off) = (Registry::new(), None, None, None);
+    let mut budget_tokens = None;
     while let Some(name) = arguments.next_text() {
         let (name, value) = (&*name, arguments.text());
         match name {
             "budget" => budget = Some(size(name, &value)?),
+            "budgetTokens" => budget_tokens = Some(size(name, &value)?),
             "memory" => memory = Some(size(name, &value)?),
             "switchOff" => switch_off = Some(value),
             "filter" => registry.add_toml(&value).map_err(|error| Failure::file(&error))?,
@@ -29,6 +31,9 @@ pub fn new(host: &mut Host) -> Result<i32, Failure> {
     let mut compressor = Compressor::new(&registry);
     if let Some(budget) = budget {
         compressor = compressor.budget(budget).map_err(Failure::value)?;
+    }
+    if let Some(budget) = budget_tokens {
+        compressor = compressor.budget_tokens(budget).map_err(Failure::value)?;
     }
     if let Some(memory) = memory {
         compressor = compressor.memory(memory);

@@ -465,6 +465,8 @@ class Compressor:
         cls,
         *,
         budget: int | None = None,
+        budget_tokens: int | None = None,
+        count: Callable[[str], int] | None = None,
         filters: Sequence[str] | None = None,
         minify_json: bool = False,
         memory: int | None = None,

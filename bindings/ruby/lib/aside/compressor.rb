@@ -63,6 +63,10 @@ module Aside
     # +budget+:: the limit in bytes for a result's text parts together, banners and markers included; at least 1,024. nil: no
     #            budget. Protected and short parts stay whole, and each other part may have 1,024 bytes, so that a result of
     #            100 parts may have 100 KiB under any budget
+    # +budget_tokens+:: the limit in tokens, at least 512, by an estimate from the shape of the text. Of two budgets, both hold
+    # +count+:: an object with +call+, such as a Proc, that returns how many tokens a String has, in place of the estimate. It is
+    #           called at most eight times for one result. If it raises an exception, the estimate holds, and the report has
+    #           a failure of +count+
     # +memory+:: the longest text, in bytes, that #compress works on as a whole. A longer one goes window by window, as in a
     #            ToolStream with that much memory, and the report has no stretches of it. nil: a text of any length is worked on
     #            as a whole, which takes some times as much memory as it has bytes
@@ -78,18 +82,20 @@ module Aside
     #
     # Raises FilterError for a text that is not a filter file, OptionError for a budget that is too small and for an unknown
     # id, and TypeError for an object without the methods.
-    def initialize(budget: nil, memory: nil, switch_off: nil, built_in: true, without: [], minify_json: false, filters: [],
-                   last_run: nil, caches: [])
+    def initialize(budget: nil, budget_tokens: nil, count: nil, memory: nil, switch_off: nil, built_in: true, without: [],
+                   minify_json: false, filters: [], last_run: nil, caches: [])
       raise OptionError, "budget is below 1024" if budget&.zero?
+      raise OptionError, "budget_tokens is below 512" if budget_tokens&.zero?
+      raise TypeError, "#{count.inspect} has no method `call`" if count && !count.respond_to?(:call)
 
       switch_off = Native.fixed(Native.utf8(switch_off || ""))
       options = [Native::COMPRESSOR_OPTIONS_SIZE, Native.count("budget", budget || 0), switch_off, switch_off.bytesize,
-                 Native.count("memory", memory || 0)]
-                .pack(Native::COMPRESSOR_OPTIONS_PACK)
+                 Native.count("memory", memory || 0), Native.count("budget_tokens", budget_tokens || 0)]
       @lock = Lock.new
       @budget = budget
       @inside = {}.compare_by_identity # calls in progress, each with its thread
-      @hosts = []
+      @hosts = count ? [Host::Named.new("count", count).freeze] : []
+      options = [*options, count ? Host::COUNT.address : 0, 0, 0].pack(Native::COMPRESSOR_OPTIONS_PACK)
       registry = Error.check_address(Native.aside_registry_new(built_in ? 1 : 0))
       begin
         without.each { |id| remove(registry, Native.name(id)) }

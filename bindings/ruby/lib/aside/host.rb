@@ -85,6 +85,12 @@ module Aside
         answer(number, reply) { |cache| cache.record(text(tool_id), parsed(input), text(text), Time.at(now)) && 0 }
       end
 
+      def count(number, text, reply)
+        tokens = nil
+        code = answer(number, reply) { |counter| (tokens = Native.count("a number of tokens", counter.call(text(text)))) && 0 }
+        code.negative? ? code : tokens
+      end
+
       private
 
       # Returns what the block returns for the object. If it fails, notes that and returns a negative number.
@@ -159,6 +165,9 @@ module Aside
     end
     LOOKUP = FFI::Function.new(:int32, [:size_t] * 4) do |number, invocation, reply, time|
       Call.current.lookup(number, invocation, reply, time)
+    end
+    COUNT = FFI::Function.new(:int64, [:size_t] * 4) do |number, at, len, reply|
+      Call.current.count(number, [at, len], reply)
     end
     RECORD = FFI::Function.new(:int32, [:size_t] * 5) do |number, invocation, at, len, reply|
       Call.current.record(number, invocation, [at, len], reply)

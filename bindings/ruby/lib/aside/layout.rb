@@ -193,9 +193,10 @@ module Aside
                  user: 72 }.freeze
     CACHE_PACK = "JpJpJ6"
 
-    COMPRESSOR_OPTIONS_SIZE = 40
-    COMPRESSOR_OPTIONS_AT = { size: 0, budget: 8, switch_off: 16, memory: 32 }.freeze
-    COMPRESSOR_OPTIONS_PACK = "JQpJQ"
+    COMPRESSOR_OPTIONS_SIZE = 72
+    COMPRESSOR_OPTIONS_AT = { size: 0, budget: 8, switch_off: 16, memory: 32, budget_tokens: 40, count: 48, release: 56,
+                              user: 64 }.freeze
+    COMPRESSOR_OPTIONS_PACK = "JQpJQ2J3"
 
     INVOCATION_SIZE = 48
     INVOCATION_AT = { size: 0, tool_id: 8, input: 24, now: 40 }.freeze

@@ -178,6 +178,8 @@ pub type LookupFn = Option<unsafe extern "C" fn(*mut c_void, *const Invocation, 
 
 pub type RecordFn = Option<unsafe extern "C" fn(*mut c_void, *const Invocation, *const u8, usize, Handle) -> i32>;
 
+pub type CountFn = Option<unsafe extern "C" fn(*mut c_void, *const u8, usize, Handle) -> i64>;
+
 pub type ReleaseFn = Option<unsafe extern "C" fn(*mut c_void)>;
 
 pub type EventFn = Option<unsafe extern "C" fn(*mut c_void, *const Event, *const u8) -> i32>;
@@ -513,6 +515,10 @@ pub struct CompressorOptions {
     pub budget: u64,
     pub switch_off: Bytes,
     pub memory: u64,
+    pub budget_tokens: u64,
+    pub count: CountFn,
+    pub release: ReleaseFn,
+    pub user: *mut c_void,
 }
 
 impl Default for CompressorOptions {

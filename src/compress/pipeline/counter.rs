@@ -1,0 +1,84 @@
+//! Tokens counted by a host. The estimate chooses what stays; the host's count moves the estimate's limit until the result
+//! is within the budget. A host's code is trusted with nothing: without a count that is of use, the estimate holds.
+
+use std::fmt;
+
+use super::{promises::caught, report::Failed};
+use crate::compress::text::{limit::Limit, tokens::estimated_tokens};
+
+/// How often a host is asked for one result.
+const MOST_COUNTS: usize = 8;
+/// A result with less than this share of its budget is made once more, with more room.
+const ENOUGH: (usize, usize) = (7, 8);
+
+type Count = dyn Fn(&[u8]) -> Result<usize, String> + Send + Sync;
+
+/// A host's function that counts the tokens of a text.
+pub struct Counter(Box<Count>);
+
+impl fmt::Debug for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Counter")
+    }
+}
+
+impl Counter {
+    pub fn new(count: impl Fn(&[u8]) -> Result<usize, String> + Send + Sync + 'static) -> Counter {
+        Counter(Box::new(count))
+    }
+
+    /// Makes results with `make`, for one limit after another, until the host counts at most as many tokens as there may be.
+    /// `text` returns a result's text. Failures go to `failed`.
+    pub fn within<T>(
+        &self,
+        limit: Limit,
+        failed: &mut Vec<Failed>,
+        mut make: impl FnMut(Limit) -> T,
+        text: impl Fn(&T) -> Vec<u8>,
+    ) -> T {
+        let Some(most) = limit.tokens else { return make(limit) };
+        let scaled = |tokens: usize, counted: usize| {
+            usize::try_from(tokens as u128 * most as u128 / counted.max(1) as u128).unwrap_or(usize::MAX)
+        };
+        let mut tokens = most;
+        // The result with the fewest tokens, and how many these are.
+        let mut best: Option<(T, usize)> = None;
+        for round in 0..MOST_COUNTS {
+            let made = make(Limit { tokens: Some(tokens), ..limit });
+            let shown = text(&made);
+            let estimated = estimated_tokens(&shown);
+            let counted = match caught(|| (self.0)(&shown)) {
+                Ok(counted) => counted,
+                Err(reason) => {
+                    failed.push(Failed { filter: ID.to_owned(), reason });
+                    return if round == 0 { made } else { make(limit) };
+                }
+            };
+            if counted <= most {
+                let is_enough = counted as u128 * ENOUGH.1 as u128 >= most as u128 * ENOUGH.0 as u128;
+                // With more room, a text that was not cut is the same.
+                let is_whole = estimated as u128 * 2 < tokens as u128;
+                if round > 0 || is_enough || is_whole {
+                    return made;
+                }
+                tokens = scaled(tokens, counted).min(tokens.saturating_mul(2));
+                best = Some((made, counted));
+                continue;
+            }
+            tokens = scaled(tokens.min(estimated), counted);
+            tokens -= tokens / 32;
+            match best {
+                Some((best, fewest)) if fewest <= most => return best,
+                Some((_, fewest)) if fewest <= counted => {}
+                _ => best = Some((made, counted)),
+            }
+        }
+        let fewest = best.as_ref().map_or(0, |best| best.1);
+        let reason = format!("the text has {fewest} tokens, and {most} is the most; asked {MOST_COUNTS} times");
+        failed.push(Failed { filter: ID.to_owned(), reason });
+        best.map_or_else(|| make(limit), |best| best.0)
+    }
+}
+
+/// The name of the host's count in reports.
+const ID: &str = "count";
