@@ -210,10 +210,10 @@ typedef struct aside_compressor_options {
     /** The banner's last sentence, UTF-8: how a user of this host switches compression off. If empty: a general one. */
     struct aside_bytes switch_off;
     /**
-     * The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a stream with
-     * that much memory: it loses its repeats, or under a budget all but its head, its tail and its error regions; filters for
-     * a tool do not see it, and the report has no stretches of it. At least 4,096 bytes count, and at least four times the
-     * budget. 0: a text of any length is worked on as a whole, which takes some times as much memory as it has bytes.
+     * The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a stream with that
+     * much memory: it loses its repeats, or under a budget all but its head, its tail and its error regions; filters for a tool do
+     * not see it, and the report has no stretches of it. At least 4,096 bytes count, and at least four times the budget. 0: a text
+     * of any length is worked on as a whole, which takes some times as much memory as it has bytes.
      */
     uint64_t memory;
     /**

@@ -184,6 +184,11 @@ module Aside
     COMMAND_AT = { size: 0, name: 8, subcommand: 24, words: 40, word_count: 48, prints: 56, piped: 60 }.freeze
     COMMAND_UNPACK = "x8J6L2"
 
+    COMPRESSOR_OPTIONS_SIZE = 72
+    COMPRESSOR_OPTIONS_AT = { size: 0, budget: 8, switch_off: 16, memory: 32, budget_tokens: 40, count: 48, release: 56,
+                              user: 64 }.freeze
+    COMPRESSOR_OPTIONS_PACK = "JQpJQ2J3"
+
     FILTER_SIZE = 72
     FILTER_AT = { size: 0, id: 8, tool_ids: 24, tool_id_count: 32, matches: 40, apply: 48, release: 56, user: 64 }.freeze
     FILTER_PACK = "JpJpJ5"
@@ -192,11 +197,6 @@ module Aside
     CACHE_AT = { size: 0, id: 8, tool_ids: 24, tool_id_count: 32, observe: 40, lookup: 48, record: 56, release: 64,
                  user: 72 }.freeze
     CACHE_PACK = "JpJpJ6"
-
-    COMPRESSOR_OPTIONS_SIZE = 72
-    COMPRESSOR_OPTIONS_AT = { size: 0, budget: 8, switch_off: 16, memory: 32, budget_tokens: 40, count: 48, release: 56,
-                              user: 64 }.freeze
-    COMPRESSOR_OPTIONS_PACK = "JQpJQ2J3"
 
     INVOCATION_SIZE = 48
     INVOCATION_AT = { size: 0, tool_id: 8, input: 24, now: 40 }.freeze

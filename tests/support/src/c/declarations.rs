@@ -469,6 +469,26 @@ impl Default for Command {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct CompressorOptions {
+    pub size: usize,
+    pub budget: u64,
+    pub switch_off: Bytes,
+    pub memory: u64,
+    pub budget_tokens: u64,
+    pub count: CountFn,
+    pub release: ReleaseFn,
+    pub user: *mut c_void,
+}
+
+impl Default for CompressorOptions {
+    /// Returns a value that is all 0 except for its size.
+    fn default() -> CompressorOptions {
+        CompressorOptions { size: size_of::<CompressorOptions>(), ..unsafe { std::mem::zeroed() } }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct Filter {
     pub size: usize,
     pub id: Bytes,
@@ -505,26 +525,6 @@ impl Default for Cache {
     /// Returns a value that is all 0 except for its size.
     fn default() -> Cache {
         Cache { size: size_of::<Cache>(), ..unsafe { std::mem::zeroed() } }
-    }
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct CompressorOptions {
-    pub size: usize,
-    pub budget: u64,
-    pub switch_off: Bytes,
-    pub memory: u64,
-    pub budget_tokens: u64,
-    pub count: CountFn,
-    pub release: ReleaseFn,
-    pub user: *mut c_void,
-}
-
-impl Default for CompressorOptions {
-    /// Returns a value that is all 0 except for its size.
-    fn default() -> CompressorOptions {
-        CompressorOptions { size: size_of::<CompressorOptions>(), ..unsafe { std::mem::zeroed() } }
     }
 }
 
