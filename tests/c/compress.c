@@ -939,7 +939,7 @@ static void token_budgets(void)
 
     CHECK(log != NULL);
     for (i = 0; i < 100000; i += 20)
-        snprintf(log + i, 21, "step %8u is done\n ", (unsigned)i);
+        snprintf(log + i, 21, "step %5u is ended\n", (unsigned)(i % 100000));
     part.at = log;
     part.len = 100000;
     for (i = 0; i < sizeof factors / sizeof *factors; i++) {
