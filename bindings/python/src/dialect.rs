@@ -28,6 +28,7 @@ enum Origin {
     Name,
     Model(String),
     File(String),
+    ResponseTemplate(String),
     /// An object of the library, which does not say.
     Unknown,
 }
@@ -194,7 +195,8 @@ impl Dialect {
     #[staticmethod]
     fn from_response_template(py: Python<'_>, json: &str) -> PyResult<Dialect> {
         let read = py.detach(|| aside::Dialect::from_response_template(json));
-        Ok(Dialect { inner: read.map_err(|error| errors::file(&error))? })
+        let inner = read.map_err(|error| errors::file(&error))?;
+        Ok(Dialect { inner, origin: Origin::ResponseTemplate(json.to_owned()) })
     }
 
     /// Return the names of the built-in dialects, in alphabetical order.
@@ -272,6 +274,7 @@ impl Dialect {
             Origin::Name => ("find", self.inner.name()),
             Origin::Model(model) => ("find_for_model", model.as_str()),
             Origin::File(toml) => ("load", toml.as_str()),
+            Origin::ResponseTemplate(json) => ("from_response_template", json.as_str()),
             Origin::Unknown => {
                 let message = "this dialect is a scanner's or a server's: pickle the one that it was made with";
                 return Err(PyTypeError::new_err(message));

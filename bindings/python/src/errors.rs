@@ -9,12 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
-create_exception!(
-    libaside,
-    AsideError,
-    PyValueError,
-    "The base of libaside's errors. The message says why."
-);
+create_exception!(libaside, AsideError, PyValueError, "The base of libaside's errors. The message says why.");
 create_exception!(
     libaside,
     UnknownDialectError,

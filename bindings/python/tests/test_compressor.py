@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import libaside
@@ -46,8 +48,14 @@ def test_a_budget_in_tokens_is_estimated_or_counted() -> None:
     def broken(text: str) -> int:
         raise RuntimeError("no tokenizer")
 
-    for wrong, reason in [(broken, "no tokenizer"), (lambda text: -1, "negative"), (lambda text: "many", "str")]:
-        short = Compressor(budget_tokens=600, count=wrong).compress(log, tool_id="bash", input=INPUT)  # type: ignore[arg-type]
+    def negative(_: str) -> int:
+        return -1
+
+    def words(_: str) -> Any:
+        return "many"
+
+    for wrong, reason in [(broken, "no tokenizer"), (negative, "negative"), (words, "str")]:
+        short = Compressor(budget_tokens=600, count=wrong).compress(log, tool_id="bash", input=INPUT)
         assert short.text == estimated.text
         [(name, why)] = short.report.failed
         assert name == "count" and reason in why

@@ -23,7 +23,7 @@ def test_the_text_comes_before_the_dialect(function: Callable[..., Any]) -> None
     assert list(inspect.signature(function).parameters)[:2] == ["text", "dialect"]
     for text in (TEXT, TEXT.encode()):
         assert repr(function(text, "qwen3")) == repr(function(text, QWEN3)) == repr(function(text=text, dialect="qwen3"))
-    with pytest.raises(UnknownDialectError, match="no dialect `<think>hm.*the text comes first, then the dialect") as error:
+    with pytest.raises(UnknownDialectError, match="no dialect `<think>hm.*the text comes first, then the dialect"):
         function("qwen3", TEXT)
     # The hint is for those who need it.
     with pytest.raises(UnknownDialectError) as unknown:
