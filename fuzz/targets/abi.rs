@@ -917,6 +917,8 @@ fn misuse(input: &mut Input<'_>, slot: &mut Slot) {
             13 => {
                 for (toml, len, wanted) in [(ptr::null(), 1, NULL), (b"x".as_ptr(), usize::MAX, LENGTH)] {
                     assert!(aside_dialect_load(toml, len).is_null() && aside_last_status() == wanted);
+                    let read = aside_dialect_from_response_template(toml, len);
+                    assert!(read.is_null() && aside_last_status() == wanted);
                     let found = aside_dialect_find_for_template(toml, len, ptr::null_mut());
                     assert!(found.is_null() && aside_last_status() == wanted);
                     assert_eq!(aside_dialect_preload(toml, len), wanted);

@@ -94,7 +94,8 @@ module Aside
       end
 
       # Returns a dialect read from a response template (JSON): how a model's text is divided, as the +response_template+ of its
-      # +tokenizer_config.json+ says it. +json+ is the template or that file. Raises DialectError, which names the part that is not read.
+      # +tokenizer_config.json+ says it. +json+ is the template or that file. Raises DialectError, which names the part that is
+      # not read.
       #
       #   json = '{"start_anchor": "<a>", "fields": {"thinking": {"open": "[t]", "close": "[/t]"}, "content": {}}}'
       #   Aside.strip("[t]hm[/t]Yes.", Aside::Dialect.from_response_template(json)) # => "Yes."
