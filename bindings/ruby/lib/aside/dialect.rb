@@ -98,7 +98,8 @@ module Aside
       # not read.
       #
       #   json = '{"start_anchor": "<a>", "fields": {"thinking": {"open": "[t]", "close": "[/t]"}, "content": {}}}'
-      #   Aside.strip("[t]hm[/t]Yes.", Aside::Dialect.from_response_template(json)) # => "Yes."
+      #   dialect = Aside::Dialect.from_response_template(json)
+      #   Aside.strip("[t]hm[/t]Yes.", dialect) # => "Yes."
       def from_response_template(json)
         json = Native.utf8(json)
         new(Error.check_address(Native.aside_dialect_from_response_template(json, json.bytesize)), :aside_dialect_free)
