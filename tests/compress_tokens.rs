@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use aside::compress::*;
 use samples::Random;
 
+type Count = fn(&[u8]) -> Result<usize, String>;
+
 const WORDS: [&str; 14] = [
     "error: expected `;`",
     "  --> src/a.rs:3:5",
@@ -143,7 +145,7 @@ fn the_hosts_count_holds() {
 fn a_count_that_fails_or_lies_changes_nothing_but_the_report() {
     let log: String = (0..9000).map(|line| format!("unit {line} is built\n")).collect();
     let plain = shown(&tokens(1000), &[log.as_bytes()]).0;
-    let failing: [fn(&[u8]) -> Result<usize, String>; 2] = [|_| Err("no tokenizer".to_owned()), |_| panic!("a bug")];
+    let failing: [Count; 2] = [|_| Err("no tokenizer".to_owned()), |_| panic!("a bug")];
     for (fail, reason) in failing.into_iter().zip(["no tokenizer", "a bug"]) {
         let compressor = Arc::new(tokens(1000).count_tokens(fail));
         let (result, report) = shown(&compressor, &[log.as_bytes()]);

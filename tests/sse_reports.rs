@@ -209,13 +209,13 @@ fn faults(stream: &str) -> Vec<String> {
                 fault(item as usize + 1 != items.len(), "an item out of its order");
             }
             "response.output_item.done" => {
-                fault(items.get(&item).is_none(), "the end of no item");
+                fault(!items.contains_key(&item), "the end of no item");
                 fault(ended.contains(&item), "an item ends twice");
                 fault(parts.keys().any(|(of, _)| *of == item), "a part does not end");
                 ended.push(item);
             }
             "response.content_part.added" | "response.reasoning_summary_part.added" => {
-                fault(items.get(&item).is_none() || ended.contains(&item), "a part of no item");
+                fault(!items.contains_key(&item) || ended.contains(&item), "a part of no item");
                 fault(parts.insert(part, String::new()).is_some(), "a part begins twice");
             }
             "response.content_part.done" | "response.reasoning_summary_part.done" => {

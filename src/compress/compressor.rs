@@ -265,7 +265,7 @@ impl Compressor {
         mut report: Report,
     ) -> Shorter {
         let mut verdicts = Verdicts::default();
-        let mut outcomes = vec![Outcome::Same; parts.len()];
+        let mut outcomes: Vec<Outcome> = parts.iter().map(|_| Outcome::Same).collect();
         let places = (0..parts.len()).filter(|&index| parts[index].text().is_some());
         for ((index, text), share) in places.zip(texts).zip(shares(texts, limit)) {
             let shorter = match self.is_bounded(text.bytes) {
