@@ -155,11 +155,14 @@ fn what_closes_the_thinking_again_counts() {
 
 #[test]
 fn templates_without_thinking_markers_find_nothing() {
-    for text in [&read("no-marker"), &read("tools-alone"), "", "{% if add_generation_prompt %}", "think"] {
+    for text in [&read("no-marker"), "", "{% if add_generation_prompt %}", "think"] {
         let error = Dialect::find_for_template(text).unwrap_err();
         assert!(error.candidates().is_empty(), "{error}");
         assert_eq!(error.to_string(), "the template has the markers of no dialect");
     }
+    // Its calls name the dialect.
+    let (found, begins) = Dialect::find_for_template(&read("tools-alone")).unwrap();
+    assert_eq!((found.name(), begins), ("qwen3", CONTENT));
 }
 
 #[test]

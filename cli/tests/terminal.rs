@@ -155,7 +155,7 @@ fn messages_show_what_would_act_wherever_they_go() {
         &["check", path],
         &["check", &missing],
         &["completions", hostile],
-        &["man", "--folder", &missing],
+        &["man", "--folder", &format!("/dev/null/{hostile}")],
         &[hostile],
         &[&format!("--{hostile}")],
     ];

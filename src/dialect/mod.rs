@@ -200,8 +200,7 @@ impl Dialect {
     ///
     /// ```
     /// assert!(aside::Dialect::find("qwen3")?.has_calls());
-    /// assert!(!aside::Dialect::load("name = \"mine\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"[a]\"]\nclose =
-    /// [\"[b]\"]")?.has_calls());
+    /// assert!(!aside::Dialect::find("inline-think")?.has_calls());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
