@@ -12,6 +12,12 @@ pub fn near(asked: &[u8], known: &[u8]) -> Option<usize> {
     (is_beginning || edits * 2 <= asked.len().max(known.len())).then_some(edits)
 }
 
+/// Returns the known name that is nearest to the one that was asked for, if one is near; of several, the first.
+pub fn nearest<'a>(asked: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let near = known.filter_map(|known| Some((near(asked.as_bytes(), known.as_bytes())?, known)));
+    near.min_by_key(|(edits, _)| *edits).map(|(_, known)| known)
+}
+
 /// Returns how many edits turn one name into the other (Levenshtein), in any ASCII case. It allocates nothing, because an error
 /// that names the nearest may be written when there is no memory.
 pub fn distance(asked: &[u8], known: &[u8]) -> usize {

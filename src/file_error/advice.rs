@@ -7,7 +7,7 @@
 use serde::de::DeserializeOwned;
 
 use super::{Location, cut, quoted};
-use crate::distance::near;
+use crate::distance::nearest;
 
 /// A value that is longer is not shown again in its right form.
 const LONGEST_VALUE: usize = 60;
@@ -106,10 +106,8 @@ fn unknown_key<T: DeserializeOwned>(place: &Location<'_>, key: &str, known: &[St
     if !homes.is_empty() && !is_inline {
         return format!("{shown} is not a key here: put it below {}", homes.join(" or "));
     }
-    let nearest = known.iter().filter_map(|known| Some((near(key.as_bytes(), known.as_bytes())?, known)));
-    let near = nearest
-        .min_by_key(|(edits, _)| *edits)
-        .map_or(String::new(), |(_, known)| format!("the nearest is `{known}`; "));
+    let near = nearest(key, known.iter().map(String::as_str));
+    let near = near.map_or(String::new(), |known| format!("the nearest is `{known}`; "));
     let what = if is_header { "table" } else { "key" };
     format!("unknown {what} {shown}: {near}known here: {}", listed(known, "and"))
 }

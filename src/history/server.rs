@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::options::{Format, Made, Missing, Name, Options, Turns};
 use crate::Dialect;
-use crate::distance::near;
+use crate::distance::nearest;
 use crate::file_error::{self, FileError};
 use crate::tables_only::tables_only;
 
@@ -114,8 +114,7 @@ pub struct UnknownServer {
 impl fmt::Display for UnknownServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "no server `{}`; ", self.name.escape_debug())?;
-        let nearest = Server::names().filter_map(|known| Some((near(self.name.as_bytes(), known.as_bytes())?, known)));
-        if let Some((_, known)) = nearest.min() {
+        if let Some(known) = nearest(&self.name, Server::names()) {
             write!(f, "the nearest is {known}; ")?;
         }
         f.write_str("known:")?;
