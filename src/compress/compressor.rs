@@ -222,16 +222,10 @@ impl Compressor {
         } else {
             report.hit = None;
             let make = |limit| self.shorter(invocation, parts, &texts, limit, report.clone());
-            let made = match (&self.counter, self.pipeline.budget) {
-                (Some(counter), Some(limit)) => {
-                    let mut failed = Vec::new();
-                    let all = |made: &Shorter| joined(parts, &made.outcomes);
-                    let mut made = counter.within(limit, &mut failed, |limit| make(Some(limit)), all);
-                    made.report.failed.append(&mut failed);
-                    made
-                }
-                (_, limit) => make(limit),
-            };
+            let all = |made: &Shorter| joined(parts, &made.outcomes);
+            let mut failed = Vec::new();
+            let mut made = Counter::within_any(self.counter(), self.pipeline.budget, &mut failed, make, all);
+            made.report.failed.append(&mut failed);
             Shorter { outcomes, report, verdicts } = made;
         }
         if invocation.input.exit_code().is_some_and(|code| code != 0) {

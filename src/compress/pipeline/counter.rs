@@ -1,14 +1,14 @@
 //! Tokens counted by a host. The estimate chooses what stays; the host's count moves the estimate's limit until the result
-//! is within the budget. A host's code is trusted with nothing: without a count that is of use, the estimate holds.
+//! is within the budget. The host's code is not trusted: without a usable count, the estimate holds.
 
 use std::fmt;
 
 use super::{promises::caught, report::Failed};
 use crate::compress::text::{limit::Limit, tokens::estimated_tokens};
 
-/// How often a host is asked for one result.
+/// The most calls of the host for one result.
 const MOST_COUNTS: usize = 8;
-/// A result with less than this share of its budget is made once more, with more room.
+/// A result with less than this share of its budget is made again, with more room.
 const ENOUGH: (usize, usize) = (7, 8);
 
 type Count = dyn Fn(&[u8]) -> Result<usize, String> + Send + Sync;
@@ -25,6 +25,20 @@ impl fmt::Debug for Counter {
 impl Counter {
     pub fn new(count: impl Fn(&[u8]) -> Result<usize, String> + Send + Sync + 'static) -> Counter {
         Counter(Box::new(count))
+    }
+
+    /// Makes a result within a limit, if there is one. With a counter, makes several; see [`Counter::within`].
+    pub fn within_any<T>(
+        counter: Option<&Counter>,
+        limit: Option<Limit>,
+        failed: &mut Vec<Failed>,
+        mut make: impl FnMut(Option<Limit>) -> T,
+        text: impl Fn(&T) -> Vec<u8>,
+    ) -> T {
+        match (counter, limit) {
+            (Some(counter), Some(limit)) => counter.within(limit, failed, |limit| make(Some(limit)), text),
+            (_, limit) => make(limit),
+        }
     }
 
     /// Makes results with `make`, for one limit after another, until the host counts at most as many tokens as there may be.

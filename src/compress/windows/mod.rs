@@ -134,15 +134,9 @@ impl BoundedText {
                 (result, report)
             };
             let shown = |made: &(Option<Vec<u8>>, Report)| made.0.as_ref().unwrap_or(&text).clone();
-            let (result, report) = match (run.counter, self.budget) {
-                (Some(counter), Some(limit)) => {
-                    let mut failed = Vec::new();
-                    let mut made = counter.within(limit, &mut failed, |limit| make(Some(limit)), shown);
-                    made.1.failed.append(&mut failed);
-                    made
-                }
-                (_, limit) => make(limit),
-            };
+            let mut failed = Vec::new();
+            let (result, mut report) = Counter::within_any(run.counter, self.budget, &mut failed, make, shown);
+            report.failed.append(&mut failed);
             *run.report = report;
             let result = result.unwrap_or(text);
             run.report.add_after(Length::of(&result));
