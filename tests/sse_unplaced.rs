@@ -3,14 +3,10 @@
 use aside::Dialect;
 use aside::sse::{Formats, Options};
 use serde_json::{Map, Value};
-use support::rewriting::at_every_cut;
+use support::rewriting::{at_every_cut, case};
 
 fn rewritten(stream: &str) -> String {
     at_every_cut(&Dialect::find("qwen3").unwrap(), &Options::new().formats(Formats::RESPONSES), stream)
-}
-
-fn read(file: &str) -> String {
-    std::fs::read_to_string(format!("{}/tests/sse/{file}", support::ROOT)).unwrap()
 }
 
 fn events(stream: &str) -> Vec<Map<String, Value>> {
@@ -34,7 +30,7 @@ fn unplaced(stream: &str) -> String {
 
 #[test]
 fn events_without_places_become_those_with_them() {
-    let stream = read("formats/responses.raw.sse");
+    let stream = case("responses.raw.sse");
     assert_eq!(events(&rewritten(&unplaced(&stream))), events(&rewritten(&stream)));
     // So do a second response and its items, which are counted anew.
     let two = stream.repeat(2);
@@ -43,7 +39,7 @@ fn events_without_places_become_those_with_them() {
 
 #[test]
 fn a_recording_of_llama_cpp_is_split() {
-    let events = events(&rewritten(&read("responses-llama.cpp.sse")));
+    let events = events(&rewritten(&case("responses-llama.cpp.sse")));
     let joined = |kind: &str| -> String {
         let of_kind = events.iter().filter(|event| event["type"] == kind);
         of_kind.map(|event| event["delta"].as_str().unwrap()).collect()
