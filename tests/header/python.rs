@@ -43,7 +43,7 @@ fn table(enumeration: &Enumeration) -> String {
     let words = enumeration.short().map(|(short, enumerator)| format!("({short:?}, {})", value(&enumerator.rust)));
     let words: Vec<_> = words.collect();
     let (before, list) = (format!("pub const {name}: &Words<{rust}> ="), format!("&[{}];", words.join(", ")));
-    if before.len() + list.len() <= 120 {
+    if before.len() + list.len() < 120 {
         format!("{before} {list}\n")
     } else if 4 + list.len() <= 120 {
         format!("{before}\n    {list}\n")

@@ -71,7 +71,9 @@ pub fn server(host: &mut Host) -> Result<i32, Failure> {
     let Some(options) = options else { return Ok(0) };
     let (name, dialect) = match &options.name {
         Name::Text(dialect) => ("text", Some(dialect.name())),
-        name => (NAME.iter().find(|(_, make)| make.is_some_and(|make| same(&make(), name))).map_or("", |it| it.0), None),
+        name => {
+            (NAME.iter().find(|(_, make)| make.is_some_and(|make| same(&make(), name))).map_or("", |it| it.0), None)
+        }
     };
     host.output.text(name);
     host.output.optional(dialect);

@@ -65,7 +65,8 @@ pub const THINKING: &Words<Thinking> = &[("keep", Thinking::Keep), ("drop", Thin
 pub const RESPONSES_AS: &Words<ResponsesAs> =
     &[("reasoning_text", ResponsesAs::ReasoningText), ("summary", ResponsesAs::Summary)];
 
-pub const HISTORY_TURNS: &Words<Turns> = &[("all", Turns::All), ("since_user", Turns::SinceUser), ("none", Turns::None)];
+pub const HISTORY_TURNS: &Words<Turns> =
+    &[("all", Turns::All), ("since_user", Turns::SinceUser), ("none", Turns::None)];
 
 pub const HISTORY_MISSING: &Words<Missing> =
     &[("leave", Missing::Leave), ("empty", Missing::Empty), ("remove", Missing::Remove)];
