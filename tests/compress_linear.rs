@@ -121,7 +121,7 @@ fn lines_whose_hashes_meet(size: usize) -> Vec<u8> {
     lines.take(size / 9).flat_map(|line| [&line[..], b"\n"].concat()).collect()
 }
 
-/// Returns a hunk of a merge with so many sides that each blank line in it takes long.
+/// Returns a hunk of a merge whose number of sides makes each blank line in it slow to read.
 fn hunk_of_many_sides(size: usize) -> Vec<u8> {
     let marks = size / 16;
     let mut text = format!("{}{} +1,99999999 {}\n", "@".repeat(marks), " -1".repeat(marks - 1), "@".repeat(marks));

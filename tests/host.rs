@@ -541,7 +541,7 @@ fn see(scanner: &mut Scanner, new: &Scanner, step: &Step, way: Way, calls: bool,
     Seen { events: joined(&events, calls), thoughts, start, counts: all_counts(scanner), held, offset }
 }
 
-/// Makes a prompt at times, then some steps of one stream or of several, to the end of the last one.
+/// Makes a prompt in some runs, then some steps of one stream or of several, to the end of the last one.
 fn steps(pair: &Pair, texts: &Texts, random: &mut Random) -> Vec<Step> {
     let mut steps = Vec::new();
     let examples = &pair.reference.examples;

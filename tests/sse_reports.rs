@@ -170,7 +170,7 @@ fn bare(text: &str) -> String {
 
 // ----------------------------------------------------------------------------------------------------------------- faults
 
-/// What a client finds wrong in a stream.
+/// Returns the faults that a client finds in a stream.
 fn faults(stream: &str) -> Vec<String> {
     let events = values(stream);
     let mut faults = Vec::new();

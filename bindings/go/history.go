@@ -37,8 +37,8 @@ func HistoryFormat(path string) (Formats, bool) {
 	return Formats(format), status == C.ASIDE_OK
 }
 
-// FindHistoryServer returns the options for a built-in server and requests of a format, or nil if they need no change. If there
-// is no such server, the error is [ErrUnknown] and lists those that are known. It is unstable.
+// FindHistoryServer returns the options for a built-in server and requests of a format, or nil if they need no change. For
+// an unknown server, the error is [ErrUnknown] and lists the known ones. It is unstable.
 func FindHistoryServer(name string, format Formats) (*HistoryOptions, error) {
 	return historyServer(func(raw *C.aside_history_options) C.aside_status {
 		return C.aside_history_server_find(chars(name), C.size_t(len(name)), C.aside_formats(format), raw)

@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// Writes an item of a list. Gemma at times writes strings there as Python does: between two quotes, the second one before
+    /// Writes an item of a list. Gemma sometimes writes strings there as Python does: between two quotes, the second one before
     /// a comma or the list's end.
     fn item(&mut self, schema: Option<Schema<'_>>, end: u8, depth: u32, out: &mut impl Put) -> Result<bool, Error> {
         let inside = if self.raw.is_empty() { None } else { self.rest().strip_prefix('\'') };

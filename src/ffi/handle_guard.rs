@@ -87,7 +87,7 @@ impl<T> HandleGuard<T> {
     }
 
     /// Returns whether a call is inside, for functions that free the handle. If none is, none can enter any more, not even from
-    /// what is released with the handle.
+    /// a callback that the release of the handle's objects runs.
     pub(super) fn close(&self) -> bool {
         self.claim(|_| true).is_err()
     }

@@ -7,7 +7,7 @@ use crate::file_error::{FileError, quoted};
 /// A response template, read.
 #[derive(Default)]
 pub struct Template {
-    /// What a prompt writes before the model's turn.
+    /// The texts that a prompt writes before the model's turn.
     pub turns: Vec<String>,
     /// Markers that are removed in the content.
     pub ends: Vec<String>,
@@ -27,7 +27,7 @@ pub struct Part {
 
 pub struct Calls {
     pub part: Part,
-    /// What begins a call, before the name.
+    /// The texts that begin a call, before the name.
     pub begin: Vec<String>,
     pub name_end: Vec<String>,
     pub body: Body,
@@ -40,7 +40,7 @@ pub enum Body {
     Literal { brackets: [&'static str; 2], assign: String, quote: Option<String>, is_list: bool },
 }
 
-/// The keys of a field that say something of how a text is read, or nothing of it.
+/// The known keys of a field. Some of them do not change how a text is read.
 const KEYS: [&str; 10] = [
     "open",
     "open_pattern",
@@ -104,7 +104,7 @@ fn fault<T>(key: &str, message: impl Into<String>) -> Result<T, FileError> {
     Err(FileError::of_key(key, message))
 }
 
-/// What begins or ends a field.
+/// The texts that begin or end a field.
 struct Markers {
     key: String,
     /// The pattern, for messages.
@@ -156,7 +156,7 @@ fn add(list: &mut Vec<String>, texts: impl IntoIterator<Item = String>) {
     }
 }
 
-/// Returns the texts of a sequence; those of a literal as they stand.
+/// Returns the texts of a sequence; a literal is unchanged.
 fn exact(sequence: &[Piece]) -> Option<Vec<String>> {
     match sequence {
         [Piece::Text(text)] => Some(vec![text.clone()]),
@@ -245,7 +245,7 @@ fn calls(field: &Json<'_>, key: &str, open: &Markers, close: &Markers) -> Result
     Ok(calls)
 }
 
-/// What begins a call.
+/// The beginning of a call.
 struct Head {
     /// The opener of the calls.
     open: Vec<String>,

@@ -1,5 +1,6 @@
-//! Response templates: what a checkpoint writes, as its `tokenizer_config.json` may say it for parsers that search whole texts by
-//! regular expressions. Here one becomes a dialect's file, which streams. Above `dialect`, which knows nothing of them.
+//! Response templates: descriptions of a checkpoint's output in its `tokenizer_config.json`, for parsers that search whole texts by
+//! regular expressions. Here a template is turned into the text of a dialect file, which can be read from a stream. This module
+//! uses `dialect`, which does not know templates.
 
 mod fields;
 mod file;
@@ -12,10 +13,11 @@ impl Dialect {
     /// Reads a response template: JSON that says in `fields` how the text of a model is divided, as `transformers` and the
     /// servers that use it read it. `json` is the template, or a `tokenizer_config.json` with a `response_template`.
     ///
-    /// The patterns of a template are regular expressions. Read are literals, blanks, alternatives, named groups up to the next
-    /// literal, the end of the text, and the look-ahead for a closer. The latter means thinking without an opener: the scanner then
-    /// says at the closer that all before it was thinking ([`Kind::Reclassify`](crate::Kind::Reclassify)). Markers and texts are as
-    /// the template says; white space around them may be left, where its parser removes all of it.
+    /// The patterns of a template are regular expressions, of which literals, blanks, alternatives, named groups up to the next
+    /// literal, the end of the text, and the look-ahead for a closer are supported. A look-ahead means thinking without an opener:
+    /// at the closer, the scanner then reports that all text before it was thinking
+    /// ([`Kind::Reclassify`](crate::Kind::Reclassify)). Markers and texts are as in the template. The template's parser removes all
+    /// white space around a text; some of it may stay here.
     ///
     /// ```
     /// use aside::Dialect;

@@ -29,8 +29,8 @@ pub struct TextSpan {
 
 impl Dialect {
     /// Returns the parts of a whole text that are text of a channel, in their order. Markers and framing are in none; neighbours of
-    /// one channel are one part. The bytes of a channel's parts, joined, are the text that a [`Scanner`] reports of it. `start` says
-    /// what is open at byte 0, or `None` for the dialect's own start.
+    /// one channel are one part. The bytes of a channel's parts, joined, are the text that a [`Scanner`] reports of it. `start` is
+    /// the span that is open at byte 0, or `None` for the dialect's own start.
     ///
     /// ```
     /// use aside::{Channel, Dialect};

@@ -42,7 +42,7 @@ unsafe fn join(input: &mut Input<'_>, dialect: Handle, rust: &aside::Dialect, te
         0..200 => whole,
         byte => [0, 16, whole - 1, whole + 1, whole + 8, LARGEST, LARGEST + 1, usize::MAX][usize::from(byte & 7)],
     };
-    // Just the memory of so many of that size. Fields that a later version adds to a call are not a failure.
+    // Room for exactly these calls, in structs of that size. Fields that a later version adds to a call are not a failure.
     let stride = if is_version(call_size, whole) { call_size } else { whole };
     let mut room = vec![0xAA_u8; few.len() * stride].into_boxed_slice();
     for (call, place) in few.iter().map(call).zip(room.chunks_mut(stride)) {

@@ -28,8 +28,8 @@ impl Unplaced {
         self.items.clear();
     }
 
-    /// Returns an event with the numbers that it does not have, or `None` if it has them or they are not known. `at`: where its data
-    /// stands.
+    /// Returns an event with the numbers that it does not have, or `None` if it has them or they are not known. `at` is the
+    /// place of its data.
     pub fn complete(&mut self, raw: &[u8], at: Span, fields: &Fields) -> Result<Option<Vec<u8>>, Error> {
         if fields.output_index.is_some() || self.items.is_empty() && fields.kind != Kind::ItemAdded {
             return Ok(None);
