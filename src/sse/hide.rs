@@ -3,8 +3,10 @@
 //! since clients take their indexes for places in a list.
 
 use std::mem;
+use std::sync::LazyLock;
 
 use memchr::memchr;
+use memchr::memmem::Finder;
 
 use super::choices::{Layout, REASONING, says};
 use super::event::{Event, EventFramer, EventPart, split_mark};
@@ -26,6 +28,15 @@ const THINKING_DELTAS: [&[u8]; 2] = [b"\"thinking_delta\"", b"\"signature_delta\
 
 /// The types of parts of reasoning items in Responses.
 const REASONING_PARTS: [&[u8]; 2] = [b"\"reasoning_text\"", b"\"summary_text\""];
+
+/// Without any of these, nothing changes in an event before anything of its response was hidden: the names of thinking in all
+/// formats, the events of Messages that have indexes, and the escapes that names may be written with.
+const SIGNS: [&str; 7] =
+    ["reasoning", "thinking", "content_block", "message_start", "signature_delta", "summary_text", "\\u"];
+static FIND_SIGNS: LazyLock<[Finder<'_>; 7]> = LazyLock::new(|| SIGNS.map(Finder::new));
+
+/// Reads an event or a line.
+type Read = fn(&mut Event, &[u8]) -> Result<(), Error>;
 
 /// Takes the thinking out of the events, lines and bodies of a host's streams.
 pub struct Hider {
@@ -114,8 +125,7 @@ impl Hider {
         while !rest.is_empty() {
             let len = { EventFramer::START }.end(rest).unwrap_or(rest.len());
             let (one, after) = rest.split_at(len);
-            self.event.read(one)?;
-            self.one(one, out)?;
+            self.one(one, Event::read, out)?;
             rest = after;
         }
         self.raw = raw;
@@ -129,8 +139,7 @@ impl Hider {
         while !rest.is_empty() {
             let len = memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
             let (line, after) = rest.split_at(len);
-            self.event.read_data(line)?;
-            self.one(line, out)?;
+            self.one(line, Event::read_data, out)?;
             rest = after;
         }
         self.raw = raw;
@@ -163,7 +172,11 @@ impl Hider {
     }
 
     /// Writes an event or a line without its thinking, or nothing.
-    fn one(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    fn one(&mut self, raw: &[u8], read: Read, out: &mut Vec<u8>) -> Result<(), Error> {
+        if !self.may_change(raw) {
+            return Ok(append(out, raw)?);
+        }
+        read(&mut self.event, raw)?;
         let event = mem::replace(&mut self.event, Event::new());
         let part = EventPart { raw, part: 0..raw.len(), event: &event };
         let data = part.data();
@@ -179,6 +192,12 @@ impl Hider {
         self.edits.clear();
         self.event = event;
         Ok(())
+    }
+
+    /// Returns whether an event or a line must be read: it may have thinking, or numbers that are counted or moved here.
+    fn may_change(&self, raw: &[u8]) -> bool {
+        let has_hidden_items = self.events > 0 || !self.items.indexes.is_empty();
+        has_hidden_items || FIND_SIGNS.iter().any(|sign| sign.find(raw).is_some())
     }
 
     /// Returns whether an event of Messages stays. A server may add text to a thinking block: the text gets a block, whose start is
