@@ -1492,7 +1492,8 @@ typedef struct aside_rewriter_options {
     uint32_t promote_empty;
     /**
      * 1: chat completions, completions and Ollama's lines are sent as one chunk for each received one, the thinking before the
-     * content, for clients that count them. 0: each chunk has text for one field.
+     * content, for clients that count them, and where `repair` or `normalise` would make two. 0: each chunk has text for one
+     * field.
      */
     uint32_t merge;
     /**

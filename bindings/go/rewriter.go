@@ -41,7 +41,7 @@ type RewriterOptions struct {
 	// PromoteEmpty sends the thinking again as content if an answer ends by itself and has neither content nor a call.
 	PromoteEmpty bool
 	// Merge writes one chunk for each that came, the thinking before the content, for clients that count them. It applies to chat
-	// completions, completions and Ollama's lines.
+	// completions, completions and Ollama's lines, and where Repair or Normalise would make two.
 	Merge bool
 
 	// Normalise is the shapes of servers' answers of which one is made: [ShapeAll], or some. 0: none.

@@ -71,7 +71,8 @@ pub struct aside_rewriter_options {
     /// not.
     pub promote_empty: u32,
     /// 1: chat completions, completions and Ollama's lines are sent as one chunk for each received one, the thinking before the
-    /// content, for clients that count them. 0: each chunk has text for one field.
+    /// content, for clients that count them, and where `repair` or `normalise` would make two. 0: each chunk has text for one
+    /// field.
     pub merge: u32,
     /// The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a
     /// list may take some 40 times as much. 0: 4 MiB.

@@ -395,7 +395,8 @@ impl Options {
     }
 
     /// Writes the result of each chunk of a stream as one chunk, the thinking before the content, for clients that count
-    /// chunks. It applies to chat, legacy completions and Ollama.
+    /// chunks. It applies to chat, legacy completions and Ollama. Where [`repair`](Options::repair) or
+    /// [`normalise`](Options::normalise) would make two chunks of one, this makes one.
     pub fn merge(self, merge: bool) -> Options {
         Options { merge, ..self }
     }

@@ -37,7 +37,8 @@ pub struct Stats {
     pub thinking_bytes: u64,
     /// Bytes of text that were sent as content.
     pub content_bytes: u64,
-    /// Bytes of text, and of an unfinished event or body, that are held now: a finish would send them.
+    /// Bytes of text, and of an unfinished event or body, that are held now. A finish reads such an event
+    /// or body, and sends the text.
     pub held: u64,
     /// Texts whose thinking the server splits itself.
     pub split_by_server: u64,

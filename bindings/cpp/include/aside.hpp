@@ -1708,7 +1708,7 @@ struct RewriterOptions {
     /// Send the thinking again as content if an answer ends by itself and has neither content nor a call.
     bool promote_empty = false;
     /// Write one chunk for each that came, the thinking before the content, for clients that count them. For chat
-    /// completions, completions and Ollama's lines.
+    /// completions, completions and Ollama's lines, and where `repair` or `normalise` would make two.
     bool merge = false;
     /// The most bytes of `tools` that are read, those of use_tools() too; a longer list is an error. 0: 4 MiB.
     std::uint64_t max_tools = 0;

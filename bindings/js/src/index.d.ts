@@ -330,7 +330,7 @@ export interface RewriterOptions extends CallOptions {
   repair?: boolean;
   /** Sends the thinking once more as content, if an answer ends with thinking alone. */
   promoteEmpty?: boolean;
-  /** Sends the thinking and the content of one chunk in one chunk. */
+  /** Sends the thinking and the content of one chunk in one chunk, where `repair` or `normalise` would make two, too. */
   merge?: boolean;
   strayClose?: StrayClose;
   leadingTags?: LeadingTags;

@@ -144,7 +144,7 @@ module Aside
     # +promote_empty+:: true: send the thinking again as content if an answer ends by itself and has neither content nor a
     #                   call
     # +merge+:: true: write one chunk for each that came, the thinking before the content, for clients that count them; of chat
-    #           completions, completions and Ollama's lines
+    #           completions, completions and Ollama's lines, and where +repair+ or +normalise+ would make two
     # +max_tools+:: how many bytes of +tools+ are read, those of #use_tools too; a longer list is an error. 0 means 4 MiB
     #
     # +keep_guessed+:: true: leave guessed thinking unchanged. Otherwise, if an answer ends by itself in
