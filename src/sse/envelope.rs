@@ -5,7 +5,6 @@
 use super::choices::{self, Choice, Choices, Layout};
 use super::event::Event;
 use super::format::{self, Format};
-use super::protocol::Protocol;
 use super::{messages, responses};
 use crate::json::{self, Reader, Span};
 use crate::memory::{self, append, push};

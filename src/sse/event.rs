@@ -227,6 +227,16 @@ impl<'a> EventPart<'a> {
             && after.iter().all(|byte| matches!(byte, b'\r' | b'\n'))
     }
 
+    /// Returns the bytes that a copy lacks, of an event that comes in parts a blank line, and of one whose last line ends with
+    /// `\r\n` the `\n`, which comes alone.
+    pub fn missing_end(&self) -> &'static [u8] {
+        match self.part.end == self.raw.len() {
+            true if self.raw.ends_with(b"\r\n\r") => b"\n",
+            true => b"",
+            false => self.event.line_end,
+        }
+    }
+
     /// Writes it with its changes. It gets the event's name, which is in another part of it.
     pub fn write(&self, edits: &mut Edits, out: &mut Vec<u8>) -> memory::Result<()> {
         if !self.name().is_empty() && !self.part.contains(&self.event.name.start) {

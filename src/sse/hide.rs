@@ -50,6 +50,8 @@ pub struct Hider {
     events: u64,
     /// Nothing was written.
     fresh: bool,
+    /// The last event was left out, and its last line end lacks a `\n`.
+    owes_line_feed: bool,
     event: Event,
     edits: Edits,
     /// The bytes that were written, while the thinking is taken out of them.
@@ -106,6 +108,7 @@ impl Hider {
             next_block: 0,
             events: 0,
             fresh: true,
+            owes_line_feed: false,
             event: Event::new(),
             edits: Edits::default(),
             raw: Vec::new(),
@@ -173,6 +176,9 @@ impl Hider {
 
     /// Writes an event or a line without its thinking, or nothing.
     fn one(&mut self, raw: &[u8], read: Read, out: &mut Vec<u8>) -> Result<(), Error> {
+        if mem::take(&mut self.owes_line_feed) && raw == b"\n" {
+            return Ok(());
+        }
         if !self.may_change(raw) {
             return Ok(append(out, raw)?);
         }
@@ -188,6 +194,8 @@ impl Hider {
         };
         if stays {
             part.write(&mut self.edits, out)?;
+        } else {
+            self.owes_line_feed = raw.ends_with(b"\r");
         }
         self.edits.clear();
         self.event = event;

@@ -1,6 +1,8 @@
 //! The interface of the code of every format, and its shared data. A stream is rewritten by the code of its formats, of which
 //! none knows another: [`rewrite`](super::rewrite) hands each event to one of them.
 
+use std::mem;
+
 use super::event::EventPart;
 use super::text::{Input, Parts, Setup};
 use crate::Error;
@@ -16,15 +18,6 @@ pub const ALONE: usize = 32;
 pub trait Protocol {
     /// Returns how many bytes are held back.
     fn held(&self) -> usize;
-
-    /// Begins the next event of the stream, of any format.
-    fn begin_event(&mut self) {}
-
-    /// Takes a `\n` that comes alone after an event that ended with `\r`. Returns whether it is not sent either, because that
-    /// event did not.
-    fn takes_line_feed(&mut self) -> Result<bool, Error> {
-        Ok(false)
-    }
 
     /// Writes the text that is held back: `input` says whether texts continue.
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error>;
@@ -56,16 +49,35 @@ pub struct Scratch {
     pub decoded: Vec<u8>,
     /// How many stretches of the event may still be sent on their own.
     pub alone: usize,
+    /// The event is not sent, at least not now, and its last line end lacks a `\n`.
+    owes_line_feed: bool,
 }
 
 impl Scratch {
     pub fn new() -> Scratch {
-        Scratch { parts: Parts::default(), edits: Edits::default(), decoded: Vec::new(), alone: ALONE }
+        Scratch {
+            parts: Parts::default(),
+            edits: Edits::default(),
+            decoded: Vec::new(),
+            alone: ALONE,
+            owes_line_feed: false,
+        }
     }
 
     pub fn begin_event(&mut self) {
         self.begin_data();
         self.alone = ALONE;
+        self.owes_line_feed = false;
+    }
+
+    /// Takes note that an event, or the last part of it, is not sent now.
+    pub fn leave_out(&mut self, event: &EventPart<'_>) {
+        self.owes_line_feed = event.raw[..event.part.end].ends_with(b"\r");
+    }
+
+    /// Returns whether a `\n` that comes alone belongs to an event that was not sent.
+    pub fn takes_line_feed(&mut self) -> bool {
+        mem::take(&mut self.owes_line_feed)
     }
 
     /// Begins the next data of an event. One large event must not cost memory in all that come after it.

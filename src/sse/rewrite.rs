@@ -133,9 +133,8 @@ impl Rewrite {
     }
 
     fn begin_event(&mut self) {
-        let Rewrite { scratch, choices, messages, responses, .. } = self;
-        scratch.begin_event();
-        all(choices, messages, responses).for_each(|protocol| protocol.begin_event());
+        self.scratch.begin_event();
+        self.choices.begin_event();
     }
 
     fn release(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -178,9 +177,12 @@ impl Rewrite {
         }
         self.event.read_data(raw)?;
         self.begin_event();
-        let format = Format::of(self.event.data(raw), self.options.formats);
-        let layout = format.filter(|&format| is_ollama(Some(format))).and_then(Layout::of);
-        if let Some(layout) = layout {
+        // Only Ollama sends lines: other formats could not get events between them.
+        let format = match Format::of(self.event.data(raw), self.options.formats) {
+            Some(format) if !is_ollama(Some(format)) && format != Format::Error => Some(Format::Unknown),
+            format => format,
+        };
+        if let Some(layout) = format.and_then(Layout::of) {
             self.choices.read(layout, self.event.data(raw))?;
             if is_first && self.choices.is_finished() {
                 // The whole answer, of a request that asks for no stream.
@@ -204,7 +206,7 @@ impl Rewrite {
 
     fn one_event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, _) = self.pass_mark(raw, out)?;
-        if raw == b"\n" && self.takes_line_feed()? {
+        if raw == b"\n" && self.scratch.takes_line_feed() {
             return Ok(());
         }
         if self.known(raw, last, out)? {
@@ -239,20 +241,11 @@ impl Rewrite {
         Ok(())
     }
 
-    /// Takes the `\n` of a line end whose `\r` ended an event. Returns whether it is not sent.
-    fn takes_line_feed(&mut self) -> Result<bool, Error> {
-        let protocols = [made(&mut self.messages), made(&mut self.responses)];
-        protocols.into_iter().flatten().try_fold(false, |taken, protocol| Ok(taken || protocol.takes_line_feed()?))
-    }
-
     /// Writes an event that has the envelope of the one before. Returns whether it has.
     fn known(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let Rewrite { choices, responses, event, envelope, .. } = self;
+        let Rewrite { choices, event, envelope, .. } = self;
         let mut read = Read::Nothing;
         let Some(format) = envelope.read(raw, event, choices, &mut read)? else { return Ok(false) };
-        if let (Read::Responses(_), Some(responses)) = (&read, responses.get_mut()) {
-            responses.begin_event();
-        }
         self.scratch.begin_event();
         self.data(Some(format), &read, raw, 0..raw.len(), last, out)?;
         Ok(true)

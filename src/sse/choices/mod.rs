@@ -292,7 +292,7 @@ impl Choices {
         let is_body = !self.layout.has_list && choice.finishes && stream.text.scanner.offset() == 0;
         scratch.parts.begin(is_body);
         stream.unwrap(setup, choice, event.data(), scratch)?;
-        let Scratch { parts, edits, decoded, alone } = &mut **scratch;
+        let Scratch { parts, edits, decoded, alone, .. } = &mut **scratch;
         let text = &mut stream.text;
         let (data, line_end, layout, merges) = (event.data(), event.event.line_end, self.layout, self.merges);
         let is_read = !choice.is_split && !was_over;
@@ -397,6 +397,13 @@ impl Choices {
         Ok(false)
     }
 
+    /// Begins the next event of the stream.
+    pub fn begin_event(&mut self) {
+        memory::clear(&mut self.read);
+        memory::clear(&mut self.deferred);
+        self.head.clear();
+    }
+
     /// Writes a chunk that was read, with its changes, or nothing if calls are looked for and nothing of the chunk is left. With
     /// `is_last`, no text comes after it. Returns whether there are changes.
     pub fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error> {
@@ -412,14 +419,14 @@ impl Choices {
             is_emptied = self.delta(context, choice, is_last && !again, again, event)?;
         }
         self.read = read;
-        let Context { scratch: Scratch { edits, .. }, out, .. } = context;
         let has_only_text =
             |choice: &Choice| choice.has_only_text.unwrap_or_else(|| has_only_text(event.data(), self.layout));
-        if is_emptied && out.len() == start && event.is_data_alone() && self.only().is_some_and(has_only_text) {
+        if is_emptied && context.out.len() == start && event.is_data_alone() && self.only().is_some_and(has_only_text) {
+            context.scratch.leave_out(event);
             return Ok(true);
         }
-        let changes = out.len() > start || !edits.list.is_empty();
-        event.write(edits, out)?;
+        let changes = context.out.len() > start || !context.scratch.edits.list.is_empty();
+        event.write(&mut context.scratch.edits, context.out)?;
         Ok(changes)
     }
 }
@@ -427,12 +434,6 @@ impl Choices {
 impl Protocol for Choices {
     fn held(&self) -> usize {
         self.all.iter().map(ChoiceStream::held).sum()
-    }
-
-    fn begin_event(&mut self) {
-        memory::clear(&mut self.read);
-        memory::clear(&mut self.deferred);
-        self.head.clear();
     }
 
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error> {
@@ -490,11 +491,10 @@ fn promote(
 
 /// Returns a member of an object with the comma that goes with it.
 fn without(text: &[u8], member: Span) -> Span {
-    let blank = |byte: &&u8| byte.is_ascii_whitespace();
-    let after = member.end + text[member.end..].iter().take_while(blank).count();
-    if text[after] == b',' {
-        return member.start..after + 1;
+    let after = text[member.end..].trim_ascii_start();
+    if after.first() == Some(&b',') {
+        return member.start..text.len() - after.len() + 1;
     }
-    let before = member.start - text[..member.start].iter().rev().take_while(blank).count();
+    let before = text[..member.start].trim_ascii_end().len();
     if text[before - 1] == b',' { before - 1..member.end } else { member }
 }

@@ -56,13 +56,7 @@ impl TextBlock {
             return Ok(false);
         }
         event.write(&mut Edits::default(), &mut self.start)?;
-        // An event of several has no separate blank line, and one that ends in `\r\n` comes without the last byte.
-        let blank = match event.part.end == event.raw.len() {
-            true if event.raw.ends_with(b"\r\n\r") => b"\n",
-            true => &b""[..],
-            false => event.event.line_end,
-        };
-        append(&mut self.start, blank)?;
+        append(&mut self.start, event.missing_end())?;
         push(&mut self.ends, self.start.len())?;
         Ok(true)
     }

@@ -45,20 +45,13 @@ const TOOL_USE: &[u8] = b"\"tool_use\"";
 pub struct Messages {
     message: Message,
     outgoing: Outgoing,
-    /// The last event is held or left out, and its blank line lacks a line feed, which comes next.
-    owes_line_feed: bool,
     promotes: Promotes,
 }
 
 impl Messages {
     pub fn new(options: &Options) -> Messages {
         let promotes = Promotes::new(options);
-        Messages {
-            message: Message::new(promotes.of_stream()),
-            outgoing: Outgoing::new(options.label),
-            owes_line_feed: false,
-            promotes,
-        }
+        Messages { message: Message::new(promotes.of_stream()), outgoing: Outgoing::new(options.label), promotes }
     }
 
     /// Begins again within the stream, after a message.
@@ -90,7 +83,6 @@ impl Messages {
     pub fn begin(&mut self) {
         self.message = Message::new(self.promotes.of_stream());
         self.outgoing.begin_message();
-        self.owes_line_feed = false;
     }
 
     /// Writes the starts of text blocks without text, because an event comes that must not pass them.
@@ -125,7 +117,7 @@ impl Messages {
         if is_text && message.texts.len() < BLOCKS && !message.passes_texts(context.setup) {
             return self.text_start(context, is_last, index, fields, event);
         }
-        let Context { setup, scratch: Scratch { parts, edits, decoded, alone }, out } = context;
+        let Context { setup, scratch: Scratch { parts, edits, decoded, alone, .. }, out } = context;
         if is_call && setup.has_calls() {
             for block in &mut message.texts {
                 parts.clear();
@@ -154,7 +146,7 @@ impl Messages {
         fields: &Fields,
         event: &EventPart<'_>,
     ) -> Result<bool, Error> {
-        let Context { setup, scratch: Scratch { parts, edits, decoded, alone }, out } = context;
+        let Context { setup, scratch: Scratch { parts, edits, decoded, alone, .. }, out } = context;
         let Messages { message, outgoing, .. } = self;
         let mut block = TextBlock::new(index, message.begin_text(setup)?);
         let mut said = &b""[..];
@@ -261,7 +253,7 @@ impl Messages {
         fields: &Fields,
         event: &EventPart<'_>,
     ) -> Result<bool, Error> {
-        let Context { setup, scratch: Scratch { parts, edits, decoded, alone }, out } = context;
+        let Context { setup, scratch: Scratch { parts, edits, decoded, alone, .. }, out } = context;
         let Messages { message, outgoing, .. } = self;
         let block = &mut message.texts[at];
         let said = decode(&event.data()[text], decoded)?;
@@ -389,7 +381,6 @@ impl Messages {
     ) -> Result<bool, Error> {
         let data = event.data();
         let start = context.out.len();
-        self.owes_line_feed = false;
         self.outgoing.is_named = !event.name().is_empty();
         self.outgoing.line_end = event.event.line_end;
         let index = fields.index.as_ref().map(|(index, _)| *index);
@@ -428,7 +419,7 @@ impl Messages {
         let Context { setup, scratch: Scratch { edits, .. }, out } = context;
         setup.stats.added += mem::take(&mut self.outgoing.added);
         if !passes {
-            self.owes_line_feed = event.raw.ends_with(b"\r\n\r");
+            context.scratch.leave_out(event);
             return Ok(true);
         }
         let changes = out.len() > start || !edits.list.is_empty();
@@ -441,10 +432,6 @@ impl Protocol for Messages {
     /// Returns how many bytes are held back: text, and starts of blocks.
     fn held(&self) -> usize {
         self.message.texts.iter().map(TextBlock::held).sum()
-    }
-
-    fn takes_line_feed(&mut self) -> Result<bool, Error> {
-        Ok(mem::take(&mut self.owes_line_feed))
     }
 
     /// Writes the held text of all text blocks, and the starts of those that have no text yet.

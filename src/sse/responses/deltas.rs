@@ -5,7 +5,7 @@ use std::mem;
 use super::calls::{prefix, unique, write_number};
 use super::fields::{Fields, Kind, Object};
 use super::message::{Carrier, Message, OpenItem, PartState, TextConfig, TextPart};
-use super::{Incoming, Outcome, PARTS, Responses};
+use super::{Incoming, PARTS, Responses};
 use crate::Error;
 use crate::json::decode;
 use crate::memory::{self, append, push};
@@ -19,7 +19,7 @@ impl Responses {
         context: &mut Context<'_>,
         incoming: Incoming<'_>,
         message: usize,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<bool, Error> {
         let Incoming { event, fields, .. } = incoming;
         let data = event.data();
         let content = Fields::number(&fields.content_index, data);
@@ -54,7 +54,7 @@ impl Responses {
             match fields.kind {
                 Kind::PartAdded => {
                     if self.messages[message].hold_part(part, event, &mut self.outgoing)? {
-                        return Ok(Outcome::Held(message));
+                        return Ok(false);
                     }
                     // It cannot be held, so it continues.
                     self.messages[message].open_message(
@@ -76,7 +76,7 @@ impl Responses {
                 Kind::Annotation if self.messages[message].parts[part].digest.len > 0 => {
                     let is_kept = self.messages[message].annotate(part, event, fields, &mut self.outgoing, context)?;
                     self.outgoing.renumbers |= !is_kept;
-                    return Ok(Outcome::of(is_kept));
+                    return Ok(is_kept);
                 }
                 _ => {}
             }
@@ -92,7 +92,7 @@ impl Responses {
             message.keep_done(&data[object.whole.clone()], &mut self.outgoing)?;
         }
         message.pass(event, fields, content, &mut self.outgoing, context)?;
-        Ok(Outcome::Written)
+        Ok(true)
     }
 
     /// Begins a text part of a message. There is none if there are too many.
@@ -125,10 +125,10 @@ impl Responses {
         incoming: Incoming<'_>,
         message: usize,
         part: usize,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<bool, Error> {
         let Incoming { event, fields, .. } = incoming;
         let data = event.data();
-        let Some(delta) = fields.delta.clone() else { return Ok(Outcome::Written) };
+        let Some(delta) = fields.delta.clone() else { return Ok(true) };
         let mut decoded = mem::take(&mut context.scratch.decoded);
         let said = decode(&data[delta], &mut decoded)?;
         context.scratch.parts.clear();
@@ -137,15 +137,15 @@ impl Responses {
             context.scratch.decoded = decoded;
             if matches!(here.open, OpenItem::Reasoning | OpenItem::Call { .. }) {
                 self.outgoing.renumbers = true;
-                return Ok(Outcome::Dropped);
+                return Ok(false);
             }
             if !here.is_part_open(part) && here.hold_empty(part, event, &mut self.outgoing)? {
-                return Ok(Outcome::Held(message));
+                return Ok(false);
             }
             let index = here.parts[part].index;
             here.open_message(Some(part), index, &mut self.outgoing, context)?;
             here.pass(event, fields, Some(index), &mut self.outgoing, context)?;
-            return Ok(Outcome::Written);
+            return Ok(true);
         }
         let Message { id, parts, .. } = &mut self.messages[message];
         let here = &mut parts[part];
@@ -182,7 +182,7 @@ impl Responses {
         };
         context.scratch.decoded = decoded;
         self.outgoing.renumbers |= !is_written;
-        Ok(Outcome::of(is_written))
+        Ok(is_written)
     }
 
     /// Writes the scanner's results: the last stretch in the carrier, if there is one. Returns whether that is written.

@@ -11,7 +11,7 @@ use super::message::PartState;
 use super::outgoing::write_text;
 use super::split::{self, Comparison};
 use super::whole::{self, Items, Scope};
-use super::{Incoming, Outcome, Responses};
+use super::{Incoming, Responses};
 use crate::Error;
 use crate::json::{decode, values};
 use crate::memory::{self, append, push};
@@ -124,16 +124,16 @@ impl Responses {
         incoming: Incoming<'_>,
         message: usize,
         part: usize,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<bool, Error> {
         let Incoming { event, fields, .. } = incoming;
         let data = event.data();
-        let Some(at) = &fields.text else { return Ok(Outcome::Written) };
+        let Some(at) = &fields.text else { return Ok(true) };
         let mut decoded = Vec::new();
         let said = decode(&data[at.clone()], &mut decoded)?;
         self.end_text(context, message, part, said)?;
         if !self.open_for(context, message, part, said)? {
             self.outgoing.renumbers = true;
-            return Ok(Outcome::Dropped);
+            return Ok(false);
         }
         let text = self.text_of_open(context, message, part, said)?;
         if let Some(text) = text
@@ -148,7 +148,7 @@ impl Responses {
         message.parts[part].is_text_done = true;
         let index = message.parts[part].index;
         message.pass(event, fields, Some(index), &mut self.outgoing, context)?;
-        Ok(Outcome::Written)
+        Ok(true)
     }
 
     /// Writes the event that says a part again.
@@ -158,7 +158,7 @@ impl Responses {
         incoming: Incoming<'_>,
         message: usize,
         part: usize,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<bool, Error> {
         let Incoming { event, fields, .. } = incoming;
         let data = event.data();
         let object = fields.part.clone().map(|at| Object::read(data, at)).unwrap_or_default();
@@ -199,10 +199,10 @@ impl Responses {
         message.end_part(part, &mut self.outgoing);
         if is_open {
             message.keep_done(&json, &mut self.outgoing)?;
-            return Ok(Outcome::Written);
+            return Ok(true);
         }
         self.outgoing.renumbers = true;
-        Ok(Outcome::Dropped)
+        Ok(false)
     }
 
     /// Writes the event that says a message again.
@@ -212,7 +212,7 @@ impl Responses {
         incoming: Incoming<'_>,
         message: usize,
         item: &Object,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<bool, Error> {
         let Incoming { event, fields, .. } = incoming;
         let data = event.data();
         let mut texts = Vec::new();
@@ -266,7 +266,7 @@ impl Responses {
                 here.give_up_place(&mut self.outgoing);
                 here.end(&mut self.outgoing);
                 self.outgoing.renumbers = true;
-                return Ok(Outcome::Dropped);
+                return Ok(false);
             }
             here.open_message(None, 0, &mut self.outgoing, context)?;
         }
@@ -287,6 +287,6 @@ impl Responses {
         }
         here.pass(event, fields, None, &mut self.outgoing, context)?;
         here.end(&mut self.outgoing);
-        Ok(Outcome::Written)
+        Ok(true)
     }
 }

@@ -54,22 +54,6 @@ const MESSAGES: usize = 128;
 /// The most parts of a message whose text is split.
 const PARTS: usize = 128;
 
-/// The outcome of an event.
-#[derive(Clone, Copy, PartialEq)]
-enum Outcome {
-    Written,
-    /// Nothing of it is written.
-    Dropped,
-    /// It is held with the message in this place.
-    Held(usize),
-}
-
-impl Outcome {
-    fn of(is_written: bool) -> Outcome {
-        if is_written { Outcome::Written } else { Outcome::Dropped }
-    }
-}
-
 /// An event of the server.
 #[derive(Clone, Copy)]
 struct Incoming<'a> {
@@ -89,8 +73,6 @@ pub struct Responses {
     /// Events of a response have come.
     is_active: bool,
     server: ServerDoes,
-    /// The outcome of the last event, if it ends with `\r`.
-    last_outcome: Outcome,
 }
 
 impl Responses {
@@ -105,7 +87,6 @@ impl Responses {
             promotion: promotes.of_stream(),
             is_active: false,
             server: ServerDoes::default(),
-            last_outcome: Outcome::Written,
         }
     }
 
@@ -224,13 +205,13 @@ impl Responses {
         Ok(())
     }
 
-    /// Writes an event, drops it, or holds it with a message.
+    /// Writes an event, drops it, or holds it with a message. Returns whether it is written.
     fn one(
         &mut self,
         context: &mut Context<'_>,
         incoming: Incoming<'_>,
         message: Option<usize>,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<bool, Error> {
         let Incoming { event, fields, .. } = incoming;
         let data = event.data();
         let item = fields.item.clone().map(|at| Object::read(data, at));
@@ -240,7 +221,7 @@ impl Responses {
                     && item.is_message(data)
                     && self.hold_message(data, item, incoming)?
                 {
-                    return Ok(Outcome::Held(self.messages.len() - 1));
+                    return Ok(false);
                 }
                 if item.as_ref().is_some_and(|item| !item.is(data, b"message") && !item.is(data, b"reasoning")) {
                     self.see_other(context)?;
@@ -260,7 +241,7 @@ impl Responses {
                 if self.messages[message].is_unannounced
                     && item.as_ref().is_some_and(|item| item.begins(data, b"message")) =>
             {
-                return Ok(Outcome::Dropped);
+                return Ok(false);
             }
             (Kind::PartAdded, Some(message))
                 if self
@@ -268,16 +249,16 @@ impl Responses {
                     .is_some_and(|part| self.messages[message].parts[part].is_unannounced)
                     && fields.part.clone().is_some_and(|at| Object::read(data, at).begins(data, b"output_text")) =>
             {
-                return Ok(Outcome::Dropped);
+                return Ok(false);
             }
-            (Kind::Ended, _) => return self.ended(context, incoming).map(|()| Outcome::Written),
+            (Kind::Ended, _) => return self.ended(context, incoming).map(|()| true),
             (_, Some(message)) if !self.messages[message].is_over() => {
                 return self.of_message(context, incoming, message);
             }
             (_, Some(message)) => {
                 let content = Fields::number(&fields.content_index, data);
                 self.messages[message].pass(event, fields, content, &mut self.outgoing, context)?;
-                return Ok(Outcome::Written);
+                return Ok(true);
             }
             _ => {}
         }
@@ -293,7 +274,7 @@ impl Responses {
             self.outgoing.renumbers = true;
         }
         self.outgoing.pass(event, fields, &mut context.scratch.edits, None, context.out)?;
-        Ok(Outcome::Written)
+        Ok(true)
     }
 
     /// Holds the start of a message. Returns whether it is held.
@@ -392,9 +373,8 @@ impl Responses {
             self.give_way(context, message)?;
         }
         let incoming = Incoming { event, fields, is_last };
-        let outcome = self.one(context, incoming, message)?;
-        if event.raw[..event.part.end].ends_with(b"\r") {
-            self.last_outcome = outcome;
+        if !self.one(context, incoming, message)? {
+            context.scratch.leave_out(event);
         }
         if is_last {
             // Events that this one has begun must be sent.
@@ -409,21 +389,6 @@ impl Protocol for Responses {
     /// Returns how many bytes are held back: text, and starts of messages.
     fn held(&self) -> usize {
         self.messages.iter().map(Message::held).sum()
-    }
-
-    fn begin_event(&mut self) {
-        self.last_outcome = Outcome::Written;
-    }
-
-    /// Takes the `\n` of a line end whose `\r` ended an event that was not written.
-    fn takes_line_feed(&mut self) -> Result<bool, Error> {
-        let last = mem::replace(&mut self.last_outcome, Outcome::Written);
-        if let Outcome::Held(message) = last
-            && let Some(message) = self.messages.get_mut(message)
-        {
-            message.hold_line_feed()?;
-        }
-        Ok(last != Outcome::Written)
     }
 
     /// Writes the held text.

@@ -201,22 +201,6 @@ impl Message {
         Ok(has_room)
     }
 
-    /// Takes the `\n` of the line end whose `\r` ended the event that was held last.
-    pub fn hold_line_feed(&mut self) -> memory::Result<bool> {
-        let starts = self.parts.iter_mut().rev().filter(|part| !part.is_open);
-        for part in starts {
-            if let Some(held) = part.empty.last_mut().or(Some(&mut part.added).filter(|added| !added.is_empty())) {
-                append(held, b"\n")?;
-                return Ok(true);
-            }
-        }
-        let is_held = self.holds_start();
-        if is_held {
-            append(&mut self.added, b"\n")?;
-        }
-        Ok(is_held)
-    }
-
     /// Returns how many bytes of it are held back.
     pub fn held(&self) -> usize {
         let text: usize = self.parts.iter().filter_map(|part| part.text.as_ref()).map(TextStream::held).sum();
@@ -387,7 +371,9 @@ fn hold(held: &mut Vec<u8>, event: &EventPart<'_>, outgoing: &mut Outgoing) -> m
             has_room &= outgoing.keep(held, part)?;
         }
     }
-    has_room &= outgoing.keep(held, &event.raw[event.part.clone()])?;
+    for part in [&event.raw[event.part.clone()], event.missing_end()] {
+        has_room &= outgoing.keep(held, part)?;
+    }
     if !has_room {
         outgoing.forget(held);
     }

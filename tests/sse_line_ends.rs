@@ -1,0 +1,56 @@
+//! The line ends of a stream: whatever they are, the result has the same events, and nothing of an event that is not sent.
+
+use aside::Dialect;
+use aside::sse::{Body, Options, Thinking};
+use support::rewriting::{at_every_cut, rewrite};
+
+/// Returns the recordings of event streams, with the name of their dialect.
+fn recordings() -> Vec<(String, String)> {
+    let folder = format!("{}/tests/sse", support::ROOT);
+    let files = support::files(&folder).into_iter().chain(support::files(format!("{folder}/formats")));
+    let streams = files.filter(|file| file.extension().is_some_and(|end| end == "sse"));
+    let dialect = |name: &str| Dialect::find(name).map_or("qwen3", |_| name).to_owned();
+    let named = |file: std::path::PathBuf| {
+        let name = file.file_stem().unwrap().to_str().unwrap().split(['-', '.']).next().unwrap().to_owned();
+        (dialect(&name), std::fs::read_to_string(file).unwrap())
+    };
+    streams.map(named).collect()
+}
+
+#[test]
+fn a_stream_of_crlf_differs_from_one_of_lf_by_its_line_ends() {
+    let options = Options::new().body(Body::Events);
+    let drop = |options: &Options| options.clone().thinking(Thinking::Drop);
+    let ways = [options.clone(), options.clone().calls(true), drop(&options), drop(&options.clone().calls(true))];
+    let recordings = recordings();
+    assert!(recordings.len() > 8, "{}", recordings.len());
+    for (name, stream) in &recordings {
+        let dialect = Dialect::find(name).unwrap();
+        let stream = stream.replace("\r\n", "\n");
+        let with_crlf = stream.replace('\n', "\r\n");
+        for options in &ways {
+            let wanted = rewrite(&dialect, options, [&stream]).replace('\n', "\r\n");
+            assert_eq!(rewrite(&dialect, options, [&with_crlf]), wanted, "{name} {options:?}");
+            assert_eq!(rewrite(&dialect, options, with_crlf.bytes().map(|byte| [byte])), wanted, "{name} {options:?}");
+        }
+    }
+}
+
+#[test]
+fn lines_of_other_formats_get_no_events_between_them() {
+    let dialect = Dialect::find("qwen3").unwrap();
+    let of = |kind: &str, rest: &str| format!("{{\"type\":\"{kind}\",{rest}}}\n");
+    let messages = of("content_block_start", r#""index":0,"content_block":{"type":"text","text":""}"#)
+        + &of("content_block_delta", r#""index":0,"delta":{"type":"text_delta","text":"<think>hm</think>Hi"}"#)
+        + &of("content_block_stop", r#""index":0"#);
+    let place = r#""item_id":"m","output_index":0,"content_index":0"#;
+    let responses = of("response.output_text.delta", &format!("{place},\"delta\":\"<think>hm</think>Hi\""))
+        + &of("response.output_text.done", &format!("{place},\"text\":\"<think>hm</think>Hi\""));
+    for stream in [messages, responses] {
+        let options = Options::new().body(Body::Lines);
+        assert_eq!(at_every_cut(&dialect, &options, &stream), stream);
+        let dropping = options.thinking(Thinking::Drop);
+        let said = at_every_cut(&dialect, &dropping, &stream);
+        assert!(said.lines().all(|line| line.starts_with('{')), "{said}");
+    }
+}
