@@ -1,6 +1,6 @@
 //! The ladder: the ways to feed the front of a chunk without a `Pull`, the cheapest first. Nearly all chunks complete no
-//! marker, so nothing here may allocate, and all is measured in instructions. The order of the ways is written here alone; a
-//! host that can only take some of their results says so (`Take`).
+//! marker, so nothing here may allocate, and all is measured in instructions. The order of the ways within a call is written here
+//! alone; a host that can only take some of their results says so (`Take`), and may ask for more of them later in the same chunk.
 
 use super::{
     engine::{Engine, SHORT},

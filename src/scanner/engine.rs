@@ -45,7 +45,7 @@ pub const SHORT: usize = 16;
 pub struct Engine {
     pub ledger: Ledger,
     /// The state of the automaton while the matcher is in the table. Until it leaves the table, `code`, `framing` and the flags
-    /// of `spans` stay unchanged when it entered.
+    /// of `spans` stay as they were when it entered.
     pub state: StateInfo,
     /// The number of bytes that have turned out to be text and are in no event yet. Between chunks, they begin a character.
     pub text: usize,

@@ -111,7 +111,7 @@ impl<'a> Events<'a> {
 
 impl fmt::Debug for Events<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Events").field("call", &self.method).finish_non_exhaustive()
+        f.debug_struct("Events").field("method", &self.method).finish_non_exhaustive()
     }
 }
 

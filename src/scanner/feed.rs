@@ -78,7 +78,7 @@ impl Scanner {
                 return (fed, Ok(()));
             }
             if !goes_on {
-                return (fed + self.due(&chunk[fed..]), Ok(()));
+                return (fed + self.hold_due(&chunk[fed..]), Ok(()));
             }
         }
         if !HAS_PIECES {
@@ -88,8 +88,8 @@ impl Scanner {
         (fed + done, result)
     }
 
-    /// Returns how many bytes of a chunk must be held where the host stops after a part before it.
-    fn due(&mut self, rest: &[u8]) -> usize {
+    /// Holds the bytes of a chunk that must be held where the host stops after a part before them. Returns their number.
+    fn hold_due(&mut self, rest: &[u8]) -> usize {
         if self.engine.body().is_some() { self.events(rest).consumed() } else { 0 }
     }
 

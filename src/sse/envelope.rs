@@ -48,7 +48,6 @@ struct Value {
 
 /// The parts of the event that were read.
 enum Known {
-    Nothing,
     Choice(&'static Layout, Choice<Place>),
     Messages(messages::Fields<Place>),
     Responses(responses::Fields<Place>),
@@ -64,11 +63,10 @@ pub enum Read {
 
 /// The envelope of a stream's events.
 pub struct Envelope {
-    /// The event; it is empty if none is known.
+    /// The event.
     raw: Vec<u8>,
     values: Vec<Value>,
-    format: Format,
-    known: Known,
+    known: Option<(Format, Known)>,
     name: Place,
     data: Place,
     line_end: &'static [u8],
@@ -85,8 +83,7 @@ impl Envelope {
         Envelope {
             raw: Vec::new(),
             values: Vec::new(),
-            format: Format::Chat,
-            known: Known::Nothing,
+            known: None,
             name: Place::NONE,
             data: Place::NONE,
             line_end: b"\n",
@@ -98,7 +95,7 @@ impl Envelope {
 
     /// Forgets the stream.
     pub fn clear(&mut self) {
-        self.raw.clear();
+        self.known = None;
         self.vain = 0;
     }
 
@@ -111,7 +108,7 @@ impl Envelope {
         choices: &mut Choices,
         read: &mut Read,
     ) -> memory::Result<Option<Format>> {
-        if self.raw.is_empty() || !self.fits(raw)? {
+        if self.known.is_none() || !self.fits(raw)? {
             return Ok(None);
         }
         self.vain = self.vain.saturating_sub(1);
@@ -123,8 +120,8 @@ impl Envelope {
             self.moved(from + start) - start..self.moved(to + start) - start
         };
         event.set(in_event(&self.name), in_event(&self.data), self.line_end)?;
-        match &self.known {
-            Known::Nothing => return Ok(None),
+        let Some((format, known)) = &self.known else { return Ok(None) };
+        match known {
             Known::Choice(layout, choice) => {
                 choices.begin_event();
                 choices.take(layout, Choice { has_only_text, ..choice.moved(in_data) })?;
@@ -132,7 +129,7 @@ impl Envelope {
             Known::Messages(fields) => *read = Read::Messages(fields.moved(in_data)),
             Known::Responses(fields) => *read = Read::Responses(fields.moved(in_data)),
         }
-        Ok(Some(self.format))
+        Ok(Some(*format))
     }
 
     /// Returns whether an event has this envelope, and notes where its values end.
@@ -161,7 +158,7 @@ impl Envelope {
     /// Returns whether the event that was compared with this one has nothing for a client but its text, or `None` if only
     /// reading it can decide.
     fn has_only_text(&mut self, raw: &[u8]) -> Option<bool> {
-        let Known::Choice(layout, _) = &self.known else { return None };
+        let Some((_, Known::Choice(layout, _))) = &self.known else { return None };
         let known = &self.raw[self.data.span()];
         let has_only_text = *self.has_only_text.get_or_insert_with(|| choices::has_only_text(known, layout));
         let says_as_much = |(value, &(_, end)): (&Value, &(usize, usize))| {
@@ -189,7 +186,7 @@ impl Envelope {
     ) -> memory::Result<()> {
         let Some(data) = event.single() else { return Ok(()) };
         if raw.len() > MOST_BYTES || self.vain > MOST_VAIN {
-            self.raw.clear();
+            self.known = None;
             return Ok(());
         }
         let (known, text, is_read): (_, _, fn(&[u8]) -> bool) = match (read, Layout::of(format)) {
@@ -221,7 +218,7 @@ impl Envelope {
         });
         memory?;
         if values.len() > MOST_VALUES || !values.iter().any(|value| value.is_text) {
-            self.raw.clear();
+            self.known = None;
             return Ok(());
         }
         if self.is_alike(raw, &values) {
@@ -229,10 +226,11 @@ impl Envelope {
                 value.varies = known.varies || raw[value.place.span()] != self.raw[known.place.span()];
             }
         }
+        self.known = None;
         self.raw.clear();
         append(&mut self.raw, raw)?;
         (self.values, self.has_only_text) = (values, None);
-        (self.format, self.known) = (format, known);
+        self.known = Some((format, known));
         (self.name, self.data, self.line_end) = (Place::of(&event.name), Place::of(&data), event.line_end);
         Ok(())
     }
@@ -243,7 +241,7 @@ impl Envelope {
             let start = number.checked_sub(1).map_or(0, |before| values[before].place.span().end);
             start..values.get(number).map_or(raw.len(), |value| value.place.span().start)
         };
-        !self.raw.is_empty()
+        self.known.is_some()
             && values.len() == self.values.len()
             && values.iter().zip(&self.values).all(|(value, known)| value.is_text == known.is_text)
             && (0..=values.len())

@@ -11,7 +11,7 @@ const ID_LEN: usize = 24;
 
 /// How ids begin in the formats of OpenAI and Ollama, and in Messages.
 pub const CALL: &str = "call_";
-pub const TOOL_USE: &str = "toolu_";
+pub const TOOL_USE_ID: &str = "toolu_";
 
 /// Returns how ids begin that the model does not write: with `word`, the last letters and digits of the answer's `id`, and the
 /// number of the text, where an answer has several.

@@ -74,7 +74,7 @@ impl Message {
 
     /// Sets how ids begin, by the message's own id.
     pub fn set_id(&mut self, id: &[u8]) -> Result<(), Error> {
-        self.id_prefix = ids::prefix(ids::TOOL_USE, id, None)?;
+        self.id_prefix = ids::prefix(ids::TOOL_USE_ID, id, None)?;
         Ok(())
     }
 
@@ -131,6 +131,6 @@ impl Message {
 
     /// Returns how ids begin that the model does not write, if the message has this prefix.
     pub fn id_prefix(prefix: &str) -> Result<String, Error> {
-        Ok(copy_text(if prefix.is_empty() { ids::TOOL_USE } else { prefix })?)
+        Ok(copy_text(if prefix.is_empty() { ids::TOOL_USE_ID } else { prefix })?)
     }
 }

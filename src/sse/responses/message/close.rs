@@ -18,8 +18,7 @@ impl Message {
             OpenItem::Nothing => {}
             OpenItem::Reasoning => {
                 self.count_cut(3, outgoing);
-                let target = Target { out: self.place, id: &self.id, pair: self.pair };
-                outgoing.close_reasoning(target, &self.text.text, status, context.out)?;
+                outgoing.close_reasoning(self.target(), &self.text.text, status, context.out)?;
             }
             OpenItem::Message => self.close_message(status, outgoing, context)?,
             OpenItem::Call { id, name } => {
