@@ -260,7 +260,7 @@ pub unsafe extern "C" fn aside_call_writer_new(
     options: *const aside_call_writer_options,
 ) -> *mut aside_call_writer {
     guard_handle(|| {
-        // SAFETY: NULL or a dialect that is still there, as the caller promises.
+        // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
         let Some(dialect) = (unsafe { dialect.as_ref() }) else {
             fail_no_handle("dialect");
             return ptr::null_mut();
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn aside_call_writer_new(
 /// Threads: no other thread may be using this writer.
 #[ffi_export]
 pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) {
-    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(writer, |writer| writer.guard.close()) }
 }
 
@@ -312,7 +312,7 @@ pub unsafe extern "C" fn aside_call_writer_feed(
         Ok(size) => size,
         Err(status) => return status,
     };
-    // SAFETY: NULL or a writer that is still there, as the caller promises.
+    // SAFETY: NULL or a writer that is not freed yet, as the caller promises.
     let Some(writer) = (unsafe { writer.as_ref() }) else { return fail_no_handle("writer") };
     // SAFETY: the caller promises an event of that size and its bytes.
     let event = match unsafe { call_event(event, event_size, bytes) } {

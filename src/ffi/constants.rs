@@ -125,7 +125,7 @@ enumeration! {
         ASIDE_ERROR_LENGTH = -1002,
         /// No dialect of that name is built in (the message names the nearest ones), or known for that model or template.
         ASIDE_ERROR_UNKNOWN = -1003,
-        /// The text of a dialect file, or of a server file, has an error. The message names line and key.
+        /// The text of a dialect file, or of a server file, has an error. The message names the line and the key.
         ASIDE_ERROR_DIALECT = -1004,
         /// An option has a value that it cannot have, or that the dialect has no use for.
         ASIDE_ERROR_OPTION = -1005,
@@ -150,7 +150,7 @@ enumeration! {
         /// A text cannot be joined or escaped. The message says which part and which byte of it would be read as something
         /// else, or the form that the dialect lacks.
         ASIDE_ERROR_JOIN = -1012,
-        /// The text of a filter file has an error, or does not pass its own tests. The message names line and key.
+        /// The text of a filter file has an error, or does not pass its own tests. The message names the line and the key.
         ASIDE_ERROR_FILTER = -1013,
         /// The text is not the one that the report is about.
         ASIDE_ERROR_ORIGINAL = -1014,
@@ -174,7 +174,7 @@ enumeration! {
         ASIDE_KIND_CLOSE = 5 => Kind::Close(_),
         /// All content so far was thinking, or all thinking so far was content: the channel is the right one. It was thinking
         /// where a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
-        /// "reclassify"`. It was content where the stream has ended in a thinking that was only guessed
+        /// "reclassify"`. It was content where the stream has ended in thinking that was only guessed
         /// (`aside_scanner_end_reason()`), and where the closer of a wrapper of the answer ends the thinking. The event has no
         /// bytes of the stream, and comes at most once in it.
         ASIDE_KIND_RECLASSIFY = 6 => Kind::Reclassify,

@@ -257,8 +257,8 @@ pub unsafe extern "C" fn aside_history_server_find(
 /// Fills `*options` from the text of a server file, for requests of a format. `toml` has `len` bytes and needs no NUL.
 /// Set `options->size` before the call.
 ///
-/// Returns as `aside_history_server_find()`, but `ASIDE_ERROR_DIALECT` with a message that names line and key if the file has an
-/// error.
+/// Returns the same as `aside_history_server_find()`, but `ASIDE_ERROR_DIALECT` with a message that names the line and the key if
+/// the file has an error.
 ///
 /// Memory: if it runs out, the process ends. A host calls this before it serves.
 #[ffi_export]

@@ -191,7 +191,7 @@ const _: fn() = || {
 /// Runs `body` as the only call inside the rewriter, if `may` accepts its state.
 ///
 /// # Safety
-/// `rewriter` is NULL or a rewriter that is still there.
+/// `rewriter` is NULL or a rewriter that is not freed yet.
 unsafe fn enter(
     rewriter: *const aside_rewriter,
     may: impl Fn(i32) -> bool,
@@ -312,7 +312,7 @@ pub unsafe extern "C" fn aside_rewriter_new(
     options: *const aside_rewriter_options,
 ) -> *mut aside_rewriter {
     guard_handle(|| {
-        // SAFETY: NULL or a dialect that is still there, as the caller promises.
+        // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
         let Some(dialect) = (unsafe { dialect.as_ref() }) else {
             fail_no_handle("dialect");
             return ptr::null_mut();
@@ -338,7 +338,7 @@ pub unsafe extern "C" fn aside_rewriter_new(
 /// Threads: no other thread may be using this rewriter.
 #[ffi_export]
 pub unsafe extern "C" fn aside_rewriter_free(rewriter: *mut aside_rewriter) {
-    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(rewriter, |sse| sse.guard.close()) }
 }
 
@@ -361,7 +361,7 @@ pub unsafe extern "C" fn aside_rewriter_use_dialect(
     dialect: *const aside_dialect,
     start: aside_start,
 ) -> aside_status {
-    // SAFETY: NULL or a dialect that is still there, as the caller promises.
+    // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
     let dialect = unsafe { dialect.as_ref() }.map(|handle| &handle.dialect);
     let body = |stream: &mut Stream| match value::<Option<Start>>(start, "start") {
         Ok(start) => stream.rewriter.use_dialect(dialect, start).map_or_else(failed, |()| ASIDE_OK),
@@ -463,7 +463,7 @@ pub unsafe extern "C" fn aside_rewriter_feed(
 /// have become a marker. The rewriter is then reset, except for the counts of `aside_rewriter_get_stats()`, and the next feed
 /// begins a new stream.
 ///
-/// Returns as `aside_rewriter_feed()`.
+/// Returns the same as `aside_rewriter_feed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_rewriter_finish(rewriter: *mut aside_rewriter, out: *mut aside_bytes) -> aside_status {
     // SAFETY: the caller promises a rewriter that is valid, and an output that may be written.

@@ -73,7 +73,7 @@ pub unsafe extern "C" fn aside_dialect_tool_trigger(
     guard(
         |status| status,
         || {
-            // SAFETY: NULL or a dialect that is still there, as the caller promises.
+            // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
             let Some(dialect) = (unsafe { dialect.as_ref() }) else {
                 return fail_no_handle("dialect");
             };

@@ -117,6 +117,6 @@ pub unsafe extern "C" fn aside_command_line_command(
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_command_line_free(line: *mut aside_command_line) {
-    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(line, |_| false) }
 }

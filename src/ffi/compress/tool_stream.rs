@@ -90,7 +90,7 @@ pub unsafe extern "C" fn aside_tool_stream_new(
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_free(stream: *mut aside_tool_stream) {
-    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(stream, |stream| stream.guard.close()) }
 }
 
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn aside_tool_stream_set_exit_code(stream: *mut aside_tool
 /// Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. The stream takes no more text
 /// after that; `aside_tool_stream_report()` returns the report.
 ///
-/// Returns as `aside_tool_stream_feed()`.
+/// Returns the same as `aside_tool_stream_feed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_finish(
     stream: *mut aside_tool_stream,

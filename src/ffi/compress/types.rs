@@ -136,7 +136,7 @@ pub struct aside_report {
     pub part_count: size_t,
     /// The cache that had the same output; empty if none had.
     pub hit: aside_bytes,
-    /// 1 if text of a machine format, or text that was compressed before, was cut, because it did not fit into the budget;
+    /// 1 if text in a machine format, or text that was compressed before, was cut, because it did not fit into the budget;
     /// otherwise 0.
     pub cut_protected: u32,
     /// 1 if the command failed, by the `exit_code` of its input, and the remaining text says only that it passed; otherwise 0.

@@ -41,7 +41,7 @@ pub(super) struct Stream {
 /// Runs `body` as the only call inside the scanner, if `may` accepts its state.
 ///
 /// # Safety
-/// `scanner` is NULL or a scanner that is still there.
+/// `scanner` is NULL or a scanner that is not freed yet.
 #[inline]
 pub(super) unsafe fn enter(
     scanner: *const aside_scanner,
@@ -75,7 +75,7 @@ pub(super) unsafe fn read<T: Default>(scanner: *const aside_scanner, body: impl 
 /// None if anything is wrong, or there are no bytes, or more than `most`.
 ///
 /// # Safety
-/// `scanner` is NULL or a scanner that is still there; a `buf` that is not NULL leads to `len` bytes. They are
+/// `scanner` is NULL or a scanner that is not freed yet; a `buf` that is not NULL leads to `len` bytes. They are
 /// used only while nobody else can be inside: the state must be BUSY while a callback runs.
 #[inline(always)]
 pub(super) unsafe fn ready<'a>(
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn aside_scanner_new(
     options: *const aside_scanner_options,
 ) -> *mut aside_scanner {
     guard_handle(|| {
-        // SAFETY: NULL or a dialect that is still there, as the caller promises.
+        // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
         let Some(dialect) = (unsafe { dialect.as_ref() }) else {
             fail_no_handle("dialect");
             return ptr::null_mut();
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *
 /// Threads: no other thread may be using this scanner.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
-    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(scanner, |scanner| scanner.guard.close()) }
 }
 
