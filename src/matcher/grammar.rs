@@ -52,7 +52,7 @@ pub const FENCE_INFO: u32 = 64;
 
 /// Content spans that may be open at once: only they nest in each other, and real text stays far below.
 pub const MOST_NESTED: usize = 6;
-/// Spans that may be open at once: those, a thinking, and a tool call that pauses it.
+/// Spans that may be open at once: those, thinking, and a tool call that pauses it.
 pub const MAX_DEPTH: usize = MOST_NESTED + 2;
 
 /// All that decides which bytes are markers.
@@ -71,7 +71,7 @@ pub struct Grammar {
     pub framings: Vec<Framing>,
     pub tag: TagRule,
     pub header: Option<HeaderRule>,
-    /// The region of a thinking that a leading tag has opened, where those count.
+    /// The region of thinking that a leading tag has opened, where those count.
     pub leading: Option<u8>,
 }
 
@@ -282,7 +282,7 @@ pub enum Action {
     Open { rule: u8, tag: u8, ends: bool },
     /// Closes the innermost span; `keep`: its bytes are text. `rule` is the span that has this closer.
     Close { rule: u8, keep: bool },
-    /// Opens the thinking by a tag in place of the dialect's own opener; inside a thinking that was open at the start, the tag
+    /// Opens the thinking by a tag in place of the dialect's own opener; inside thinking that was open at the start, the tag
     /// is removed. `rule` and `tag` name it.
     Lead { rule: u8, tag: u8 },
     /// Removes an opener that is written again.
@@ -295,7 +295,7 @@ pub enum Action {
     DropClose,
     /// Removes a closer of span `rule`, which says that all content before it was thinking.
     Reclassify { rule: u8 },
-    /// Closes the innermost span, a thinking, which was the answer if it is the first span. `rule` as above.
+    /// Closes the innermost span, which is thinking, but was the answer if it is the first span. `rule` as above.
     Answer { rule: u8 },
     /// Text; between two of them nothing else counts.
     Quote,

@@ -402,7 +402,7 @@ impl Engine {
         }
     }
 
-    /// Returns whether the innermost span is a thinking that a tool call of the dialect ends.
+    /// Returns whether the innermost span is thinking that a tool call of the dialect ends.
     pub fn is_ended_by_calls(&self, compiled: &Compiled) -> bool {
         let ends = |pattern: &Pattern| match pattern.action {
             Action::Open { rule, ends, .. } | Action::FenceOpen { rule, ends } => {

@@ -102,7 +102,7 @@ pub enum Kind<'a> {
     /// The span ends. The bytes are those of its marker, if it has one.
     Close(Cause),
     /// All content so far was thinking, or all thinking so far was content: the channel of the event is the right one. It was
-    /// thinking where a closer of a thinking came without an opener before it. It was content where the stream has ended in a
+    /// thinking where a closer of the thinking came without an opener before it. It was content where the stream has ended in
     /// thinking that was only guessed ([`Scanner::end_reason`](crate::Scanner::end_reason)), and where the closer of a wrapper
     /// of the answer ends the thinking. The event has no bytes, and comes at most once in a stream.
     Reclassify,

@@ -1,4 +1,4 @@
-//! Thinking that a server sends in its field with the markers around it: they are removed. If a thinking does not begin with an
+//! Thinking that a server sends in its field with the markers around it: they are removed. If the thinking does not begin with an
 //! opener, a closer at its very end is removed, and the rest passes unchanged.
 
 use crate::json::{Edits, Span, decode, escape};
