@@ -77,7 +77,7 @@ func (e *AmbiguousError) Error() string { return e.err.Error() }
 func (e *AmbiguousError) Unwrap() error { return e.err }
 
 // Load returns a dialect read from the text of a dialect file (TOML, UTF-8). If the text is not a dialect file, the error is
-// [ErrDialect] and names line and key. Close frees the dialect; the garbage collector frees a forgotten one.
+// [ErrDialect] and names the line and the key. Close frees the dialect; the garbage collector frees a forgotten one.
 func Load(toml string) (*Dialect, error) {
 	return findDialect(byFile, toml)
 }

@@ -46,7 +46,7 @@ func FindHistoryServer(name string, format Formats) (*HistoryOptions, error) {
 }
 
 // LoadHistoryServer does the same with the text of a server file (TOML). If the file has an error, the error is [ErrDialect] and
-// names line and key. It is unstable.
+// names the line and the key. It is unstable.
 func LoadHistoryServer(toml string, format Formats) (*HistoryOptions, error) {
 	return historyServer(func(raw *C.aside_history_options) C.aside_status {
 		return C.aside_history_server_load(chars(toml), C.size_t(len(toml)), C.aside_formats(format), raw)

@@ -715,7 +715,7 @@ public:
     static Dialect try_find_for_template(std::string_view text, TemplateMatch *match = nullptr) noexcept;
 
     /// Makes a dialect from the text of a dialect file (TOML, UTF-8); empty if it has an error (Status::dialect, and the
-    /// message names line and key).
+    /// message names the line and the key).
     static Dialect try_load(std::string_view toml) noexcept
     {
         ASIDE_VERSION_SYMBOL();
@@ -2251,8 +2251,8 @@ inline Status try_history_server(std::string_view name, Formats format, HistoryO
     return detail::take_history(aside_history_server_find(name.data(), name.size(), number, &raw), raw, options);
 }
 
-/// Does the same with the text of a server file (TOML, UTF-8). Status::dialect if it has an error, and the message names line
-/// and key.
+/// Does the same with the text of a server file (TOML, UTF-8). Status::dialect if it has an error, and the message names
+/// the line and the key.
 inline Status try_history_server_load(std::string_view toml, Formats format, HistoryOptions &options) noexcept
 {
     if (aside_unstable_version() != 1)

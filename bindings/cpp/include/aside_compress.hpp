@@ -241,8 +241,8 @@ public:
             throw Error(last_status(), last_error());
     }
 
-    /// Adds a filter from the text of a filter file (TOML). Status::filter if it has an error; the message names line and
-    /// key.
+    /// Adds a filter from the text of a filter file (TOML). Status::filter if it has an error; the message names
+    /// the line and the key.
     void add_toml(std::string_view toml)
     {
         detail::check_status(aside_registry_add_toml(handle_.get(), toml.data(), toml.size()));
@@ -434,7 +434,7 @@ inline aside_invocation lend(const Invocation &invocation) noexcept
 /// How a compressor differs from the default.
 struct CompressorOptions {
     /// The largest number of bytes that the text parts of a result may have together, banners and markers included; at least
-    /// min_budget(). 0: no budget. Text that is never changed stays whole in any case, and each other text part has at least
+    /// min_budget(). 0: no budget. Text that is never changed stays whole in any case, and every other text part has at least
     /// min_budget() for itself: 100 of them may have 100 KiB, however small the budget is.
     std::uint64_t budget = 0;
     /// The banner's last sentence: how a user of this host switches compression off. Empty: a general one.

@@ -100,7 +100,7 @@ export function init(source?: WebAssembly.Module | BufferSource | Response | Pro
 
 /** An object inside the module. */
 declare class Handle {
-  /** Frees the object at once, and not when it is collected. May be called again; all else is then an error. */
+  /** Frees the object at once, without waiting for it to be collected. May be called again; all else is then an error. */
   free(): void;
   [Symbol.dispose](): void;
 }

@@ -9,7 +9,7 @@ export function init(source?: WebAssembly.Module | BufferSource | Response | Pro
 
 /** An object inside the module. */
 declare class Handle {
-  /** Frees the object at once, and not when it is collected. May be called again; all else is then an error. */
+  /** Frees the object at once, without waiting for it to be collected. May be called again; all else is then an error. */
   free(): void;
   [Symbol.dispose](): void;
 }
@@ -50,7 +50,7 @@ export interface Report {
   readonly afterUnits: number;
   /** Filters whose result did not count, and why. Unstable: a later version may change it. */
   readonly failed: { readonly filter: string; readonly reason: string }[];
-  /** Whether a text of a machine format was cut to keep the budget, so that it cannot be parsed any more. */
+  /** Whether a text in a machine format was cut to keep the budget, so that it cannot be parsed any more. */
   readonly cutProtected: boolean;
   /** Whether the command failed, and what is left says only that it passed: show its exit code to the model. */
   readonly unexplained: boolean;

@@ -24,7 +24,7 @@ pub struct Report {
     after_units: usize,
     /// Filters whose result did not count, and why: pairs. Unstable: a later version may change it.
     failed: Vec<(String, String)>,
-    /// Whether a text of a machine format was cut to keep the budget, so that it cannot be parsed any more.
+    /// Whether a text in a machine format was cut to keep the budget, so that it cannot be parsed any more.
     cut_protected: bool,
     /// Whether the command failed, and the remaining text says only that it passed: show its exit code to the model.
     unexplained: bool,

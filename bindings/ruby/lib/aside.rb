@@ -159,7 +159,7 @@ module Aside
     history_options(format) { |number, out| Native.aside_history_server_find(name, name.bytesize, number, out) }
   end
 
-  # Does the same with the text of a server file (TOML). Raises DialectError, which names line and key. Unstable.
+  # Does the same with the text of a server file (TOML). Raises DialectError, which names the line and the key. Unstable.
   def self.load_history_server(toml, format)
     toml = Native.utf8(toml)
     history_options(format) { |number, out| Native.aside_history_server_load(toml, toml.bytesize, number, out) }
@@ -252,7 +252,7 @@ module Aside
   end
 
   # Reads the text of a filter file (TOML) and runs the file's own tests, of which there must be one of each kind. Returns
-  # nil. Raises FilterError, which names line and key. Unstable.
+  # nil. Raises FilterError, which names the line and the key. Unstable.
   #
   #   Aside.check_filter(File.read("filters/mine.toml"))
   def self.check_filter(toml)

@@ -89,8 +89,8 @@ module Aside
       self
     end
 
-    # Frees the writer at once, and not when Ruby collects it. May be called again; every other method then raises ClosedError.
-    # Returns nil.
+    # Frees the writer at once, without waiting for Ruby to collect it. May be called again; every other method then raises
+    # ClosedError. Returns nil.
     def close
       exclusively { Native.aside_call_writer_free(disown) unless closed? }
       nil

@@ -61,7 +61,7 @@ module Aside
     # Makes a compressor.
     #
     # +budget+:: the limit in bytes for a result's text parts together, banners and markers included; at least 1,024. nil: no
-    #            budget. Protected and short parts stay whole, and each other part may have 1,024 bytes, so that a result of
+    #            budget. Protected and short parts stay whole, and every other part may have 1,024 bytes, so that a result of
     #            100 parts may have 100 KiB under any budget
     # +budget_tokens+:: the limit in tokens, at least 512, by an estimate from the shape of the text. Of two budgets, both hold
     # +count+:: an object with +call+, such as a Proc, that returns how many tokens a String has, in place of the estimate. It is
@@ -149,8 +149,8 @@ module Aside
       end
     end
 
-    # Frees the compressor at once, and not when Ruby collects it. Its streams remain usable. May be called again; every other
-    # method then raises ClosedError. Raises BusyError while it compresses. Returns nil.
+    # Frees the compressor at once, without waiting for Ruby to collect it. Its streams remain usable. May be called again; every
+    # other method then raises ClosedError. Raises BusyError while it compresses. Returns nil.
     def close
       @lock.synchronize do
         raise BusyError, "this #{self.class} is in use" if @inside.values.any?(&:alive?) # after a fork, some are not

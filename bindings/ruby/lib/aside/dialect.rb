@@ -87,7 +87,7 @@ module Aside
         raise AmbiguousDialectError.new(message, status: Native::ERROR_AMBIGUOUS, candidates: candidates)
       end
 
-      # Returns a dialect read from the text of a dialect file (TOML). Raises DialectError, which names line and key.
+      # Returns a dialect read from the text of a dialect file (TOML). Raises DialectError, which names the line and the key.
       def load(toml)
         toml = Native.utf8(toml)
         new(Error.check_address(Native.aside_dialect_load(toml, toml.bytesize)), :aside_dialect_free)

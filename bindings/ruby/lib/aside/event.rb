@@ -19,7 +19,7 @@ module Aside
     # +:close+:: a span ends
     # +:reclassify+:: all content so far was thinking, or all thinking so far was content: the channel says what it was. It was
     #                 thinking where a closer has come without an opener, in a dialect with <tt>stray_close = "reclassify"</tt>,
-    #                 and content where the stream has ended in a thinking that was only guessed (Scanner#end_reason=), or where
+    #                 and content where the stream has ended in thinking that was only guessed (Scanner#end_reason=), or where
     #                 the closer of a wrapper of the answer ends the thinking. It has no bytes
     # +:budget+:: from here on the thinking exceeds the scanner's +budget+; it has no bytes
     #

@@ -267,8 +267,8 @@ module Aside
       Stats.new(*counts, encoded == 1).freeze
     end
 
-    # Frees the rewriter at once, and not when Ruby collects it. Held bytes are lost: call #finish first to get them. May be
-    # called again; every other method then raises ClosedError. Returns nil.
+    # Frees the rewriter at once, without waiting for Ruby to collect it. Held bytes are lost: call #finish first to get them. May
+    # be called again; every other method then raises ClosedError. Returns nil.
     def close
       exclusively { Native.aside_rewriter_free(disown) unless closed? }
       nil

@@ -339,7 +339,7 @@ module Aside
       exclusively { Native.aside_scanner_offset(address) }
     end
 
-    # Frees the scanner at once, and not when Ruby collects it. Held bytes are lost: call #finish first to get them. May be
+    # Frees the scanner at once, without waiting for Ruby to collect it. Held bytes are lost: call #finish first to get them. May be
     # called again; every other method then raises ClosedError. Returns nil.
     def close
       exclusively { Native.aside_scanner_free(disown) unless closed? }

@@ -55,8 +55,8 @@ module Aside
       end
     end
 
-    # Frees the stream at once, and not when Ruby collects it. May be called again; feeding then raises ClosedError. Returns
-    # nil.
+    # Frees the stream at once, without waiting for Ruby to collect it. May be called again; feeding then raises ClosedError.
+    # Returns nil.
     def close
       exclusively { Native.aside_tool_stream_free(disown) unless closed? }
       nil
