@@ -17,7 +17,7 @@ type Dialect struct {
 	_ *byte // without a pointer, small values share an allocation, and a finalizer may never run
 }
 
-// by is how a dialect is found: by its name, by that of a model, by a chat template, or in the text of a file.
+// by is the way in which a dialect is found: by its name, by that of a model, by a chat template, or in the text of a file.
 type by int
 
 const (

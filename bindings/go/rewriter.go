@@ -27,8 +27,8 @@ type RewriterOptions struct {
 	Tools []byte
 	// CallsInThinking says how a tool call that begins inside the thinking is treated.
 	CallsInThinking CallsInThinking
-	// MaxHeld is how many bytes of a choice's text may be held in a stream until it is clear whether a call is for the client.
-	// 0: 1 MiB.
+	// MaxHeld is the largest number of bytes of a choice's text that may be held in a stream until it is clear whether a call is
+	// for the client. 0: 1 MiB.
 	MaxHeld uint64
 
 	// Formats are the formats of answers that are read; those of others pass unchanged. 0: [FormatAll].
@@ -57,7 +57,8 @@ type RewriterOptions struct {
 	// content, and a body as content alone.
 	KeepGuessed bool
 
-	// MaxTools is how many bytes of Tools, and of UseTools' argument, are read; a longer list is an error. 0: 4 MiB.
+	// MaxTools is the largest number of bytes of Tools, and of UseTools' argument, that are read; a longer list is an error.
+	// 0: 4 MiB.
 	MaxTools uint64
 
 	// NotWhole says, with Calls, which part of a call is sent before the call is whole. A body, and Ollama's format, have whole
@@ -67,8 +68,8 @@ type RewriterOptions struct {
 	UnknownTool UnknownTool
 	// ImpliedEnd says, with Calls, whether the end of a text that has ended by itself may end a call.
 	ImpliedEnd ImpliedEnd
-	// MaxCalls is, with Calls, how many calls of a choice are made tool_calls, such as 1 for `"parallel_tool_calls": false`; later
-	// ones stay text. 0: 1,024, and never more.
+	// MaxCalls is, with Calls, the largest number of calls of a choice that become tool_calls, such as 1 for
+	// `"parallel_tool_calls": false`; later ones stay text. 0: 1,024, and never more.
 	MaxCalls uint64
 	// RepairArguments mends, with Calls, arguments as CallWriterOptions.RepairArguments does.
 	RepairArguments bool

@@ -13,8 +13,8 @@ import (
 type ScannerOptions struct {
 	// Start is the span that is open at the first byte.
 	Start Start
-	// Collect is how many bytes of whole thoughts to hold for TakeThought: text, types and attributes, of which each counts
-	// as at least 48. The excess is cut off, the text last. 0: thoughts are not collected.
+	// Collect is the largest number of bytes of whole thoughts to hold for TakeThought: text, types and attributes, of which each
+	// counts as at least 48. The excess is cut off, the text last. 0: thoughts are not collected.
 	Collect uint64
 	// Budget limits the thinking: a KindBudget event marks where the thinking exceeds it. nil: no limit.
 	Budget *Budget
@@ -30,7 +30,7 @@ type ScannerOptions struct {
 	CallsInThinking CallsInThinking
 }
 
-// Budget is how much thinking there may be.
+// Budget is the limit of the thinking.
 type Budget struct {
 	Limit uint64
 	Unit  BudgetUnit

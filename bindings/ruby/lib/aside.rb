@@ -112,13 +112,14 @@ module Aside
   #   Aside.rewrite_history('{"messages":[]}', format: :chat, name: :reasoning)[1].outcome.inspect  # => ":read"
   #
   # +format+:: of the request: +:chat+, +:responses+ or +:messages+
-  # +name+:: where the thinking of an earlier turn goes: +:as_is+; in chat, +:reasoning_content+, +:reasoning+, +:thinking+,
+  # +name+:: the place for the thinking of an earlier turn: +:as_is+; in chat, +:reasoning_content+, +:reasoning+, +:thinking+,
   #          +:reasoning_details+ or +:parts+; in Responses, +:reasoning_text+ or +:summary+; in all formats +:text+, with the
   #          markers of +dialect+
   # +dialect+:: a Dialect, or the name of one, for <tt>name: :text</tt>
   # +turns+:: the turns whose thinking stays: +:all+, +:since_user+ (since the last message of the user) or +:none+
-  # +missing+:: what an assistant message without thinking gets: +:leave+, +:empty+ (an empty string, or block) or +:remove+
-  # +made+:: what is done with blocks and items that the server did not make: +:keep+ or +:remove+
+  # +missing+:: the treatment of an assistant message without thinking: +:leave+, +:empty+ (it gets an empty string, or block) or
+  #             +:remove+
+  # +made+:: the treatment of blocks and items that the server did not make: +:keep+ or +:remove+
   # +max_body+:: the most bytes of a body that is read; 0: 32 MiB
   #
   # Aside.history_server returns those of a server. Any thread may call this. Unstable.

@@ -176,8 +176,8 @@ module Aside
                              :value_end, :preserved)
 
     # Returns the texts that the model writes around a tool call, for a server that makes it write calls by a grammar: an Array
-    # with a ToolTrigger for each table of calls in the dialect's file. The first is how the model usually writes. It is unstable:
-    # it may change in any version. Raises ClosedError.
+    # with a ToolTrigger for each table of calls in the dialect's file. The first is the one that the model usually writes. It is
+    # unstable: it may change in any version. Raises ClosedError.
     #
     #   Aside::Dialect.find("qwen3").tool_triggers.first.trigger  # => "<tool_call>"
     def tool_triggers

@@ -121,10 +121,10 @@ module Aside
 
     # Makes a rewriter at the start of a stream. +dialect+ is a Dialect or the name of one.
     #
-    # +start+:: what is open at the first byte of each choice's text, as for Scanner.new
+    # +start+:: the span that is open at the first byte of each choice's text, as for Scanner.new
     # +field+:: the name of the field for the thinking: +:reasoning_content+, +:reasoning+ or +:thinking+
-    # +body+:: what comes in: +:events+ (<tt>text/event-stream</tt>), +:json+, or +:lines+ (<tt>application/x-ndjson</tt>); nil:
-    #          the first byte that is not blank decides
+    # +body+:: the kind of body that is fed: +:events+ (<tt>text/event-stream</tt>), +:json+, or +:lines+
+    #          (<tt>application/x-ndjson</tt>); nil: the first byte that is not blank decides
     # +off+:: true: nothing is split, the output is the input
     # +max_event+:: longer events, and longer JSON bodies, pass unread; in bytes, 0 means 16 MiB
     # +stray_close+:: as for Scanner.new; it applies to every stream, whatever its start and dialect
@@ -133,8 +133,8 @@ module Aside
     #           choice in which the server does so itself is left alone from then on
     # +tools+:: the request's +tools+ as JSON, as for CallWriter.new: calls of others stay in the text. nil: every call is emitted
     # +calls_in_thinking+:: as for Scanner.new
-    # +max_held+:: how many bytes of a choice's text may be held in a stream until it is clear whether a call is for the
-    #              client; 0 means 1 MiB
+    # +max_held+:: the largest number of bytes of a choice's text that may be held in a stream until it is clear whether a call is
+    #              for the client; 0 means 1 MiB
     # +formats+:: the formats of answers that are read, one or an Array: +:chat+, +:completions+, +:responses+, +:messages+,
     #             +:ollama+, or +:all+; those of others pass unchanged
     # +responses_as+:: the form of the thinking in OpenAI Responses: +:reasoning_text+, right for clients that send items back,
@@ -145,22 +145,21 @@ module Aside
     #                   call
     # +merge+:: true: write one chunk for each that came, the thinking before the content, for clients that count them; of chat
     #           completions, completions and Ollama's lines, and where +repair+ or +normalise+ would make two
-    # +max_tools+:: how many bytes of +tools+ are read, those of #use_tools too; a longer list is an error. 0 means 4 MiB
+    # +max_tools+:: the largest number of bytes of +tools+ that are read, those of #use_tools too; a longer list is an error. 0
+    #               means 4 MiB
     #
-    # +keep_guessed+:: true: leave guessed thinking unchanged. Otherwise, if an answer ends by itself in
-    # the
-    #                  thinking in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it
-    #                  again as content, and a body as content alone
+    # +keep_guessed+:: true: leave guessed thinking unchanged. Otherwise, if an answer ends by itself in the thinking in which the
+    #                  dialect guessed it to start, and nothing has shown that it is one, a stream gets it again as content, and a
+    #                  body as content alone
     # +not_whole+, +unknown_tool+, +implied_end+, +repair_arguments+:: with +calls+, as for CallWriter.new; a body, and Ollama's
     #                  format, have whole calls only
-    # +max_calls+:: with +calls+, how many calls of a choice are made +tool_calls+, such as 1 for <tt>"parallel_tool_calls":
-    #               false</tt>; later ones stay text. 0 means 1,024, and it is never more
+    # +max_calls+:: with +calls+, the largest number of calls of a choice that become +tool_calls+, such as 1 for
+    #               <tt>"parallel_tool_calls": false</tt>; later ones stay text. 0 means 1,024, and it is never more
     # +start_call+:: with +calls+, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it,
     #                as a grammar makes a model write them without markers (a named tool as +tool_choice+). For a list of
     #                calls there is the start +:calls+
     #
-    # +normalise+:: the shapes of servers' answers of which one is made, one or an Array: +:field+ (the server's thinking is sent
-    # in
+    # +normalise+:: the shapes of servers' answers of which one is made, one or an Array: +:field+ (the server's thinking is sent in
     #               +field+), +:lists+ (content that is a list becomes a string), +:chunks+ (a chunk with thinking and content
     #               becomes two), +:content+ (content after thinking that the server has split is split too), or +:all+
     # +thinking+:: whether the thinking is sent: +:keep+ or +:drop+; for a request there is Rewriter.request_thinking

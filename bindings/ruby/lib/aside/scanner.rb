@@ -60,14 +60,14 @@ module Aside
 
     # Makes a scanner at the start of a stream. +dialect+ is a Dialect or the name of one.
     #
-    # +start+:: what is open at the first byte: nil (the dialect decides), +:content+, +:thinking+, +:narration+, +:tool+ or
-    #           +:header+
-    # +collect+:: how many bytes of whole thoughts to hold for #take_thought: text, types and attributes, of which each counts
-    #             as at least 48. The excess is cut off, the text last. 0: thoughts are not collected
-    # +budget+:: how much thinking there may be before a +:budget+ event; nil: no limit
-    # +budget_unit+:: what the budget counts: +:bytes+ or +:characters+
-    # +budget_scope+:: what the budget applies to: each +:span+, or all thinking of the +:stream+ together
-    # +stray_close+:: how a closer of the thinking without an opener, after content, is treated: +:dialect+ (the
+    # +start+:: the span that is open at the first byte: nil (the dialect decides), +:content+, +:thinking+, +:narration+, +:tool+
+    #           or +:header+
+    # +collect+:: the largest number of bytes of whole thoughts to hold for #take_thought: text, types and attributes, of which each
+    #             counts as at least 48. The excess is cut off, the text last. 0: thoughts are not collected
+    # +budget+:: the limit of the thinking, beyond which a +:budget+ event is reported; nil: no limit
+    # +budget_unit+:: the unit of the budget: +:bytes+ or +:characters+
+    # +budget_scope+:: the text that the budget applies to: each +:span+, or all thinking of the +:stream+ together
+    # +stray_close+:: the treatment of a closer of the thinking without an opener, after content: +:dialect+ (the
     #                 dialect decides), +:text+, for a host that is sure that its model does not think, or +:drop+ (it is
     #                 removed alone), for a host whose prompt has ended the thinking
     # +leading_tags+:: how to read a tag think, thinking or thought at the beginning of a stream, where it is not the
@@ -75,7 +75,7 @@ module Aside
     #                  asks for such a tag and looks for it itself
     # +calls+:: true: report tool calls with their names and arguments, as the kinds from +:call+ on, if the dialect says how
     #           they are written. Otherwise their bytes are text of the channel +:tool+
-    # +calls_in_thinking+:: how a tool call that begins inside the thinking is treated: +:dialect+ (the dialect decides
+    # +calls_in_thinking+:: the treatment of a tool call that begins inside the thinking: +:dialect+ (the dialect decides
     #                       whether it ends the thinking, interrupts it, or is text of it), or +:never+ (it is text)
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have.
