@@ -176,23 +176,23 @@ enumeration! {
         /// where a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
         /// "reclassify"`. It was content where the stream has ended in thinking that was only guessed
         /// (`aside_scanner_end_reason()`), and where the closer of a wrapper of the answer ends the thinking. The event has no
-        /// bytes of the stream, and comes at most once in it.
+        /// bytes of the stream, and is reported at most once in it.
         ASIDE_KIND_RECLASSIFY = 6 => Kind::Reclassify,
         /// The thinking exceeds its budget here. It has no bytes of the stream and is between two characters. It is reported
         /// once for each span or stream, as `options.budget_scope` says.
         ASIDE_KIND_BUDGET = 7 => Kind::Budget,
-        /// A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls
+        /// A tool call begins. This and the kinds after it are reported only with `options.calls`, from dialects that say how calls
         /// are written. The bytes are the beginning of the call, if the opener of its span was not that.
         ASIDE_KIND_CALL = 8 => Kind::Call { .. },
         /// The name of the call, whole. If it has no bytes, the name is the value of a header's field.
         ASIDE_KIND_CALL_NAME = 9 => Kind::CallName(_),
-        /// An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name between them.
+        /// An id of the call, whole. If the whole head of the call is its id, it is reported in parts, with the name between them.
         ASIDE_KIND_CALL_ID = 10 => Kind::CallId,
         /// A key of the arguments, whole. Arguments that are JSON have none.
         ASIDE_KIND_CALL_KEY = 11 => Kind::CallKey,
         /// The word for the type of the next value, whole.
         ASIDE_KIND_CALL_TYPE = 12 => Kind::CallType,
-        /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a character.
+        /// A value, or the arguments as JSON, as they are in the stream. It is reported in pieces that do not cut a character.
         ASIDE_KIND_CALL_VALUE = 13 => Kind::CallValue,
         /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
         ASIDE_KIND_CALL_VALUE_END = 14 => Kind::CallValueEnd { .. },
@@ -218,9 +218,9 @@ enumeration! {
 enumeration! {
     /// Why a span or a call ended.
     aside_cause: Cause {
-        /// The closing marker came.
+        /// The closing marker was read.
         ASIDE_CAUSE_MARKER = 0 => Cause::Marker,
-        /// Something else came that ends such a span.
+        /// Another text was read that ends such a span.
         ASIDE_CAUSE_IMPLIED = 1 => Cause::Implied,
         /// The stream ended inside the span.
         ASIDE_CAUSE_END_OF_STREAM = 2 => Cause::EndOfStream,
@@ -422,8 +422,8 @@ enumeration! {
         ASIDE_FORMAT_MESSAGES = 8 => MESSAGES,
         /// Ollama's own, `/api/chat` and `/api/generate`.
         ASIDE_FORMAT_OLLAMA = 16 => OLLAMA,
-        /// All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
-        /// format is accepted.
+        /// All of them, those that later versions add included: all bits that an `int` has. Any other value with a bit that is not
+        /// a format's is refused.
         ASIDE_FORMAT_ALL = 0x7FFF_FFFF => ALL,
     }
 }

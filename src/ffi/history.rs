@@ -21,7 +21,7 @@ pub struct aside_history_options {
     pub size: size_t,
     /// With `ASIDE_HISTORY_NAME_TEXT`, the dialect whose markers are written. Otherwise not read.
     pub dialect: *const aside_dialect,
-    /// The most bytes of a body that is read: a longer one comes back as it is. 0: 32 MiB.
+    /// The most bytes of a body that is read: a longer one is returned unchanged. 0: 32 MiB.
     pub max_body: u64,
     /// The format of the request: `ASIDE_FORMAT_CHAT`, `ASIDE_FORMAT_RESPONSES` or `ASIDE_FORMAT_MESSAGES`.
     pub format: aside_formats,
@@ -127,8 +127,8 @@ unsafe fn read(options: *const aside_history_options) -> Result<Options, aside_s
 }
 
 /// Rewrites the history of a request, so that the server finds the thinking of earlier turns where it reads it. `body` has all
-/// `len` bytes of the request. All that the options do not name stays unchanged, byte for byte; a body that is not read comes
-/// back as it is, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
+/// `len` bytes of the request. All that the options do not name stays unchanged, byte for byte; a body that is not read is returned
+/// unchanged, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
 ///
 /// The host writes `Content-Length` again, and any digest or signature of the body.
 ///

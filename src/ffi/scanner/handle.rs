@@ -224,9 +224,9 @@ pub unsafe extern "C" fn aside_scanner_start_from_prompt(
     unsafe { enter(scanner, is_ready, body) }
 }
 
-/// Returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. `*start`
-/// becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only the dialect's guess that its models start in the
-/// thinking, and neither a prompt nor the options have confirmed it. It becomes 0 otherwise. Either may be NULL. They are
+/// Returns where the current stream starts, or the next one: as the prompt or the options say, or else as the dialect says.
+/// `*start` becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only the dialect's guess that its models start in
+/// the thinking, and neither a prompt nor the options have confirmed it. It becomes 0 otherwise. Either may be NULL. They are
 /// written on success only.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -249,7 +249,8 @@ pub unsafe extern "C" fn aside_scanner_start(
     unsafe { enter(scanner, is_whole, body) }
 }
 
-/// Says why the stream ends, before it is finished, which forgets the reason, as a reset does.
+/// Sets the reason why the stream ends. It must be called before the stream is finished: finishing clears the reason, as a reset
+/// does.
 ///
 /// It matters where the start was guessed to be in the thinking (`aside_scanner_start()`). If an answer ended and nothing in it
 /// has closed that thinking or written its opener, it was the answer: finishing then reports `ASIDE_KIND_RECLASSIFY` with the
