@@ -91,7 +91,7 @@ func HistoryServers() []string {
 }
 
 // RewriteHistory returns the body of a request with the thinking of earlier turns where the server reads it. body is all of it. All
-// that the options do not name stays unchanged, byte for byte; a body that is not read comes back as it is, and the report says
+// that the options do not name stays unchanged, byte for byte; a body that is not read is returned unchanged, and the report says
 // why. The sender of the result must set Content-Length again, and any digest or signature of the body.
 //
 // An option that cannot be is [ErrOption]. Any number of goroutines may call RewriteHistory at once. It is unstable.

@@ -126,7 +126,7 @@ type Token struct {
 
 // StartFromPrompt sets where the next stream starts, before its first byte: after a rendered prompt that ends in tail. It reads
 // the text after the dialect's last turn marker in tail as if the model had written it, so the stream may start inside a span
-// or a header. The events of open spans come with the first byte, at offset 0 and without bytes. Finish, Reset and an empty
+// or a header. The events of open spans are reported with the first byte, at offset 0 and without bytes. Finish, Reset and an empty
 // tail go back to the scanner's own start.
 //
 // It returns the span that is open at byte 0. Undecided markers at the prompt's end are not open: a marker that is cut off, and
@@ -143,8 +143,8 @@ func (s *Scanner) StartFromPrompt(tail string) (Start, error) {
 	return s.startFromPrompt(tail)
 }
 
-// Start returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. guessed
-// reports whether that is only the dialect's guess that its models start in the thinking, which neither a prompt nor the
+// Start returns where the current stream starts, or the next one: as the prompt or the options say, or else as the dialect says.
+// guessed reports whether that is only the dialect's guess that its models start in the thinking, which neither a prompt nor the
 // options have confirmed.
 func (s *Scanner) Start() (start Start, guessed bool, err error) {
 	if err := s.enter(); err != nil {
@@ -154,7 +154,7 @@ func (s *Scanner) Start() (start Start, guessed bool, err error) {
 	return s.currentStart()
 }
 
-// EndReason says why the stream ends, before Finish, which forgets the reason, as Reset does.
+// EndReason sets the reason why the stream ends. Call it before Finish, which clears the reason, as Reset does.
 //
 // It matters where the start was guessed to be in the thinking. If an answer ended ([EndReasonEnded]) and nothing in it has
 // closed that thinking or written its opener, it was the answer: Finish then reports [KindReclassify] with [ChannelContent],

@@ -298,7 +298,7 @@ impl CallWriter {
         Ok(())
     }
 
-    /// Ends the bytes that came in pieces.
+    /// Ends the bytes that arrived in pieces.
     fn end_text(&mut self, sink: &mut Sink<'_>) -> Result<(), Error> {
         match self.decoder.end() {
             Some(character) => self.text(character.encode_utf8(&mut [0; 4]), true, sink),

@@ -71,7 +71,7 @@ pub struct Table<'a> {
     pub numbers: &'a [u16],
     /// The states after the first letter of a pattern without a slash, by the letter's class.
     pub roots: [State; CLASSED],
-    /// The same for patterns with one.
+    /// The states after the first letter of a pattern with a slash, by the letter's class.
     pub slashed: [State; CLASSED],
     /// Whether a pattern with a slash may fit a name whose last part begins with a byte of this class.
     pub tails: [bool; CLASSED],

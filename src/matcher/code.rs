@@ -174,7 +174,7 @@ impl CodeTracker {
     }
 
     /// Notes that a recogniser which began with this line has failed, and that its first byte has not passed yet. `nests`:
-    /// because the line opens a nested block.
+    /// it has failed because the line opens a nested block.
     pub fn nest_if(&mut self, nests: bool) {
         self.nests |= nests;
     }

@@ -130,7 +130,7 @@ impl Scanner {
         self.finish_events().for_each(on_event)
     }
 
-    /// Says why the stream ends, before [`finish`](Scanner::finish), which forgets it, as `reset` does.
+    /// Sets the reason why the stream ends. Call it before [`finish`](Scanner::finish), which clears the reason, as `reset` does.
     ///
     /// It matters where the start was [guessed](Scanner::is_start_guessed) to be in the thinking. If an answer
     /// [ended](EndReason::Ended) and nothing in it has closed that thinking or written its opener, it was the answer:
@@ -334,7 +334,7 @@ impl Scanner {
         pull::begin_after(&mut self.engine, compiled, compiled.own_turn(tail))
     }
 
-    /// Returns where the next stream starts: as a prompt or the options say, or else the dialect.
+    /// Returns where the next stream starts: as the prompt or the options say, or else as the dialect says.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Scanner, Start};

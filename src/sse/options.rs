@@ -401,7 +401,7 @@ impl Options {
         Options { merge, ..self }
     }
 
-    /// Makes one shape of these, in which servers send an answer. The default is [`Shapes::NONE`].
+    /// Sets the shapes of servers' answers that are made into one. The default is [`Shapes::NONE`].
     pub fn normalise(self, normalise: Shapes) -> Options {
         Options { normalise, ..self }
     }

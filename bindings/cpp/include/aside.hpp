@@ -942,7 +942,7 @@ struct ScannerOptions {
     /// Non-zero: collect whole thoughts for take_thought(), and hold at most this many bytes of them at a time: text, types,
     /// and attributes, of which each counts as at least 48. The excess is cut off, the text last.
     std::uint64_t collect = 0;
-    /// How much thinking there may be before a Kind::budget event, which comes once for each span or stream.
+    /// How much thinking there may be before a Kind::budget event, which is reported once for each span or stream.
     std::uint64_t budget = unlimited;
     BudgetUnit budget_unit = BudgetUnit::bytes;
     BudgetScope budget_scope = BudgetScope::span;
@@ -1042,9 +1042,9 @@ public:
         return status;
     }
 
-    /// Says why the stream ends, before it is finished, which forgets the reason, as a reset does. If an answer ended in the
-    /// thinking in which it was guessed to start, and nothing has shown that it is one, finishing reports
-    /// EventKind::reclassify with Channel::content before the span is closed.
+    /// Sets the reason why the stream ends. It must be called before the stream is finished: finishing clears the reason, as a
+    /// reset does. If an answer ended in the thinking in which it was guessed to start, and nothing has shown that it is one,
+    /// finishing reports EventKind::reclassify with Channel::content before the span is closed.
     Status try_end_reason(EndReason reason) noexcept
     {
         return static_cast<Status>(aside_scanner_end_reason(handle(), static_cast<std::uint32_t>(reason)));
@@ -1826,7 +1826,7 @@ public:
     }
 
     /// Sets the tools of the next stream's request, before its first byte, as RewriterOptions::tools; nothing: every call is
-    /// emitted. For a rewriter that serves one request after another. finish() and reset() restore the rewriter's own. Fails
+    /// emitted. It is for a rewriter that serves one request after another. finish() and reset() restore the rewriter's own. Fails
     /// with Status::option for tools that cannot be read, and with Status::order if the stream has begun.
     Status try_use_tools(std::optional<std::string_view> tools) noexcept
     {
@@ -2184,7 +2184,7 @@ struct HistoryOptions {
     HistoryTurns turns = HistoryTurns::all;
     HistoryMissing missing = HistoryMissing::leave;
     HistoryMade made = HistoryMade::keep;
-    /// The most bytes of a body that is read: a longer one comes back as it is. 0: 32 MiB.
+    /// The most bytes of a body that is read: a longer one is returned unchanged. 0: 32 MiB.
     std::uint64_t max_body = 0;
     /// With HistoryName::text, the handle() of the dialect whose markers are written. The dialect must stay until the request
     /// is rewritten.
@@ -2273,8 +2273,8 @@ inline std::vector<std::string_view> history_servers()
 }
 
 /// Rewrites the history of a request: all of its body, with the thinking of earlier turns where the server reads it. All that
-/// the options do not name stays unchanged, byte for byte; a body that is not read comes back as it is, and the report says
-/// why. Write `Content-Length` again, and any digest or signature of the body. Empty if that fails.
+/// the options do not name stays unchanged, byte for byte; a body that is not read is returned unchanged, and the report says why.
+/// Write `Content-Length` again, and any digest or signature of the body. Empty if that fails.
 inline Text try_rewrite_history(std::string_view body, const HistoryOptions &options,
                                 HistoryReport *report = nullptr) noexcept
 {

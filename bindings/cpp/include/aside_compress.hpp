@@ -498,7 +498,7 @@ private:
 class ToolStream {
 public:
     /// Makes a stream with `memory` bytes for it: at least four times the budget, and at least 4,096. If the text fits into
-    /// that, the result is that of one call, without a banner, and comes at the end. A longer text without a budget is put
+    /// that, the result is that of one call, without a banner, and is returned at the end. A longer text without a budget is put
     /// out while it comes, without its repeats; with a budget it is put out at the end: head, tail and error regions.
     ToolStream(const Compressor &compressor, const Invocation &invocation, std::size_t memory)
     {
@@ -508,7 +508,7 @@ public:
             throw Error(last_status(), last_error());
     }
 
-    /// Feeds the next bytes of the output, cut anywhere; returns the decided text, often none.
+    /// Feeds the next bytes of the output, cut anywhere; returns the decided text, which is often empty.
     std::string_view feed(std::string_view chunk)
     {
         aside_bytes out{};

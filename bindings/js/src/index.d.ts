@@ -239,7 +239,7 @@ export interface Thought<T extends Text = string> {
 
 /** The options for calls, of scanners and rewriters. */
 interface CallOptions {
-  /** Tells tool calls: as events, and as `calls` of what `split` returns. */
+  /** Reports tool calls: as events, and as `calls` of what `split` returns. */
   calls?: boolean;
   /** The tools of the request, which imply `calls` unless that is false: only calls of these are reported, with arguments of the types
    * that they ask for. */
@@ -277,7 +277,7 @@ export interface ScannerOptions extends CallOptions {
   leadingTags?: LeadingTags;
 }
 
-/** Tells one stream apart, in chunks cut anywhere. A string may end with half a surrogate pair; the other half is to begin the next. */
+/** Splits one stream, in chunks cut anywhere. A string may end with half a surrogate pair; the other half is to begin the next. */
 export class Scanner<T extends Text = string> extends Handle {
   constructor(dialect: Dialect | string, options?: ScannerOptions);
   /** Feeds the next text of the stream, and returns its events. */
@@ -298,7 +298,7 @@ export class Scanner<T extends Text = string> extends Handle {
   forceClose(): Event<T>[];
   /** Starts the next stream where a rendered prompt ends, and returns what is open there. `tail` is the end of the prompt. */
   startFromPrompt(tail: Text): Start;
-  /** Says why the stream ends, before `finish`, which forgets it. */
+  /** Sets the reason why the stream ends. Call it before `finish`, which clears the reason. */
   endReason(reason: EndReason): void;
   /** Returns how much text of a channel was reported since the stream began. */
   counts(channel: Channel): Counts;
@@ -470,7 +470,7 @@ export interface HistoryOptions {
   missing?: HistoryMissing;
   /** How blocks and items are treated that the server did not make. */
   made?: HistoryMade;
-  /** The most bytes of a body that are read; a longer one comes back as it was. */
+  /** The most bytes of a body that are read; a longer one is returned unchanged. */
   maxBody?: number;
 }
 
@@ -482,7 +482,7 @@ export interface HistoryReport {
   readonly refused: number;
   /** How many have thinking that is signed, encrypted or in a form that is not known. */
   readonly unread: number;
-  /** `read`, or why the body came back as it was. */
+  /** `read`, or why the body was returned unchanged. */
   readonly outcome: HistoryOutcome;
   /** Whether thinking was turned off in the request. */
   readonly thinkingOff: boolean;

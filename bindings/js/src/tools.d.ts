@@ -67,11 +67,11 @@ export class Compressor extends Handle {
   constructor(options?: CompressorOptions);
   /** Returns a tool's result made shorter. */
   compress<T extends Text>(text: T, invocation: Invocation): Compressed<T extends string ? string : Uint8Array>;
-  /** Returns a stream for a result that comes in chunks and may be long: it holds at most `memory` bytes, 1 MiB by default. */
+  /** Returns a stream for a result that arrives in chunks and may be long: it holds at most `memory` bytes, 1 MiB by default. */
   stream<T extends Text = string>(invocation: Invocation & { memory?: number }): ToolStream<T>;
 }
 
-/** A tool's result that comes in chunks. */
+/** A tool's result that arrives in chunks. */
 export class ToolStream<T extends Text = string> extends Handle {
   private constructor();
   /** Feeds the next chunk and returns what is known to stay: perhaps nothing yet. */

@@ -149,7 +149,7 @@ impl Compressor {
         Ok(Compressed { text: text.unbind(), report: Py::new(py, Report::new(compressed.report))? })
     }
 
-    /// Return a stream for a result that comes in chunks and may be long: it holds at most `memory` bytes.
+    /// Return a stream for a result that arrives in chunks and may be long: it holds at most `memory` bytes.
     #[pyo3(signature = (*, tool_id, input, memory = 1_048_576))]
     fn stream(&self, tool_id: &str, input: &Bound<'_, PyAny>, memory: usize) -> PyResult<ToolStream> {
         let input = self::input(input)?;
@@ -169,7 +169,7 @@ struct State {
     report: Option<Py<Report>>,
 }
 
-/// A tool's result that comes in chunks. A context manager, which forgets the rest if an exception leaves it.
+/// A tool's result that arrives in chunks. A context manager, which forgets the rest if an exception leaves it.
 ///
 ///     >>> from libaside import Compressor
 ///     >>> with Compressor(budget=1024).stream(tool_id="bash", input="make") as stream:

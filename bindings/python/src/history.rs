@@ -34,7 +34,7 @@ pub struct HistoryReport {
     refused: u64,
     /// How many have thinking that is signed, encrypted or in a form that is not known.
     unread: u64,
-    /// `read`, or why the body came back as it was: `too_long`, `not_utf8`, `not_request`, `repeated` or `stored`.
+    /// `read`, or why the body was returned unchanged: `too_long`, `not_utf8`, `not_request`, `repeated` or `stored`.
     outcome: &'static str,
     /// Whether thinking was turned off in the request: see `made`.
     thinking_off: bool,

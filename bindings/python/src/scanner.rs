@@ -404,8 +404,8 @@ impl Scanner {
         Ok(self.state.enter()?.scanner.is_start_guessed())
     }
 
-    /// Say why the stream ends, before `finish`, which forgets it: `ended` if the model has ended its answer
-    /// (`"finish_reason": "stop"`), `cut_off` if a limit or an error has, or `unknown`. If an answer ended in the thinking in
+    /// Set the reason why the stream ends: `ended` if the model has ended its answer (`"finish_reason": "stop"`), `cut_off` if
+    /// a limit or an error has, or `unknown`. Call it before `finish`, which clears the reason. If an answer ended in the thinking in
     /// which it was guessed to start, and nothing has confirmed the guess, `finish` has an event `reclassify` with the channel
     /// `content`.
     fn end_reason(&self, reason: &str) -> PyResult<()> {

@@ -100,7 +100,7 @@ module Aside
   # +changed+:: messages or items that were changed or removed
   # +refused+:: those whose thinking cannot be written into their text
   # +unread+:: those whose thinking is signed, encrypted or in a form that is not known
-  # +outcome+:: +:read+, or why the body came back as it was: +:too_long+, +:not_utf8+, +:not_request+, +:repeated+ (a member is
+  # +outcome+:: +:read+, or why the body was returned unchanged: +:too_long+, +:not_utf8+, +:not_request+, +:repeated+ (a member is
   #             there twice) or +:stored+ (the server has the history)
   # +thinking_off+:: whether thinking was turned off in the request, see +made+
   HistoryReport = Struct.new(:changed, :refused, :unread, :outcome, :thinking_off)

@@ -369,7 +369,7 @@ impl Body {
         Step::Piece { piece, len, next: *self }
     }
 
-    /// Does the same if there are any bytes; otherwise nothing.
+    /// Returns that step if `len` is not 0; otherwise continues in `state`.
     pub(super) fn some(&mut self, piece: Piece, len: usize, state: State) -> Transition {
         if len == 0 { self.go(state) } else { Ok(Some(self.piece(piece, len, state))) }
     }

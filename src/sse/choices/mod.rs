@@ -106,7 +106,7 @@ impl ChoiceStream {
         Ok(parts.push_thinking(&left)?)
     }
 
-    /// Returns the position of the reason to finish, if a call that was emitted is one.
+    /// Returns the position of the finish reason, if a call that was emitted is one.
     fn told_stop(&self, choice: &Choice, layout: &Layout) -> Option<Span> {
         choice.stop.clone().filter(|_| layout.calls == CallForm::Deltas && self.text.has_emitted_call())
     }

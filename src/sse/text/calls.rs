@@ -52,9 +52,9 @@ impl Settings {
 pub enum Form {
     /// Piece by piece, unless the host wants them whole.
     Deltas,
-    /// Each whole, in an answer that is not a stream.
+    /// Each call as a whole, in an answer that is not a stream.
     Whole,
-    /// Each whole, and with an object as its arguments.
+    /// Each call as a whole, with an object as its arguments.
     Objects { is_body: bool },
 }
 

@@ -47,7 +47,7 @@ async def compress(text: _Text, compressor: Compressor, *, tool_id: str, input: 
 
 
 async def compress_stream(chunks: AsyncIterable[_Text], stream: ToolStream[_Text]) -> AsyncIterator[_Text]:
-    """Yield what comes out of `stream` for the chunks of a tool's output. After that, its `report` says what was done."""
+    """Yield the output of `stream` for the chunks of a tool's output. After that, its `report` says what was done."""
     async for chunk in chunks:
         if out := stream.feed(chunk):
             yield out

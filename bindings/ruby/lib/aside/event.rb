@@ -27,7 +27,7 @@ module Aside
     #
     # +:call+:: a tool call begins; its bytes are what begins it, if the opener of its span was not that
     # +:call_name+:: its name, whole
-    # +:call_id+:: an id of it, whole; if the whole head is the id, it comes in parts, with the name between them
+    # +:call_id+:: an id of it, whole; if the whole head is the id, it is reported in parts, with the name between them
     # +:call_key+:: a key of its arguments, whole; arguments that are JSON have none
     # +:call_type+:: the word for the type of the next value, whole
     # +:call_value+:: a value, or arguments that are JSON, in pieces that do not cut a character

@@ -13,9 +13,9 @@ module Aside
   # [Chunks] UTF-8 and BINARY Strings are taken as bytes, with characters that are cut or invalid. Chunks of another encoding
   #          are transcoded to UTF-8, and may cut a character too; characters without a counterpart become U+FFFD. Offsets count
   #          bytes of the UTF-8 stream. Do not change a chunk while it is fed.
-  # [Blocks] A call first collects its events, and then yields them. If the block raises or breaks, the events that it has not
-  #          seen come first in the next call. A block may feed its own scanner. An exception from outside the block, such
-  #          as that of Timeout, can lose the events of the call; the scanner stays usable, and #offset says how far it is.
+  # [Blocks] A call first collects its events, and then yields them. If the block raises or breaks, the next call begins with the
+  #          events that it has not seen. A block may feed its own scanner. An exception from outside the block, such as that of
+  #          Timeout, can lose the events of the call; the scanner stays usable, and #offset says how far it is.
   # [Threads] One thread at a time may use a scanner; another one gets a BusyError, and nothing has changed. Scanners share no
   #           state. A scanner stays in the Ractor that made it. In a Ractor other than the main one, call #close: the garbage
   #           collector does not free it there.
@@ -183,7 +183,7 @@ module Aside
 
     # Sets where the next stream starts, before its first chunk: after a rendered prompt that ends in +tail+. It reads the text
     # after the dialect's last turn marker in +tail+ as if the model had written it, so the stream may start inside a span or a
-    # header. The events of open spans come with the first chunk, at offset 0 and without bytes. #finish,
+    # header. The events of open spans are reported with the first chunk, at offset 0 and without bytes. #finish,
     # #reset and an empty tail go back to the scanner's own start.
     #
     # Returns the span that is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. Undecided markers at the
@@ -202,7 +202,7 @@ module Aside
       end
     end
 
-    # Returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. See
+    # Returns where the current stream starts, or the next one: as the prompt or the options say, or else as the dialect says. See
     # #start_guessed?.
     def start
       Native::START.key(starts.first)
@@ -214,8 +214,8 @@ module Aside
       starts.last == 1
     end
 
-    # Says why the stream ends, before #finish, which forgets the reason, as #reset does: +:ended+ if the model has ended its
-    # answer (<tt>"finish_reason": "stop"</tt>), +:cut_off+ if a limit or an error has, or +:unknown+.
+    # Sets the reason why the stream ends: +:ended+ if the model has ended its answer (<tt>"finish_reason": "stop"</tt>),
+    # +:cut_off+ if a limit or an error has, or +:unknown+. Set it before #finish, which clears it, as #reset does.
     #
     # It matters where the start was guessed to be in the thinking. If an answer ended and nothing in it has closed that thinking
     # or written its opener, it was the answer: #finish then yields a +:reclassify+ event with the channel +:content+, before the
