@@ -287,9 +287,9 @@ pub enum Action {
     Lead { rule: u8, tag: u8 },
     /// Removes an opener that is written again.
     Absorb,
-    /// Removed without opening or closing anything.
+    /// Removes a marker that opens and closes nothing.
     Drop,
-    /// The same where nothing comes after it; elsewhere it is text.
+    /// Removes such a marker where nothing comes after it; elsewhere it is text.
     DropLast,
     /// Removes a closer: the text after it follows a close.
     DropClose,

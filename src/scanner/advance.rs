@@ -28,7 +28,7 @@ pub enum Take {
     Whole,
     /// Text: the whole chunk, or the front of it that decides the held bytes. To here, nothing can panic.
     Parts,
-    /// The same, or the next piece of a body of calls, for a host that has tried the whole chunk.
+    /// Such text, or the next piece of a body of calls, for a host that has tried the whole chunk.
     Pieces,
 }
 
