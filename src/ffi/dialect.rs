@@ -235,7 +235,7 @@ pub struct aside_template_match {
     /// Room for `capacity` dialects; NULL if that is 0. The first `capacity` of those that fit equally well, sorted by name,
     /// are written here. Like those of `aside_dialect_find()` they are never freed.
     pub dialects: *mut *const aside_dialect,
-    /// How many dialects there is room for.
+    /// The number of dialects that there is room for.
     pub capacity: size_t,
     /// Filled: how many dialects fit equally well, also if there is room for fewer.
     pub count: size_t,

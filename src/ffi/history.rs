@@ -48,12 +48,12 @@ impl Versioned for aside_history_options {
 pub struct aside_history_report {
     /// `sizeof(aside_history_report)` of the caller's header.
     pub size: size_t,
-    /// How many messages or items were changed or removed.
+    /// The number of messages or items that were changed or removed.
     pub changed: u64,
-    /// How many have thinking that cannot be written into their text. It stays where it is, unless
+    /// The number of those that have thinking that cannot be written into their text. It stays where it is, unless
     /// `ASIDE_HISTORY_MADE_REMOVE` removes it.
     pub refused: u64,
-    /// How many have thinking in a form that is not known, or that is signed or encrypted. It stays where it is.
+    /// The number of those that have thinking in a form that is not known, or that is signed or encrypted. It stays where it is.
     pub unread: u64,
     /// Whether the body was read, or why it came back as it was.
     pub outcome: aside_history_outcome,

@@ -78,8 +78,8 @@ pub struct aside_rewriter_options {
     /// list may take some 40 times as much. 0: 4 MiB.
     pub max_tools: u64,
     /// 1: leave guessed thinking unchanged. 0: if an answer ends by itself in the thinking in which the
-    /// dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it again
-    /// as content, and a body as content alone.
+    /// dialect guessed it to start (`aside_scanner_start()`), and nothing has confirmed that guess, a stream gets it again as
+    /// content, and a body as content alone.
     pub keep_guessed: u32,
     /// How the rewriter reads a tag that is not the dialect's own at the beginning of a text.
     pub leading_tags: aside_leading_tags,
@@ -395,10 +395,9 @@ pub unsafe extern "C" fn aside_rewriter_use_tools(
     }
 }
 
-/// Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that
-/// ends in the `len` bytes of `tail`, read as by `aside_scanner_start_from_prompt()`. Finishing or resetting the
-/// rewriter restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must
-/// not be memory of the rewriter.
+/// Sets the start of the next stream, before its first byte: the text of each choice follows a rendered prompt that ends in the
+/// `len` bytes of `tail`, read as by `aside_scanner_start_from_prompt()`. Finishing or resetting the rewriter restores its own
+/// start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must not be memory of the rewriter.
 ///
 /// `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte of each choice's text; `start` may be
 /// NULL. It is written on success only.

@@ -38,7 +38,7 @@ pub struct aside_command {
     pub subcommand: aside_bytes,
     /// All words after the program, without their quotes.
     pub words: *const aside_bytes,
-    /// How many there are.
+    /// Their number.
     pub word_count: size_t,
     /// 1 if its output is seen. 0 for `cd` and the like, and if it goes to a file or into a program that writes
     /// something else.

@@ -38,11 +38,11 @@ pub struct aside_event_array {
     /// `sizeof(aside_event)` of the caller's header: at least 32. A library of another version fills what both know, and
     /// zeroes the rest.
     pub event_size: size_t,
-    /// How many events there is room for, at least 1.
+    /// The number of events that there is room for, at least 1.
     pub capacity: size_t,
-    /// How many events were written.
+    /// The number of events that were written.
     pub count: size_t,
-    /// How many bytes of `buf` are done: they are fed, and must not be fed again.
+    /// The number of bytes of `buf` that are done: they are fed, and must not be fed again.
     pub consumed: size_t,
     /// The offset in the stream of `buf[0]`.
     pub offset: u64,

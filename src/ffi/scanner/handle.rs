@@ -184,7 +184,7 @@ pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
     unsafe { free(scanner, |scanner| scanner.guard.close()) }
 }
 
-/// Sets where the next stream starts, before its first byte: after a rendered prompt that ends in the `len` bytes of
+/// Sets the start of the next stream, before its first byte: after a rendered prompt that ends in the `len` bytes of
 /// `tail`. The bytes after the dialect's last turn marker count; they are read as if the model had written them, so
 /// that the stream may start inside a span or a header, and framing that the prompt has begun continues in the stream.
 /// Spans that are open are opened at offset 0, without bytes, when the first byte is fed. Finishing or resetting the

@@ -23,7 +23,7 @@ pub struct aside_scanner_options {
     /// Non-zero: collect whole thoughts for `aside_scanner_take_thought()`, and hold at most this many bytes of them at
     /// a time: text, types, and attributes, of which each counts as at least 48. The excess is cut off, the text last.
     pub collect: u64,
-    /// How much thinking there may be before an `ASIDE_KIND_BUDGET` event. 0 if `has_budget` is not 1.
+    /// The limit of the thinking, beyond which there is an `ASIDE_KIND_BUDGET` event. 0 if `has_budget` is not 1.
     pub budget: u64,
     /// 1: there is a budget.
     pub has_budget: u32,
