@@ -53,8 +53,8 @@ type RewriterOptions struct {
 	Label bool
 
 	// KeepGuessed leaves thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the
-	// thinking in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it again as
-	// content, and a body as content alone.
+	// thinking in which the dialect guessed it to start, and nothing has confirmed that guess, a stream gets it again as content,
+	// and a body as content alone.
 	KeepGuessed bool
 
 	// MaxTools is the largest number of bytes of Tools, and of UseTools' argument, that are read; a longer list is an error.

@@ -125,8 +125,8 @@ type scannerState struct {
 	attributes  []byte
 	attribute   Attribute
 	tokens      []C.aside_token // the tokens given to FeedTokens, for C
-	// How many tokens begin before the next event. The first event of a stream never takes the shortcut of Feed, so that this
-	// number begins anew with it.
+	// The number of tokens that begin before the next event. The first event of a stream never takes the shortcut of Feed, so that
+	// this number begins anew with it.
 	firstToken uint64
 
 	// The buffer of All, the part of it that is not fed yet, and the reader's error after that part.

@@ -52,7 +52,7 @@ const GAP: Edge = Edge { of: u16::MAX, next: NOWHERE };
 pub struct Stop {
     /// A range of `leaves`.
     pub leaves: (u16, u16),
-    /// How many bytes must follow at least for one of them to fit, and a letter that must be among these. 0: no letter must.
+    /// The least number of bytes that must follow for one of them to fit, and a letter that must be among these. 0: no letter must.
     pub needs: (u8, u8),
     /// Patterns with a number that ends here, and without conditions on the text after it: a range of `numbers`, perhaps none.
     pub numbers: (u16, u16),
@@ -77,10 +77,10 @@ pub struct Table<'a> {
     pub tails: [bool; CLASSED],
 }
 
-/// How many classes of bytes there are.
+/// The number of classes of bytes.
 pub const CLASSED: usize = BYTES.len() + 1;
 
-/// How far a name has read a pattern.
+/// The progress of a name in a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Item {
     pattern: u16,

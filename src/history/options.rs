@@ -168,7 +168,7 @@ impl Options {
         }
     }
 
-    /// Sets where the thinking goes.
+    /// Sets the place of the thinking.
     pub fn name(self, name: Name) -> Options {
         Options { name, ..self }
     }

@@ -182,7 +182,7 @@ impl Region {
     }
 }
 
-/// How much a region looks at lines.
+/// The treatment of code, and so of lines, in a region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LineRule {
     Ignore,
@@ -191,7 +191,7 @@ pub enum LineRule {
         fences: bool,
         inline: bool,
     },
-    /// The inside a fence span: nested code blocks are opaque, and so are code spans with `inline`.
+    /// Inside a fence span: nested code blocks are opaque, and so are code spans with `inline`.
     Fence {
         inline: bool,
     },
@@ -232,11 +232,11 @@ pub struct Pattern {
     /// … and outside this code.
     pub guarded: Guarded,
     pub action: Action,
-    /// How much of the literal is framing before the marker.
+    /// The number of bytes of the literal that are framing before the marker.
     pub before: u16,
     /// The literal's length, framing included; 0 of tags.
     pub len: u16,
-    /// How many of its last bytes do not belong to the marker, but must follow it.
+    /// The number of its last bytes that do not belong to the marker, but must follow it.
     pub ahead: u16,
     /// Framing that may follow; an index into `framings` plus one, or 0.
     pub after: u16,

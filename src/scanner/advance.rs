@@ -41,7 +41,7 @@ pub struct Part {
     pub is_held: bool,
     /// The number of its bytes. There is no event if it is text without bytes: all that was fed is held then.
     pub len: usize,
-    /// How many bytes of the chunk were fed.
+    /// The number of bytes of the chunk that were fed.
     pub fed: usize,
     /// Whether nothing more of the chunk is to be fed or reported.
     pub is_last: bool,

@@ -1,11 +1,11 @@
-//! How much text each channel has had, and the budget of thinking. Chunks may be cut anywhere, so nothing here may depend on
-//! where one ends.
+//! The amount of text of each channel, and the budget of thinking. Chunks may be cut anywhere, so nothing here may depend on where
+//! one ends.
 
 use crate::channel::Channel;
 use crate::utf8::{continuations, fit, is_continuation};
 
-/// How much of a channel was reported since the stream began; [`Scanner::counts`](crate::Scanner::counts) returns it. Markers
-/// and framing are not counted.
+/// The counts of the reported text of a channel since the stream began; [`Scanner::counts`](crate::Scanner::counts) returns it.
+/// Markers and framing are not counted.
 ///
 /// ```
 /// use aside::{Channel, Dialect, Scanner};

@@ -33,11 +33,11 @@ pub struct Event<'a> {
     /// The bytes: in the caller's chunk, or in the scanner if some of them had been held back. Text never cuts a character of
     /// valid UTF-8.
     pub bytes: &'a [u8],
-    /// How many tokens of the stream begin before the event, of those that were fed with
+    /// The number of tokens of the stream that begin before the event, of those that were fed with
     /// [`feed_tokens`](crate::Scanner::feed_tokens). The first token of an attribute is that of the next event.
     pub first_token: u64,
-    /// How many tokens begin inside the bytes. A token that begins in one event and ends in another belongs to the first, so
-    /// that each token with bytes is in exactly one event. Bytes that were fed without tokens have none.
+    /// The number of tokens that begin inside the bytes. A token that begins in one event and ends in another belongs to the first,
+    /// so that each token with bytes is in exactly one event. Bytes that were fed without tokens have none.
     pub tokens: u32,
 }
 

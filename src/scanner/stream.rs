@@ -97,7 +97,7 @@ impl Scanner {
         self.engine.body().is_some()
     }
 
-    /// Returns what `aside_scanner_quiet` returns. Cannot panic.
+    /// Returns the result of `aside_scanner_quiet`. Cannot panic.
     #[cfg(feature = "c-api")]
     #[inline]
     pub(crate) fn quiet(&self) -> Option<(Channel, [u64; 4])> {

@@ -21,7 +21,7 @@ pub struct Pull<'a> {
     pub(super) found: Option<Match>,
     /// An error was returned.
     pub(super) has_failed: bool,
-    /// How many bytes of the stream came before the chunk. Only for assertions.
+    /// The number of bytes of the stream before the chunk. Only for assertions.
     before: u64,
 }
 
@@ -51,7 +51,7 @@ pub struct EventRef {
     pub offset: u64,
     pub len: usize,
     pub place: Place,
-    /// How many tokens begin in the bytes.
+    /// The number of tokens that begin in the bytes.
     pub tokens: u32,
 }
 

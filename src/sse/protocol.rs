@@ -54,7 +54,7 @@ pub struct Scratch {
     pub edits: Edits,
     /// The text of a string with escapes.
     pub decoded: Vec<u8>,
-    /// How many stretches of the event may still be sent on their own.
+    /// The number of stretches of the event that may still be sent separately.
     pub alone: usize,
 }
 

@@ -65,7 +65,7 @@ pub struct TokenState {
     scanner: Scanner,
     vocabulary: Arc<dyn TokenBytes>,
     reading: Reading,
-    /// How many bytes were fed.
+    /// The number of bytes that were fed.
     fed: u64,
 }
 

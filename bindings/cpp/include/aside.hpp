@@ -547,8 +547,8 @@ struct Event {
     std::string_view value; ///< of an attribute, decoded
     Place raw_name;         ///< of an attribute: the range of the name in the marker; len 0 where it has none there
     Place raw_value;        ///< of an attribute: the range of the value in the marker, not decoded
-    /// How many tokens begin inside the bytes, of those that were fed with feed_tokens(). A token that begins in one event
-    /// and ends in another belongs to the first, so that each token with bytes is in exactly one event.
+    /// The number of tokens that begin inside the bytes, of those that were fed with feed_tokens(). A token that begins in one
+    /// event and ends in another belongs to the first, so that each token with bytes is in exactly one event.
     std::uint32_t tokens;
     std::uint64_t first_token; ///< how many tokens of the stream begin before the event
     bool is_repaired; ///< of the end of a value: it ended without its closer; of the end of a call: a value of it did
@@ -942,7 +942,7 @@ struct ScannerOptions {
     /// Non-zero: collect whole thoughts for take_thought(), and hold at most this many bytes of them at a time: text, types,
     /// and attributes, of which each counts as at least 48. The excess is cut off, the text last.
     std::uint64_t collect = 0;
-    /// How much thinking there may be before a Kind::budget event, which is reported once for each span or stream.
+    /// The limit of the thinking, beyond which a Kind::budget event is reported, once for each span or stream.
     std::uint64_t budget = unlimited;
     BudgetUnit budget_unit = BudgetUnit::bytes;
     BudgetScope budget_scope = BudgetScope::span;
@@ -1012,12 +1012,11 @@ public:
         return scanner;
     }
 
-    /// Sets where the next stream starts, before its first byte: after a rendered prompt that ends in `tail`. The bytes after
-    /// the dialect's last turn marker count, read as if the model had written them. `*start` becomes the span that is open at
-    /// byte 0. Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call
-    /// that counts only if a call comes after it. If the stream decides that the opener counts, the first event opens its
-    /// span. finish() and reset() restore the scanner's own start; so does an empty tail. Status::order if the stream has
-    /// begun.
+    /// Sets the start of the next stream, before its first byte: after a rendered prompt that ends in `tail`. The bytes after the
+    /// dialect's last turn marker count, read as if the model had written them. `*start` becomes the span that is open at byte 0.
+    /// Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call that counts only
+    /// if a call comes after it. If the stream decides that the opener counts, the first event opens its span. finish() and reset()
+    /// restore the scanner's own start; so does an empty tail. Status::order if the stream has begun.
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
@@ -1043,7 +1042,7 @@ public:
     }
 
     /// Sets the reason why the stream ends. It must be called before the stream is finished: finishing clears the reason, as a
-    /// reset does. If an answer ended in the thinking in which it was guessed to start, and nothing has shown that it is one,
+    /// reset does. If an answer ended in the thinking in which it was guessed to start, and nothing has confirmed that guess,
     /// finishing reports EventKind::reclassify with Channel::content before the span is closed.
     Status try_end_reason(EndReason reason) noexcept
     {
@@ -1713,8 +1712,8 @@ struct RewriterOptions {
     /// The most bytes of `tools` that are read, those of use_tools() too; a longer list is an error. 0: 4 MiB.
     std::uint64_t max_tools = 0;
     /// Leave guessed thinking unchanged. Without it, if an answer ends by itself in the thinking in
-    /// which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it again as content,
-    /// and a body as content alone.
+    /// which the dialect guessed it to start, and nothing has confirmed that guess, a stream gets it again as content, and a body
+    /// as content alone.
     bool keep_guessed = false;
     /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
     /// only.
@@ -1818,8 +1817,8 @@ public:
             aside_rewriter_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
     }
 
-    /// Sets where the next stream starts, before its first byte, by the rewriter's own dialect: the span that is open at the
-    /// first byte of each choice's text.
+    /// Sets the start of the next stream, before its first byte, by the rewriter's own dialect: the span that is open at the first
+    /// byte of each choice's text.
     Status try_use_dialect(std::nullptr_t, Start start) noexcept
     {
         return static_cast<Status>(aside_rewriter_use_dialect(handle(), nullptr, static_cast<std::uint32_t>(start)));
@@ -1834,9 +1833,9 @@ public:
         return static_cast<Status>(aside_rewriter_use_tools(handle(), text.data(), text.size()));
     }
 
-    /// Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that ends
-    /// in `tail`, read as by Scanner::try_start_from_prompt(). `*start` becomes the span that is open there. finish() and
-    /// reset() restore the rewriter's own start. Status::order if the stream has begun.
+    /// Sets the start of the next stream, before its first byte: the text of each choice follows a rendered prompt that ends in
+    /// `tail`, read as by Scanner::try_start_from_prompt(). `*start` becomes the span that is open there. finish() and reset()
+    /// restore the rewriter's own start. Status::order if the stream has begun.
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;

@@ -354,7 +354,7 @@ public:
         return detail::check(status) == Status::none ? original : detail::view(text);
     }
 
-    /// Returns what was done.
+    /// Returns the report.
     Report report() const
     {
         aside_report raw{};

@@ -20,7 +20,7 @@ type scannerState struct {
 	attributes  []Attribute
 	text        []byte
 	end         int64 // of the last event
-	// How many tokens begin before the next event.
+	// The number of tokens that begin before the next event.
 	firstToken uint64
 
 	// The buffer of All, the part of it that is not fed yet, and the reader's error after that part.

@@ -129,8 +129,8 @@ export class Dialect extends Handle {
   readonly starts: Start[];
   /** The most bytes of a stream that are held back until it is clear what they are. */
   readonly maxHold: number;
-  /** Returns what the model writes around a tool call, for a server that makes it write calls by a grammar: one entry for each
-   * table of calls in the dialect's file. The first is the one that the model usually writes. */
+  /** Returns the texts that the model writes around a tool call, for a server that makes it write calls by a grammar: one entry for
+   * each table of calls in the dialect's file. The first is the one that the model usually writes. */
   toolTriggers(): ToolTrigger[];
 }
 

@@ -14,13 +14,13 @@ use crate::text::{Form, Text};
 pub struct Report {
     /// The names of the filters that changed it.
     filters: Vec<String>,
-    /// How long the text was, in bytes.
+    /// The length of the text before, in bytes.
     before: usize,
-    /// How long it is now, banner included.
+    /// Its length after, banner included.
     after: usize,
-    /// How long the text was, in UTF-16 units, as the banner says it.
+    /// The length of the text before, in UTF-16 units, as in the banner.
     before_units: usize,
-    /// How long it is now, in UTF-16 units.
+    /// Its length after, in UTF-16 units.
     after_units: usize,
     /// Filters whose result did not count, and why: pairs. Unstable: a later version may change it.
     failed: Vec<(String, String)>,

@@ -11,7 +11,7 @@ use crate::event::{Event, cause_name};
 use crate::text::{Form, Text, released};
 use crate::words;
 
-/// How much of whole thoughts is kept if the host does not say: 1 MiB.
+/// The limit of whole thoughts if the host sets none: 1 MiB.
 const COLLECTED: usize = 1 << 20;
 
 /// The result of one feed: the text of each channel, without markers and framing. All are `str` or all `bytes`, like the
@@ -41,7 +41,7 @@ impl Split {
     }
 }
 
-/// How much text of a channel was reported since the stream began.
+/// The counts of the reported text of a channel since the stream began.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct Counts {
     bytes: u64,

@@ -97,7 +97,7 @@ pub struct Body {
     pub(super) is_repaired: bool,
     /// The last key.
     pub(super) key: Key,
-    /// How many of the next bytes have decided the role of the bytes before them.
+    /// The number of the next bytes that have decided the role of the bytes before them.
     pub(super) due: u16,
     pub(super) brackets: Brackets,
     /// Of a JSON value.

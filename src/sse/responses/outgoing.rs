@@ -39,9 +39,9 @@ pub struct Outgoing {
     pub places: Places,
     /// The ids of calls that have been sent.
     pub ids: Taken,
-    /// How many texts have begun.
+    /// The number of texts that have begun.
     pub texts: u64,
-    /// How many events were written that the server has not sent.
+    /// The number of events that were written in addition to those of the server.
     pub added: u64,
     /// Events that lack text which was not kept.
     pub truncated: u64,

@@ -77,7 +77,7 @@ pub enum CallPart<'a> {
 pub struct Parts {
     text: Vec<u8>,
     runs: Vec<Run>,
-    /// How long the thinking and the content in it are.
+    /// The lengths of the thinking and the content in it.
     thinking: u64,
     content: u64,
     /// Whether the thinking of the text that was read last may turn out to be its answer. `None`: none was read.

@@ -149,7 +149,7 @@ module Aside
     #               means 4 MiB
     #
     # +keep_guessed+:: true: leave guessed thinking unchanged. Otherwise, if an answer ends by itself in the thinking in which the
-    #                  dialect guessed it to start, and nothing has shown that it is one, a stream gets it again as content, and a
+    #                  dialect guessed it to start, and nothing has confirmed that guess, a stream gets it again as content, and a
     #                  body as content alone
     # +not_whole+, +unknown_tool+, +implied_end+, +repair_arguments+:: with +calls+, as for CallWriter.new; a body, and Ollama's
     #                  format, have whole calls only
@@ -222,9 +222,9 @@ module Aside
       self
     end
 
-    # Sets where the next stream starts, before its first byte: the text of each choice continues a rendered prompt that ends
-    # in +tail+, which is read as by Scanner#start_from_prompt. #finish and #reset go back to the rewriter's own start; an
-    # empty +tail+ cancels an earlier one.
+    # Sets the start of the next stream, before its first byte: the text of each choice continues a rendered prompt that ends in
+    # +tail+, which is read as by Scanner#start_from_prompt. #finish and #reset go back to the rewriter's own start; an empty +tail+
+    # cancels an earlier one.
     #
     # Returns the span that is open then, as Scanner#start_from_prompt does. Raises OrderError if the stream has begun.
     def start_from_prompt(tail)

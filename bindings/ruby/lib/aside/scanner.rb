@@ -161,7 +161,7 @@ module Aside
     # Markers that a dialect calls special then count only where such a token begins them, so that a marker typed as ordinary
     # text stays text. Event#tokens and Event#first_token say which tokens begin in an event, and #counts counts those of each
     # channel. Feeds with and without tokens may be mixed. A token's text may cut a character if it is UTF-8 or BINARY. Returns
-    # what #feed returns.
+    # the result of #feed.
     #
     #   scanner.feed_tokens([["<think>", true], ["Twice", false], [" 21.", false], ["</think>", true]]) do |event|
     #     print event.text if event.channel == :thinking && event.kind == :text
@@ -181,7 +181,7 @@ module Aside
       deliver(&block)
     end
 
-    # Sets where the next stream starts, before its first chunk: after a rendered prompt that ends in +tail+. It reads the text
+    # Sets the start of the next stream, before its first chunk: after a rendered prompt that ends in +tail+. It reads the text
     # after the dialect's last turn marker in +tail+ as if the model had written it, so the stream may start inside a span or a
     # header. The events of open spans are reported with the first chunk, at offset 0 and without bytes. #finish,
     # #reset and an empty tail go back to the scanner's own start.
@@ -230,7 +230,7 @@ module Aside
     end
 
     # Ends the stream: decides the held bytes, closes the open spans, and yields the events of that. The next chunk begins a
-    # new stream. Returns what #feed returns.
+    # new stream. Returns the result of #feed.
     #
     #   scanner.finish { |event| print event.text if event.kind == :text }
     def finish(&block)
@@ -242,7 +242,7 @@ module Aside
     end
 
     # Yields the held bytes as text of their channel. The stream continues. It is for a host that must show everything now: a
-    # marker of which a part was flushed is not recognised any more. Returns what #feed returns.
+    # marker of which a part was flushed is not recognised any more. Returns the result of #feed.
     def flush(&block)
       exclusively { settle_end(:aside_scanner_flush_into) }
       deliver(&block)
@@ -250,7 +250,7 @@ module Aside
 
     # Closes the open thinking span: yields the held bytes as text, and a +:close+ event with the cause +:forced+. If the
     # innermost span is not thinking, nothing happens. A closer that comes next, with only blanks before it, is removed. It is
-    # for a host that ends thinking that has become too long. Returns what #feed returns.
+    # for a host that ends thinking that has become too long. Returns the result of #feed.
     #
     #   scanner.feed(chunk) { |event| over = true if event.kind == :budget }
     #   scanner.force_close { |event| print event.text if event.kind == :text } if over
@@ -324,7 +324,7 @@ module Aside
       self
     end
 
-    # Returns how many bytes are held back now, because they could still become part of a marker or complete a character.
+    # Returns the number of bytes that are held back now, because they could still become part of a marker or complete a character.
     def held
       exclusively { Native.aside_scanner_held(address) }
     end
