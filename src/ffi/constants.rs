@@ -484,7 +484,7 @@ enumeration! {
 pub const ASIDE_NOT_TEXT: i32 = -1;
 
 enumeration! {
-    /// Where the thinking of an earlier turn goes in its message.
+    /// The place of the thinking of an earlier turn in its message.
     ///
     /// A name that the format of the request does not have changes nothing.
     aside_history_name: number of history::Name {

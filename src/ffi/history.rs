@@ -25,7 +25,7 @@ pub struct aside_history_options {
     pub max_body: u64,
     /// The format of the request: `ASIDE_FORMAT_CHAT`, `ASIDE_FORMAT_RESPONSES` or `ASIDE_FORMAT_MESSAGES`.
     pub format: aside_formats,
-    /// Where the thinking of an earlier turn goes.
+    /// The place of the thinking of an earlier turn.
     pub name: aside_history_name,
     /// The turns whose thinking stays.
     pub turns: aside_history_turns,

@@ -37,8 +37,8 @@ struct StreamState {
 
 /// Makes a stream for the output of one run of a tool, with `memory` bytes for it: at least four times the budget, and at least
 /// 4,096. If the text fits into that, the result is that of one call, without a banner, and is returned at the end. A longer text
-/// without a budget is put out while it comes, without its repeats; with a budget it is put out at the end: head, tail and error
-/// regions.
+/// without a budget is returned while it arrives, without its repeats; with a budget it is returned at the end: head, tail and
+/// error regions.
 ///
 /// The stream holds at most 2.5 times `memory` between its calls, and its last output; inside a call 128 KiB and
 /// usually 5 times `memory`, at most 26 times, if all lines have one or two bytes.
