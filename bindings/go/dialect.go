@@ -58,8 +58,8 @@ func Preload(names ...string) error {
 }
 
 // FindForTemplate returns the built-in dialect that a chat template (Jinja) is written for, and where generation starts after
-// the template's generation prompt. It goes by the markers that the template writes, which it reads and never renders. If they
-// are the markers of no dialect, the error is [ErrUnknown]; if they fit several dialects, it is an [AmbiguousError].
+// the template's generation prompt. It compares the markers that the template writes, which it reads and never renders. If they are
+// the markers of no dialect, the error is [ErrUnknown]; if they fit several dialects, it is an [AmbiguousError].
 func FindForTemplate(template string) (*Dialect, Start, error) {
 	return findForTemplate(template)
 }

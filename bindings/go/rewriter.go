@@ -147,7 +147,7 @@ func (w *Rewriter) Close() error {
 // UseDialect sets the dialect of the next stream and the span that is open at the first byte of each choice's text, before the
 // first byte. With nil the dialect stays the rewriter's own, so that one rewriter serves a model with thinking on and off; with
 // [StartDefault] the dialect decides where the stream starts. The results of [FindForTemplate] can be passed to it. Finish and
-// Reset go back to the rewriter's own dialect and start.
+// Reset restore the rewriter's own dialect and start.
 //
 // The dialect may be closed after the call. Errors are those of [NewRewriter], and [ErrOrder] if the stream has begun.
 func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
@@ -162,7 +162,7 @@ func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
 }
 
 // UseTools sets the tools of the next stream's request, before its first byte, as RewriterOptions.Tools. For a rewriter that
-// serves one request after another. Finish and Reset go back to the rewriter's own tools.
+// serves one request after another. Finish and Reset restore the rewriter's own tools.
 //
 // The error is [ErrOption] for tools that cannot be read, and says where, and [ErrOrder] if the stream has begun.
 func (w *Rewriter) UseTools(tools []byte) error {
@@ -170,8 +170,8 @@ func (w *Rewriter) UseTools(tools []byte) error {
 }
 
 // StartFromPrompt sets where the next stream starts, before its first byte: the text of each choice continues a rendered prompt
-// that ends in tail, which is read as by [Scanner.StartFromPrompt]. Finish and Reset go back to the rewriter's own start; an
-// empty tail cancels an earlier one.
+// that ends in tail, which is read as by [Scanner.StartFromPrompt]. Finish and Reset restore the rewriter's own start; an empty
+// tail cancels an earlier one.
 //
 // It returns the span that is open at the first byte. If the stream has begun, the error is [ErrOrder].
 func (w *Rewriter) StartFromPrompt(tail string) (Start, error) {

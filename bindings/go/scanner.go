@@ -127,7 +127,7 @@ type Token struct {
 // StartFromPrompt sets where the next stream starts, before its first byte: after a rendered prompt that ends in tail. It reads
 // the text after the dialect's last turn marker in tail as if the model had written it, so the stream may start inside a span
 // or a header. The events of open spans are reported with the first byte, at offset 0 and without bytes. Finish, Reset and an empty
-// tail go back to the scanner's own start.
+// tail restore the scanner's own start.
 //
 // It returns the span that is open at byte 0. Undecided markers at the prompt's end are not open: a marker that is cut off, and
 // an opener of a tool call that counts only if a call comes after it. If the stream decides that the opener counts, the first

@@ -32,7 +32,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", group = "source")]
     server_file: Option<PathBuf>,
 
-    /// Where the thinking of an earlier turn goes in its message
+    /// The place of the thinking of an earlier turn in its message
     #[arg(long, value_name = "NAME", value_enum)]
     name: Option<Name>,
 

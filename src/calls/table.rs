@@ -193,7 +193,7 @@ pub struct HeadRule {
     pub name_ends: Vec<Literal>,
     /// Ends the head: the text before it is framing.
     pub end: Literal,
-    /// The first one that fits is taken off the name.
+    /// The first one that fits is removed from the name.
     pub prefixes: Vec<Literal>,
     /// Without a prefix it is not a call.
     pub needs_prefix: bool,
@@ -211,7 +211,7 @@ pub struct HeadRule {
 }
 
 impl HeadRule {
-    /// Returns the length of the prefix that is taken off this value of a header's field, or none if it does not name a call.
+    /// Returns the length of the prefix that is removed from this value of a header's field, or none if it does not name a call.
     pub fn prefix_len(&self, value: &[u8]) -> Option<usize> {
         let prefix = self.prefixes.iter().find(|prefix| value.starts_with(prefix));
         let is_call = !value.is_empty() && (prefix.is_some() || !self.needs_prefix);

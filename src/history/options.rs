@@ -41,7 +41,7 @@ impl Format {
     }
 }
 
-/// Where the thinking of an earlier turn goes in its message. A name that the format does not have changes nothing.
+/// The place of the thinking of an earlier turn in its message. A name that the format does not have changes nothing.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Name {

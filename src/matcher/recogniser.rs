@@ -12,7 +12,7 @@ use super::{
     grammar::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Grammar, LineRule, PatternSet, Region, TagRule},
 };
 
-/// The known facts about a byte's token. Plain bytes, of which nothing is known, may begin a special marker.
+/// The known facts about a byte's token. Plain bytes, about which nothing is known, may begin a special marker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TokenMark(u8);
 

@@ -45,7 +45,7 @@ pub struct Exchange<'a> {
 }
 
 impl<'a> Exchange<'a> {
-    /// Returns an exchange of which nothing is known, for a rewriter of all formats.
+    /// Returns an exchange about which nothing is known, for a rewriter of all formats.
     pub fn new() -> Exchange<'a> {
         Exchange::default()
     }

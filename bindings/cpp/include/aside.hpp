@@ -2178,7 +2178,7 @@ inline std::string escape(const Dialect &dialect, std::string_view text)
 struct HistoryOptions {
     /// The format of the request: Formats::chat, Formats::responses or Formats::messages.
     Formats format = Formats::chat;
-    /// Where the thinking of an earlier turn goes.
+    /// The place of the thinking of an earlier turn.
     HistoryName name = HistoryName::as_is;
     HistoryTurns turns = HistoryTurns::all;
     HistoryMissing missing = HistoryMissing::leave;

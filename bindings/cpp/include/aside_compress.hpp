@@ -498,8 +498,8 @@ private:
 class ToolStream {
 public:
     /// Makes a stream with `memory` bytes for it: at least four times the budget, and at least 4,096. If the text fits into
-    /// that, the result is that of one call, without a banner, and is returned at the end. A longer text without a budget is put
-    /// out while it comes, without its repeats; with a budget it is put out at the end: head, tail and error regions.
+    /// that, the result is that of one call, without a banner, and is returned at the end. A longer text without a budget is
+    /// returned while it arrives, without its repeats; with a budget it is returned at the end: head, tail and error regions.
     ToolStream(const Compressor &compressor, const Invocation &invocation, std::size_t memory)
     {
         const aside_invocation raw = detail::lend(invocation);

@@ -460,7 +460,7 @@ export type HistoryFormat = "chat" | "responses" | "messages";
 export interface HistoryOptions {
   /** The API of the request. */
   format: HistoryFormat;
-  /** Where the thinking of an earlier turn goes in its message: `as_is` is the default, and `text` needs a dialect. */
+  /** The place of the thinking of an earlier turn in its message: `as_is` is the default, and `text` needs a dialect. */
   name?: HistoryName;
   /** How the model marks its thinking, for `text`. */
   dialect?: Dialect | string | null;

@@ -198,7 +198,7 @@ module Aside
     # Sets the dialect of the next stream (a Dialect, the name of one, or nil: the rewriter's own) and its start, the span that is
     # open at the first byte of each choice's text, before the first byte; a start of nil: the dialect decides where it starts. So
     # one rewriter serves a model with thinking on and off. The results of Dialect.find_for_template can be passed to it.
-    # #finish and #reset go back to the rewriter's own dialect and start. Returns the rewriter. Raises what Rewriter.new
+    # #finish and #reset restore the rewriter's own dialect and start. Returns the rewriter. Raises what Rewriter.new
     # raises, and OrderError if the stream has begun.
     #
     #   rewriter.use_dialect("harmony")
@@ -211,7 +211,7 @@ module Aside
     end
 
     # Sets the tools of the next stream's request, before its first byte, as +tools+ of Rewriter.new. For a rewriter that serves
-    # one request after another. #finish and #reset go back to the rewriter's own tools. Returns the rewriter.
+    # one request after another. #finish and #reset restore the rewriter's own tools. Returns the rewriter.
     #
     #   rewriter.use_tools(JSON.generate(request["tools"] || []))
     #
@@ -223,7 +223,7 @@ module Aside
     end
 
     # Sets the start of the next stream, before its first byte: the text of each choice continues a rendered prompt that ends in
-    # +tail+, which is read as by Scanner#start_from_prompt. #finish and #reset go back to the rewriter's own start; an empty +tail+
+    # +tail+, which is read as by Scanner#start_from_prompt. #finish and #reset restore the rewriter's own start; an empty +tail+
     # cancels an earlier one.
     #
     # Returns the span that is open then, as Scanner#start_from_prompt does. Raises OrderError if the stream has begun.

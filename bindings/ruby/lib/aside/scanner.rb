@@ -184,7 +184,7 @@ module Aside
     # Sets the start of the next stream, before its first chunk: after a rendered prompt that ends in +tail+. It reads the text
     # after the dialect's last turn marker in +tail+ as if the model had written it, so the stream may start inside a span or a
     # header. The events of open spans are reported with the first chunk, at offset 0 and without bytes. #finish,
-    # #reset and an empty tail go back to the scanner's own start.
+    # #reset and an empty tail restore the scanner's own start.
     #
     # Returns the span that is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. Undecided markers at the
     # prompt's end are not open: a marker that is cut off, and an opener of a tool call that counts only if a call comes after it.
