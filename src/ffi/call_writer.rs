@@ -51,7 +51,7 @@ pub struct aside_call_writer_options {
     pub max_tools: u64,
     /// The part of a call that is sent before the call is whole. At most `max_held` bytes of it are held.
     pub not_whole: aside_not_whole,
-    /// How a call of a tool that is not in `tools` is treated. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the
+    /// The treatment of a call of a tool that is not in `tools`. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the
     /// same for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
     pub unknown_tool: aside_unknown_tool,
     /// Whether the end of a text that has ended by itself (`ASIDE_CAUSE_ENDED`) may end a call.

@@ -235,7 +235,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// Where a stream starts.
+    /// The start of a stream.
     aside_start: Option<Start> {
         /// As the dialect says.
         ASIDE_START_DEFAULT = 0 => None,
@@ -256,7 +256,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How a tool call that begins inside the thinking is treated.
+    /// The treatment of a tool call that begins inside the thinking.
     aside_calls_in_thinking: CallsInThinking {
         /// As the dialect says: the call ends the thinking, interrupts it, or is text of it.
         ASIDE_CALLS_IN_THINKING_DIALECT = 0 => CallsInThinking::Dialect,
@@ -266,7 +266,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How a closer of the thinking without an opener, after content, is treated.
+    /// The treatment of a closer of the thinking without an opener, after content.
     aside_stray_close: StrayClose {
         /// As the dialect says.
         ASIDE_STRAY_CLOSE_DIALECT = 0 => StrayClose::Dialect,
@@ -306,7 +306,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How a call of a tool that the request does not list is treated.
+    /// The treatment of a call of a tool that the request does not list.
     aside_unknown_tool: UnknownTool {
         /// It is text.
         ASIDE_UNKNOWN_TOOL_TEXT = 0 => UnknownTool::Text,
@@ -318,7 +318,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How the arguments of a call are written.
+    /// The form of the arguments of a call.
     aside_tool_arguments: number of ToolArguments {
         /// As one JSON object.
         ASIDE_TOOL_ARGUMENTS_JSON = 0 => ToolArguments::Json,
@@ -344,7 +344,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How a tag of another family, such as `<think>`, is read at the beginning of a stream, after blanks at most.
+    /// The reading of a tag of another family, such as `<think>`, at the beginning of a stream, after blanks at most.
     aside_leading_tags: LeadingTags {
         /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
         ASIDE_LEADING_TAGS_DIALECT = 0 => LeadingTags::Dialect,
@@ -473,7 +473,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How a host should treat a request.
+    /// The change that a host should make to a request.
     aside_hint: Hint {
         /// Send `Accept-Encoding: identity` to the server: no compressed answer can be read.
         ASIDE_HINT_IDENTITY = 1 => Hint::Identity,
@@ -523,7 +523,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How an assistant message without thinking is changed.
+    /// The change to an assistant message without thinking.
     aside_history_missing: Missing {
         /// Nothing: existing thinking stays.
         ASIDE_HISTORY_MISSING_LEAVE = 0 => Missing::Leave,
@@ -535,7 +535,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How blocks and items are treated that a rewriter made, and the server did not.
+    /// The treatment of blocks and items that a rewriter made, and the server did not.
     aside_history_made: Made {
         /// They stay unchanged.
         ASIDE_HISTORY_MADE_KEEP = 0 => Made::Keep,

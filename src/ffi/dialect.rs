@@ -469,7 +469,7 @@ pub unsafe extern "C" fn aside_dialect_max_hold(dialect: *const aside_dialect) -
     }
 }
 
-/// Returns where a stream of this dialect starts if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`: another
+/// Returns the start of a stream of this dialect if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`: another
 /// `ASIDE_START_` value. For a dialect from `aside_dialect_find_for_model()` it is the start of that model.
 /// `ASIDE_START_DEFAULT` if `dialect` is NULL.
 #[ffi_export]

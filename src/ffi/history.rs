@@ -29,9 +29,9 @@ pub struct aside_history_options {
     pub name: aside_history_name,
     /// The turns whose thinking stays.
     pub turns: aside_history_turns,
-    /// How an assistant message without thinking is changed.
+    /// The change to an assistant message without thinking.
     pub missing: aside_history_missing,
-    /// How blocks and items are treated that the server did not make.
+    /// The treatment of blocks and items that the server did not make.
     pub made: aside_history_made,
     /// 0.
     pub reserved: u32,

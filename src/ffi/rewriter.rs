@@ -45,7 +45,7 @@ pub struct aside_rewriter_options {
     pub off: u32,
     /// The largest number of bytes of an event, or of a JSON body, that is read: longer ones pass unchanged. 0: 16 MiB.
     pub max_event: u64,
-    /// How a closer of the thinking without an opener, after content, is treated.
+    /// The treatment of a closer of the thinking without an opener, after content.
     pub stray_close: aside_stray_close,
     /// 1: make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written, and
     /// `finish_reason` `tool_calls` of `stop`. A choice in which the server does so itself is left alone from then on. 0:
@@ -58,7 +58,7 @@ pub struct aside_rewriter_options {
     /// the most of a value that are held until its type is clear. 0: 1 MiB. In all choices together, at most 4 MiB of text
     /// are held.
     pub max_held: u64,
-    /// How a tool call that begins inside the thinking is treated.
+    /// The treatment of a tool call that begins inside the thinking.
     pub calls_in_thinking: aside_calls_in_thinking,
     /// The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: all.
     pub formats: aside_formats,
@@ -81,7 +81,7 @@ pub struct aside_rewriter_options {
     /// dialect guessed it to start (`aside_scanner_start()`), and nothing has confirmed that guess, a stream gets it again as
     /// content, and a body as content alone.
     pub keep_guessed: u32,
-    /// How the rewriter reads a tag that is not the dialect's own at the beginning of a text.
+    /// The reading of a tag that is not the dialect's own at the beginning of a text.
     pub leading_tags: aside_leading_tags,
     /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
     /// only.

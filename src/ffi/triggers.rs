@@ -28,7 +28,7 @@ pub struct aside_tool_trigger {
     pub after_name: aside_bytes,
     /// The text after the arguments.
     pub end: aside_bytes,
-    /// How the arguments are written.
+    /// The form of the arguments.
     pub arguments: aside_tool_arguments,
     /// 0.
     pub reserved: u32,

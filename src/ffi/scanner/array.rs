@@ -283,7 +283,7 @@ impl Sink for Array {
 /// (it is longer if the last attribute is); take the events, then call again with the rest of `buf`, `array->consumed` bytes
 /// further on (if it is empty, with `len` 0). Below 0 as `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`
 /// for an array with a field that this version does not know; no field of `array` is written then, the contents of
-/// `array->events` mean nothing, and `aside_scanner_consumed()` returns how many bytes are done.
+/// `array->events` mean nothing, and `aside_scanner_consumed()` returns the number of bytes that are done.
 ///
 /// Memory: none is allocated, except for collecting, headers, and tags with attributes.
 #[ffi_export]

@@ -224,7 +224,7 @@ pub unsafe extern "C" fn aside_scanner_start_from_prompt(
     unsafe { enter(scanner, is_ready, body) }
 }
 
-/// Returns where the current stream starts, or the next one: as the prompt or the options say, or else as the dialect says.
+/// Returns the start of the current stream, or of the next one: as the prompt or the options say, or else as the dialect says.
 /// `*start` becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only the dialect's guess that its models start in
 /// the thinking, and neither a prompt nor the options have confirmed it. It becomes 0 otherwise. Either may be NULL. They are
 /// written on success only.
