@@ -22,8 +22,8 @@ type CallWriterOptions struct {
 
 	// NotWhole says which part of a call is sent before the call is whole. At most MaxHeld bytes are held for it.
 	NotWhole NotWhole
-	// UnknownTool says how a call of a tool that is not in Tools is treated. [UnknownToolText] and [UnknownToolDrop] are the same for
-	// a writer, which has no text: the call has no delta.
+	// UnknownTool is the treatment of a call of a tool that is not in Tools. [UnknownToolText] and [UnknownToolDrop] are the same
+	// for a writer, which has no text: the call has no delta.
 	UnknownTool UnknownTool
 	// ImpliedEnd says whether the end of a text that has ended by itself ([CauseEnded]) may end a call.
 	ImpliedEnd ImpliedEnd

@@ -39,7 +39,7 @@ type CompressorOptions struct {
 	// BudgetTokens limits the tokens of a result's text parts together, by an estimate from the shape of the text. It is at least
 	// 512; 0: no such budget. It is a budget of 6 bytes for each token too. Of Budget and this, both hold.
 	BudgetTokens int
-	// Count returns how many tokens a text has, in place of the estimate, which still chooses what stays. It is called at most
+	// Count returns the number of tokens of a text, in place of the estimate, which still chooses what stays. It is called at most
 	// eight times for one result, with all its text parts as one text; what [Filter] says of methods holds for it. If it fails,
 	// the estimate holds, and [Report.Failed] has an entry "count".
 	Count func(text []byte) (int, error)

@@ -118,8 +118,8 @@ func (d *Dialect) Name() string {
 	return d.name()
 }
 
-// Start returns where a stream of this dialect starts if the options do not say otherwise. A dialect from [FindForModel] has
-// the start of that model. Start returns [StartDefault] once the dialect is closed.
+// Start returns the start of a stream of this dialect if the options do not say otherwise. A dialect from [FindForModel] has the
+// start of that model. Start returns [StartDefault] once the dialect is closed.
 func (d *Dialect) Start() Start {
 	if d.enter() != nil {
 		return StartDefault

@@ -12,11 +12,11 @@ type RewriterOptions struct {
 	Off      bool   // nothing is split: what comes in is sent
 	MaxEvent uint64 // longer events, and longer JSON bodies, pass unread. In bytes; 0: 16 MiB
 
-	// StrayClose says how a closer of the thinking without an opener, after content, is treated, in the text of
-	// each choice. It applies to every stream, whatever its start and dialect.
+	// StrayClose is the treatment of a closer of the thinking without an opener, after content, in the text of each choice. It
+	// applies to every stream, whatever its start and dialect.
 	StrayClose StrayClose
-	// LeadingTags says how to read a tag think, thinking or thought at the beginning of each choice's text, where it is
-	// not the dialect's own.
+	// LeadingTags is the reading of a tag think, thinking or thought at the beginning of each choice's text, where it is not the
+	// dialect's own.
 	LeadingTags LeadingTags
 
 	// Calls makes tool_calls of the calls that the model writes as text, if the dialect says how they are written. A choice in
@@ -25,7 +25,7 @@ type RewriterOptions struct {
 	// Tools is the request's tools as JSON, as for a [CallWriter]: calls of others stay in the text. nil: every call is emitted.
 	// A gateway that serves requests without tools passes `[]`.
 	Tools []byte
-	// CallsInThinking says how a tool call that begins inside the thinking is treated.
+	// CallsInThinking is the treatment of a tool call that begins inside the thinking.
 	CallsInThinking CallsInThinking
 	// MaxHeld is the largest number of bytes of a choice's text that may be held in a stream until it is clear whether a call is
 	// for the client. 0: 1 MiB.
@@ -64,7 +64,7 @@ type RewriterOptions struct {
 	// NotWhole says, with Calls, which part of a call is sent before the call is whole. A body, and Ollama's format, have whole
 	// calls only.
 	NotWhole NotWhole
-	// UnknownTool says, with Calls, how a call of a tool that is not in Tools is treated.
+	// UnknownTool is, with Calls, the treatment of a call of a tool that is not in Tools.
 	UnknownTool UnknownTool
 	// ImpliedEnd says, with Calls, whether the end of a text that has ended by itself may end a call.
 	ImpliedEnd ImpliedEnd
@@ -169,7 +169,7 @@ func (w *Rewriter) UseTools(tools []byte) error {
 	return w.do(func() error { return w.useTools(tools) })
 }
 
-// StartFromPrompt sets where the next stream starts, before its first byte: the text of each choice continues a rendered prompt
+// StartFromPrompt sets the start of the next stream, before its first byte: the text of each choice continues a rendered prompt
 // that ends in tail, which is read as by [Scanner.StartFromPrompt]. Finish and Reset restore the rewriter's own start; an empty
 // tail cancels an earlier one.
 //

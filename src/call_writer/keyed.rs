@@ -16,7 +16,7 @@ use crate::{
     memory::{copy, copy_text, lossy, push},
 };
 
-/// How values are written.
+/// The form of values.
 #[derive(Debug, Default)]
 enum Form {
     /// Between markers, as they are.

@@ -107,7 +107,7 @@ impl CallTables {
         }
     }
 
-    /// Returns how many bytes may be held until their role is decided: an opener of this length with the head of a call
+    /// Returns the number of bytes that may be held until their role is decided: an opener of this length with the head of a call
     /// after it, or a word with the literal that ends it.
     pub fn max_hold(&self, opener: usize) -> usize {
         let of_table = |table: &CallTable| {
@@ -126,7 +126,7 @@ impl CallTables {
         self.tables.iter().map(of_table).max().unwrap_or(0).max(skip)
     }
 
-    /// Returns how many bytes may be held until it is decided whether a value ends. No closer is longer than `closer`.
+    /// Returns the number of bytes that may be held until it is decided whether a value ends. No closer is longer than `closer`.
     fn hold_of_value(&self, table: &CallTable, rule: &TagsRule, closer: usize) -> usize {
         let longest = |literals: &[Literal]| literals.iter().map(|literal| literal.len()).max().unwrap_or(0);
         let [key, key_end] = rule.key.each_ref().map(|literal| literal.len());
@@ -295,7 +295,8 @@ impl TagsRule {
         }
     }
 
-    /// Returns how many bytes at the end of a value are framing if the value ends there, or if the rest of the framing follows.
+    /// Returns the number of bytes at the end of a value that are framing if the value ends there, or if the rest of the framing
+    /// follows.
     pub fn framing_before(&self, text: &[u8]) -> usize {
         let before = &self.before_close;
         let framing = (1..=before.len().min(text.len())).rev().find(|&len| text.ends_with(&before[..len]));

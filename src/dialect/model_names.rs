@@ -114,7 +114,7 @@ impl<'a> Part<'a> {
         bytes.filter(move |(_, byte)| !std::mem::replace(&mut before, *byte).is_ascii_alphanumeric())
     }
 
-    /// Returns how many digits there are at a place.
+    /// Returns the number of digits at a place.
     fn digits(self, at: usize) -> usize {
         (at..).take_while(|&at| self.is_digit(at)).count()
     }

@@ -257,7 +257,7 @@ fn appended<T>(list: &mut Vec<T>, entries: impl IntoIterator<Item = T>) -> (u16,
     (begin, list.len() as u16)
 }
 
-/// Returns how many bytes follow at least where a pattern's `*` comes. A name may leave out a dash.
+/// Returns the number of bytes that follow at least where a pattern's `*` comes. A name may leave out a dash.
 #[cfg_attr(not(test), allow(dead_code))]
 fn least(text: &str) -> u8 {
     let behind = text.split_once('*').map_or("", |(_, behind)| behind);

@@ -310,7 +310,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// How a part of text begins.
+/// The beginning of a part of text.
 const TEXT: &[u8] = b"{\"type\":\"text\",\"text\":\"";
 
 /// Returns the inside of a `content` that is a string; nothing for `null`.

@@ -93,7 +93,7 @@ impl Grammar {
         self.framings.get(usize::from(number).wrapping_sub(1)).map_or(0, |framing| framing.next)
     }
 
-    /// Returns how many bytes at the beginning of a text are those of a literal.
+    /// Returns the number of bytes at the beginning of a text that are those of a literal.
     pub fn same(&self, literal: &[u8], text: &[u8]) -> usize {
         literal.iter().zip(text).take_while(|(a, b)| self.fold(**a) == self.fold(**b)).count()
     }

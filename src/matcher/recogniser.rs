@@ -111,7 +111,7 @@ impl Recogniser {
         Recogniser { len: 0, active: 0, literal, tag, close, lines: 0, framing, nests: false }
     }
 
-    /// Returns how many bytes it has read, the one that decided included.
+    /// Returns the number of bytes that it has read, the one that decided included.
     pub fn len(&self) -> usize {
         self.len as usize
     }

@@ -173,7 +173,7 @@ impl Engine {
         Some(Part { len, ..Part::whole(Piece::Text, offset, chunk) })
     }
 
-    /// Keeps the beginning of a character at the end of the held bytes. Returns how many bytes it has.
+    /// Keeps the beginning of a character at the end of the held bytes. Returns the number of bytes that it has.
     #[inline(never)]
     fn hold_character(&mut self, to: StateInfo) -> usize {
         self.text = if to.held() == 0 { incomplete_tail(self.hold.all()) } else { 0 };

@@ -197,7 +197,7 @@ impl BudgetTracker {
         Some(self.budget.limit.saturating_sub(self.used(counts) - self.from))
     }
 
-    /// Returns how many of the bytes of a text are within the budget.
+    /// Returns the number of the bytes of a text that are within the budget.
     pub fn fitting(&self, counts: &ChannelCounts, channel: Channel, text: &[u8]) -> usize {
         let Some(left) = self.left(counts, channel) else { return text.len() };
         let left = usize::try_from(left).unwrap_or(usize::MAX);

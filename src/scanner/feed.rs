@@ -59,7 +59,8 @@ impl Scanner {
         self.push::<IS_SHORT>(chunk, 0, on_event).1
     }
 
-    /// Feeds the rest of a chunk, from `fed` on, until `on_event` returns false. Returns how many bytes of the chunk are done.
+    /// Feeds the rest of a chunk, from `fed` on, until `on_event` returns false. Returns the number of bytes of the chunk that are
+    /// done.
     ///
     /// Text that comes in parts is fed by a loop that knows no pieces of a body (`HAS_PIECES`), so that it does not have to ask
     /// for the kind of a part.
@@ -88,7 +89,7 @@ impl Scanner {
         (fed + done, result)
     }
 
-    /// Returns how many bytes of a chunk must be held where the host stops after a part before it.
+    /// Returns the number of bytes of a chunk that must be held where the host stops after a part before it.
     fn due(&mut self, rest: &[u8]) -> usize {
         if self.engine.body().is_some() { self.events(rest).consumed() } else { 0 }
     }

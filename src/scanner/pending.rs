@@ -81,7 +81,7 @@ impl PendingMarker {
         PendingMarker::new(due::OPEN | bits(ends, due::IMPLIED) | bits(keep, due::TEXT), span)
     }
 
-    /// Returns how many bytes are still to be reported.
+    /// Returns the number of bytes that are still to be reported.
     pub fn len(&self) -> usize {
         usize::from(self.before) + self.main as usize
     }

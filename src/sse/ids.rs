@@ -38,7 +38,7 @@ pub fn prefix(word: &str, id: &[u8], text: Option<u64>) -> memory::Result<String
 pub struct Taken(Vec<u64>);
 
 impl Taken {
-    /// Returns how many there are.
+    /// Returns their number.
     pub fn len(&self) -> usize {
         self.0.len()
     }

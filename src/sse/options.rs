@@ -170,7 +170,7 @@ pub struct Options {
     pub(crate) leading_tags: LeadingTags,
     pub(crate) calls: bool,
     pub(crate) calls_in_thinking: CallsInThinking,
-    /// How calls are written.
+    /// The form of calls.
     pub(crate) writing: call_writer::Options,
     pub(crate) formats: Formats,
     pub(crate) responses_as: ResponsesAs,
@@ -326,7 +326,7 @@ impl Options {
         Options { writing: self.writing.not_whole(not_whole), ..self }
     }
 
-    /// Sets how a call of a tool that is not among the [`tools`](Options::tools) is treated.
+    /// Sets the treatment of a call of a tool that is not among the [`tools`](Options::tools).
     pub fn unknown_tool(self, unknown_tool: UnknownTool) -> Options {
         Options { writing: self.writing.unknown_tool(unknown_tool), ..self }
     }

@@ -14,7 +14,7 @@ pub const ALONE: usize = 32;
 /// A family of formats that are rewritten alike: its streams are read, and its events written, by the same code. Each writes
 /// its events by a function `event`, which gets the parts that were read.
 pub trait Protocol {
-    /// Returns how many bytes are held back.
+    /// Returns the number of bytes that are held back.
     fn held(&self) -> usize;
 
     /// Begins the next event of the stream, of any format.

@@ -799,8 +799,8 @@ public:
     /// Returns the largest number of bytes that a scanner of this dialect holds back.
     std::size_t max_hold() const noexcept { return aside_dialect_max_hold(handle()); }
 
-    /// Returns where a stream of this dialect starts if the options do not say otherwise; Start::dialect only for an empty
-    /// dialect. For a dialect from find_for_model(), it is the start of that model.
+    /// Returns the start of a stream of this dialect if the options do not say otherwise; Start::dialect only for an empty dialect.
+    /// For a dialect from find_for_model(), it is the start of that model.
     Start start() const noexcept { return static_cast<Start>(aside_dialect_start(handle())); }
 
     /// Returns the names of the built-in dialects, sorted. They are valid as long as the library.
@@ -936,7 +936,7 @@ struct Thought {
 /// No budget.
 inline constexpr std::uint64_t unlimited = UINT64_MAX;
 
-/// How a scanner differs from its dialect's defaults.
+/// The options of a scanner. By default, they are its dialect's.
 struct ScannerOptions {
     Start start = Start::dialect;
     /// Non-zero: collect whole thoughts for take_thought(), and hold at most this many bytes of them at a time: text, types,
@@ -946,7 +946,7 @@ struct ScannerOptions {
     std::uint64_t budget = unlimited;
     BudgetUnit budget_unit = BudgetUnit::bytes;
     BudgetScope budget_scope = BudgetScope::span;
-    /// How a closer of the thinking without an opener, after content, is treated.
+    /// The treatment of a closer of the thinking without an opener, after content.
     StrayClose stray_close = StrayClose::dialect;
     /// How to read a tag think, thinking or thought at the beginning of a stream, where it is not the dialect's own.
     LeadingTags leading_tags = LeadingTags::dialect;
@@ -1026,7 +1026,7 @@ public:
         return status;
     }
 
-    /// Where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. `*is_guessed`
+    /// The start of the current stream, or of the next one: as a prompt or the options say, or else the dialect. `*is_guessed`
     /// becomes true if that is only the dialect's guess that its models start in the thinking.
     Status try_start(Start &start, bool *is_guessed = nullptr) const noexcept
     {
@@ -1188,7 +1188,7 @@ public:
         return start;
     }
 
-    /// try_start() that throws, and returns where the stream starts.
+    /// try_start() that throws, and returns the start of the stream.
     Start start(bool *is_guessed = nullptr) const
     {
         Start start{};
@@ -1263,10 +1263,10 @@ public:
     }
 #endif
 
-    /// Returns how many bytes of the last feed's chunk are done.
+    /// Returns the number of bytes of the last feed's chunk that are done.
     std::size_t consumed() const noexcept { return aside_scanner_consumed(handle()); }
 
-    /// Returns how many bytes are held back now.
+    /// Returns the number of bytes that are held back now.
     std::size_t held() const noexcept { return aside_scanner_held(handle()); }
 
     /// Returns the largest number of bytes that it holds back.
@@ -1501,7 +1501,7 @@ EventRange<true> Scanner::token_events(std::string_view chunk, const Tokens &tok
 // Tool calls as JSON for a client
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// How a call writer differs from the default.
+/// The options of a call writer.
 struct CallWriterOptions {
     /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`, or
     /// with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas have
@@ -1516,8 +1516,8 @@ struct CallWriterOptions {
     std::uint64_t max_tools = 0;
     /// The part of a call that is sent before the call is whole. At most `max_held` bytes are held for it.
     NotWhole not_whole = NotWhole::tell;
-    /// How a call of a tool that is not in `tools` is treated. `text` and `drop` are the same for a writer, which has no
-    /// text: the call has no delta.
+    /// The treatment of a call of a tool that is not in `tools`. `text` and `drop` are the same for a writer, which has no text:
+    /// the call has no delta.
     UnknownTool unknown_tool = UnknownTool::text;
     /// Whether the end of a text that has ended by itself (Cause::ended) may end a call.
     ImpliedEnd implied_end = ImpliedEnd::on;
@@ -1680,7 +1680,7 @@ constexpr Shapes operator|(Shapes a, Shapes b) noexcept
     return static_cast<Shapes>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
 
-/// How a rewriter differs from its dialect's defaults.
+/// The options of a rewriter. By default, they are its dialect's.
 struct RewriterOptions {
     Start start = Start::dialect; ///< of each choice's text
     Field field = Field::reasoning_content;
@@ -1807,10 +1807,9 @@ public:
         return rewriter;
     }
 
-    /// Reads the next stream by another dialect, and sets where it starts, before its first byte; Start::dialect: as that
-    /// dialect says. For results of Dialect::find_for_template(). finish() and reset() restore the rewriter's own dialect.
-    /// The dialect may be destroyed after the call. Status::order if the stream has begun, Status::option for a start that
-    /// the dialect does not have.
+    /// Reads the next stream by another dialect, and sets its start, before its first byte; Start::dialect: as that dialect says.
+    /// For results of Dialect::find_for_template(). finish() and reset() restore the rewriter's own dialect. The dialect may be
+    /// destroyed after the call. Status::order if the stream has begun, Status::option for a start that the dialect does not have.
     Status try_use_dialect(const Dialect &dialect, Start start = Start::dialect) noexcept
     {
         return static_cast<Status>(
@@ -1996,8 +1995,8 @@ inline std::optional<Body> wants(const Exchange &exchange) noexcept
     return static_cast<Body>(body);
 }
 
-/// Returns how a host should treat a request, by its method and path, or nothing if its answer is not for a rewriter of these
-/// formats: it is not a `POST`, or its path is another. Any thread may call this; it allocates nothing.
+/// Returns the change that a host should make to a request, by its method and path, or nothing if its answer is not for a rewriter
+/// of these formats: it is not a `POST`, or its path is another. Any thread may call this; it allocates nothing.
 inline std::optional<Hint> request_hint(const Exchange &exchange) noexcept
 {
     const aside_exchange raw = detail::lend(exchange);
@@ -2052,7 +2051,7 @@ struct JoinCall : aside_join_call {
 // An array of one is read as an array of the other.
 static_assert(sizeof(JoinCall) == sizeof(aside_join_call));
 
-/// How a text is joined.
+/// The options of a join.
 struct JoinOptions {
     /// The span that is open where the text begins; give the same to the scanner that splits it. Start::thinking: no opener
     /// is written. Start::narration and Start::tool are refused.

@@ -431,7 +431,7 @@ inline aside_invocation lend(const Invocation &invocation) noexcept
 
 } // namespace detail
 
-/// How a compressor differs from the default.
+/// The options of a compressor.
 struct CompressorOptions {
     /// The largest number of bytes that the text parts of a result may have together, banners and markers included; at least
     /// min_budget(). 0: no budget. Text that is never changed stays whole in any case, and every other text part has at least

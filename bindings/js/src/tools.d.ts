@@ -41,9 +41,9 @@ export interface Invocation {
 export interface Report {
   /** The names of the filters that changed it. */
   readonly filters: string[];
-  /** How long the text was, in bytes. */
+  /** The length of the text before, in bytes. */
   readonly before: number;
-  /** How long it is now, banner included. */
+  /** Its length after, banner included. */
   readonly after: number;
   /** The same in UTF-16 units, as the banner says it. */
   readonly beforeUnits: number;

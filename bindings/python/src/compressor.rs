@@ -63,7 +63,7 @@ pub struct Compressed {
 ///     True
 ///
 /// `budget` is the most bytes of a result. `budget_tokens` is the most tokens, by an estimate from the shape of the text; of two
-/// budgets both hold. `count` is a function that returns how many tokens a `str` has, in place of the estimate: it is called at
+/// budgets both hold. `count` is a function that returns the number of tokens of a `str`, in place of the estimate: it is called at
 /// most eight times for one result, from any thread. If it raises an exception, the estimate holds, and `report.failed` says
 /// why. `filters` are texts of filter files, besides those that are built in. `minify_json`
 /// takes white space out of JSON (unstable: a later version may change it). `memory` is the longest text, in bytes, that

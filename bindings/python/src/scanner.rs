@@ -414,7 +414,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Return how much text of a channel was reported since the stream began.
+    /// Return the counts of the text of a channel since the stream began.
     fn counts(&self, channel: &str) -> PyResult<Counts> {
         let channel = words::find("channel", channel, &Channel::ALL.map(|channel| (channel.as_str(), channel)))?;
         let state = self.state.enter()?;

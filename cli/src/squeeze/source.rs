@@ -31,7 +31,7 @@ pub enum Source {
 
 /// The state at the end.
 pub struct Ended {
-    /// How the command ended, if it has.
+    /// The exit of the command, if it has ended.
     pub status: Option<ExitStatus>,
     /// The signal that ended the run.
     pub signal: Option<i32>,

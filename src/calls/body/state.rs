@@ -66,7 +66,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Returns how many bytes it takes.
+    /// Returns the number of bytes that it takes.
     pub fn len(&self) -> usize {
         match self {
             Step::Piece { len, .. } => *len,
@@ -342,7 +342,7 @@ impl Body {
         )
     }
 
-    /// Returns how many elements are open.
+    /// Returns the number of elements that are open.
     pub fn open_elements(&self) -> usize {
         if self.is_in_element() { self.brackets.depth.into() } else { 0 }
     }

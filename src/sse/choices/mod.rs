@@ -74,7 +74,7 @@ impl ChoiceStream {
         self.wrapper = TryBox::NONE;
     }
 
-    /// Returns how many bytes are held back.
+    /// Returns the number of bytes that are held back.
     fn held(&self) -> usize {
         self.text.held() + self.wrapper.get().map_or(0, Wrapper::held)
     }

@@ -23,7 +23,7 @@ impl Wrapper {
         Ok(Wrapper::Begins(setup.split_scanner()?, Vec::new()))
     }
 
-    /// Returns how many bytes are held.
+    /// Returns the number of bytes that are held.
     pub fn held(&self) -> usize {
         match self {
             Wrapper::Begins(_, held) => held.len(),

@@ -114,7 +114,7 @@ impl Outgoing {
         Ok(len == more.len())
     }
 
-    /// Counts a text that is kept elsewhere. Returns how many of its bytes fit.
+    /// Counts a text that is kept elsewhere. Returns the number of its bytes that fit.
     pub fn take_room(&mut self, text: &[u8]) -> usize {
         let mut len = text.len().min(self.max_kept.saturating_sub(self.kept));
         while len > 0 && len < text.len() && text[len] & 0xC0 == 0x80 {

@@ -26,7 +26,7 @@ const MOST_CALLS: u64 = 1024;
 
 /// The host's options for calls.
 pub struct Settings {
-    /// How calls are written, with the tools of the stream's request.
+    /// The form of calls, with the tools of the stream's request.
     pub writing: call_writer::Options,
     /// The tools of other streams.
     pub default_tools: Option<Arc<Tools>>,

@@ -128,7 +128,7 @@ impl Parts {
         self.is_body
     }
 
-    /// Returns how many bytes are thinking, and how many are content.
+    /// Returns the number of bytes that are thinking, and how many are content.
     pub fn lens(&self) -> (u64, u64) {
         (self.thinking, self.content)
     }

@@ -399,7 +399,7 @@ class Ids:
         return state.content_ids()
 
     def count(self, ids: Sequence[int]) -> int:
-        """Return how many tokens of an answer are text of the thinking."""
+        """Return the number of tokens of an answer that are text of the thinking."""
         state = self._answer.reach(ids, len(ids)).copy()
         state.finish()
         return state.count("thinking")

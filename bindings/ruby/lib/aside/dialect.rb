@@ -129,7 +129,7 @@ module Aside
     # The largest number of bytes that a scanner of this dialect holds back.
     attr_reader :max_hold
 
-    # Where a stream of this dialect starts if the options do not say otherwise: +:content+, +:thinking+, +:narration+,
+    # The start of a stream of this dialect if the options do not say otherwise: +:content+, +:thinking+, +:narration+,
     # +:tool+ or +:header+. A dialect from ::find_for_model has the start of that model.
     attr_reader :start
 

@@ -70,8 +70,8 @@ module Aside
       @tokens || 0
     end
 
-    # Returns how many tokens of the stream begin before it: the next event has <tt>first_token + tokens</tt>. Of +:attribute+,
-    # the tokens of its marker are among them.
+    # Returns the number of tokens of the stream that begin before it: the next event has <tt>first_token + tokens</tt>. Of
+    # +:attribute+, the tokens of its marker are among them.
     def first_token
       @first_token || 0
     end

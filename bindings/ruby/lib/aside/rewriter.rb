@@ -61,7 +61,7 @@ module Aside
         Native::BODY.key(out.unpack1("L")) if Error.check(Native.aside_rewriter_wants(exchange, out)) == Native::OK
       end
 
-      # Returns how a host should treat a request whose answer may be for a rewriter: +:identity+, send
+      # Returns the change that a host should make to a request whose answer may be for a rewriter: +:identity+, send
       # <tt>Accept-Encoding: identity</tt> to the server; nil: nothing, because it is not a POST, or its path is another. +path+
       # and +formats+ are as for #wants. Any thread may call this.
       #

@@ -202,7 +202,8 @@ module Aside
       end
     end
 
-    # Returns where the current stream starts, or the next one: as the prompt or the options say, or else as the dialect says. See
+    # Returns the start of the current stream, or of the next one: as the prompt or the options say, or else as the dialect says.
+    # See
     # #start_guessed?.
     def start
       Native::START.key(starts.first)
@@ -380,7 +381,7 @@ module Aside
 
     private
 
-    # Returns where the stream starts and whether that is guessed, as numbers.
+    # Returns the start of the stream and whether that is guessed, as numbers.
     def starts
       exclusively do
         start = Native.buffer(4)
@@ -564,7 +565,7 @@ module Aside
       @events.unpack1("@#{at + TAG_AT}L") == 1
     end
 
-    # Returns where the texts of attributes begin.
+    # Returns the beginnings of the texts of attributes.
     def attributes_at
       @array.unpack1(Native::EVENT_ARRAY_ATTRIBUTES)
     end

@@ -217,7 +217,7 @@ impl Message {
         Ok(is_held)
     }
 
-    /// Returns how many bytes of it are held back.
+    /// Returns the number of bytes of it that are held back.
     pub fn held(&self) -> usize {
         let text: usize = self.parts.iter().filter_map(|part| part.text.as_ref()).map(TextStream::held).sum();
         let starts: usize = self.parts.iter().map(|part| part.added.len()).sum();
