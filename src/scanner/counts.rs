@@ -4,7 +4,7 @@
 use crate::channel::Channel;
 use crate::utf8::{continuations, fit, is_continuation};
 
-/// The counts of the reported text of a channel since the stream began; [`Scanner::counts`](crate::Scanner::counts) returns it.
+/// The counts of the reported text of a channel since the stream began; [`Scanner::counts`](crate::Scanner::counts) returns them.
 /// Markers and framing are not counted.
 ///
 /// ```

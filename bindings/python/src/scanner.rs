@@ -405,8 +405,8 @@ impl Scanner {
     }
 
     /// Set the reason why the stream ends: `ended` if the model has ended its answer (`"finish_reason": "stop"`), `cut_off` if
-    /// a limit or an error has, or `unknown`. Call it before `finish`, which clears the reason. If an answer ended in the thinking in
-    /// which it was guessed to start, and nothing has confirmed the guess, `finish` has an event `reclassify` with the channel
+    /// a limit or an error has, or `unknown`. Call it before `finish`, which clears the reason. If an answer ended in the thinking
+    /// in which it was guessed to start, and nothing has confirmed the guess, `finish` has an event `reclassify` with the channel
     /// `content`.
     fn end_reason(&self, reason: &str) -> PyResult<()> {
         let reason = words::find("reason", reason, words::END_REASON)?;

@@ -94,9 +94,9 @@ pub unsafe extern "C" fn aside_scanner_offset(scanner: *const aside_scanner) -> 
     unsafe { read(scanner, |stream| stream.scanner.offset()) }
 }
 
-/// Fills `*counts` with the counts of the reported text of a channel since the stream began; after the end of a stream these are its
-/// counts, until another begins. Held bytes count when they are reported. `channel` is an
-/// `aside_channel` value. Set `counts->size` to `sizeof(aside_counts)` before.
+/// Counts the text of a channel that was reported since the stream began, into `*counts`. After the end of a stream these are
+/// the counts of that stream, until another begins. Held bytes count when they are reported. `channel` is an `aside_channel`
+/// value. Set `counts->size` to `sizeof(aside_counts)` before the call.
 ///
 /// After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes,
 /// `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the
