@@ -25,7 +25,7 @@ type HistoryReport struct {
 	Changed     uint64         // messages or items that were changed or removed
 	Refused     uint64         // those whose thinking cannot be written into their text
 	Unread      uint64         // those whose thinking is signed, encrypted or in a form that is not known
-	Outcome     HistoryOutcome // whether the body was read, or why it came back as it was
+	Outcome     HistoryOutcome // whether the body was read, or why it was returned unchanged
 	ThinkingOff bool           // thinking was turned off in the request: see HistoryMadeRemove
 }
 

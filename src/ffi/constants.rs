@@ -216,7 +216,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// Why a span or a call ended.
+    /// The cause of the end of a span or a call.
     aside_cause: Cause {
         /// The closing marker was read.
         ASIDE_CAUSE_MARKER = 0 => Cause::Marker,
@@ -280,7 +280,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// Why a stream ends, as far as its host knows.
+    /// The reason why a stream ends, as far as its host knows.
     aside_end_reason: EndReason {
         /// Not known.
         ASIDE_END_REASON_UNKNOWN = 0 => EndReason::Unknown,
@@ -546,7 +546,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// Whether the body of a request was read, or why it came back as it was.
+    /// Whether the body of a request was read, or why it was returned unchanged.
     aside_history_outcome: Outcome {
         /// It was read. It may still be unchanged.
         ASIDE_HISTORY_OUTCOME_READ = 0 => Outcome::Read,

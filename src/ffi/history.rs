@@ -55,7 +55,7 @@ pub struct aside_history_report {
     pub refused: u64,
     /// The number of those that have thinking in a form that is not known, or that is signed or encrypted. It stays where it is.
     pub unread: u64,
-    /// Whether the body was read, or why it came back as it was.
+    /// Whether the body was read, or why it was returned unchanged.
     pub outcome: aside_history_outcome,
     /// 1: thinking was turned off in the request, see `ASIDE_HISTORY_MADE_REMOVE`. 0: it was not.
     pub thinking_off: u32,

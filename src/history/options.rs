@@ -188,7 +188,7 @@ impl Options {
         Options { made, ..self }
     }
 
-    /// Sets the most bytes of a body that is read; longer ones come back as they are. With `None`, [`Options::MAX_BODY`].
+    /// Sets the most bytes of a body that is read; longer ones are returned unchanged. With `None`, [`Options::MAX_BODY`].
     pub fn max_body(self, bytes: impl Into<Option<usize>>) -> Options {
         Options { max_body: bytes.into(), ..self }
     }

@@ -17,7 +17,7 @@ pub struct Report {
     pub thinking_off: bool,
 }
 
-/// Whether the body of a request was read, or why it came back as it was.
+/// Whether the body of a request was read, or why it was returned unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 #[repr(u32)]

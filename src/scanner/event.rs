@@ -175,7 +175,7 @@ impl Kind<'_> {
     }
 }
 
-/// Why a span or a call ended.
+/// The cause of the end of a span or a call.
 ///
 /// ```
 /// use aside::{Cause, Dialect, Kind, Scanner};

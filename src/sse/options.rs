@@ -379,7 +379,7 @@ impl Options {
 
     /// Labels the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes: the signature of a block is
     /// `aside:1:` and some letters in place of an empty one, and the id of an item begins with `rs_aside_1_` in place of `rs_`. A label
-    /// proves nothing; [`Made::Remove`](crate::history::Made::Remove) recognises it when it comes back.
+    /// proves nothing; [`Made::Remove`](crate::history::Made::Remove) recognises it in a later request.
     ///
     /// ```
     /// use aside::{Dialect, sse::{Options, Rewriter}};

@@ -2194,7 +2194,7 @@ struct HistoryReport {
     std::uint64_t changed = 0; ///< messages or items that were changed or removed
     std::uint64_t refused = 0; ///< those whose thinking cannot be written into their text
     std::uint64_t unread = 0;  ///< those whose thinking is signed, encrypted or in a form that is not known
-    HistoryOutcome outcome{};  ///< whether the body was read, or why it came back as it was
+    HistoryOutcome outcome{};  ///< whether the body was read, or why it was returned unchanged
     bool thinking_off = false; ///< thinking was turned off in the request: see HistoryMade::remove
 };
 

@@ -167,7 +167,7 @@ export class Event<T extends Text = string> {
   readonly text: T;
   /** Counts bytes from the start of the stream, of UTF-8 if the stream is of strings. */
   readonly offset: number;
-  /** Why a span or a call ended. */
+  /** The cause of the end of a span or a call. */
   readonly cause: Cause | null;
   /** The number of the span in its dialect. */
   readonly rule: number | null;
