@@ -63,7 +63,7 @@ pub fn rewriters(frames: &[String], count: usize) -> Vec<Rewriter> {
 /// After these frames, a rewriter knows the envelope.
 const FIRST_FRAMES: usize = 3;
 
-/// Returns how many bytes were written.
+/// Returns the number of bytes that were written.
 pub fn rewrite(rewriters: &mut [Rewriter], frames: &[String], order: &[u32]) -> usize {
     let mut out = Vec::with_capacity(1 << 12);
     let frames = frames[FIRST_FRAMES..].iter().cycle();

@@ -18,8 +18,8 @@ pub fn nearest<'a>(asked: &str, known: impl Iterator<Item = &'a str>) -> Option<
     near.min_by_key(|(edits, _)| *edits).map(|(_, known)| known)
 }
 
-/// Returns how many edits turn one name into the other (Levenshtein), in any ASCII case. It allocates nothing, because an error
-/// that names the nearest may be written when there is no memory.
+/// Returns the number of edits that turn one name into the other (Levenshtein), in any ASCII case. It allocates nothing, because an
+/// error that names the nearest may be written when there is no memory.
 pub fn distance(asked: &[u8], known: &[u8]) -> usize {
     let known = &known[..known.len().min(LONGEST)];
     let mut row: [usize; LONGEST + 1] = std::array::from_fn(|at| at);

@@ -1,7 +1,7 @@
 //! Characters in bytes: where the last one of a chunk is cut, and how many there are. Input may be any bytes, so nothing here
 //! may expect valid UTF-8.
 
-/// Returns how many bytes at the end of `bytes` begin a character of valid UTF-8 whose rest has not come: 0 to 3.
+/// Returns the number of bytes at the end of `bytes` that begin a character of valid UTF-8 whose rest has not come: 0 to 3.
 #[inline]
 pub fn incomplete_tail(bytes: &[u8]) -> usize {
     // Most are ASCII, or whole characters of three bytes.

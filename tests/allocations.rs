@@ -347,7 +347,7 @@ fn point_4_text_without_headers_allocates_nothing() {
 // Memory that runs out. A panic or an abort here would be the failure: no call that can say it may do that.
 
 /// Does `work` again and again, with its first, second, … allocation refused, until none is left to refuse. Each time it must
-/// fail with that error and free its memory. Returns how many allocations there were.
+/// fail with that error and free its memory. Returns the number of allocations.
 fn refused<T, E: PartialEq + std::fmt::Debug>(full: E, mut work: impl FnMut() -> Result<T, E>) -> usize {
     drop(work().unwrap());
     for number in 1.. {

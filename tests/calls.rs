@@ -1017,7 +1017,7 @@ fn a_client_gets_the_calls_of_the_tools_that_it_has_at_every_cut() {
     }
 }
 
-/// Returns how many calls of this text are reported to a host.
+/// Returns the number of calls of this text that are reported to a host.
 fn told(dialect: &Dialect, text: &str, thinking: CallsInThinking) -> usize {
     let options =
         ScannerOptions::new().calls(true).calls_in_thinking(thinking).start(aside::Start::Channel(Channel::Content));

@@ -1,4 +1,4 @@
-//! Filter files. Every built-in one passes its own tests, and a file that cannot be used is refused with line and key.
+//! Filter files. Every built-in one passes its own tests, and a file that cannot be used is refused with the line and the key.
 
 #![cfg(feature = "compress")]
 
@@ -181,7 +181,7 @@ fn wrong_files_are_refused_with_line_and_key() {
     }
 }
 
-/// Checks that text of a machine format reaches a filter unchanged, if at all, in a test as in a call.
+/// Checks that text in a machine format reaches a filter unchanged, if at all, in a test as in a call.
 #[test]
 fn tests_of_a_file_see_what_a_call_would_show() {
     let check = |accepts: &str, end: &str| {

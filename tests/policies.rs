@@ -1,6 +1,6 @@
 //! The policies of hosts for calls: the part of a call that is sent before it is whole, calls of other tools, their number, the
 //! effect of the text's end, mended arguments, and calls without markers. In each format, in streams and in bodies, whatever
-//! the cut: nothing is lost but what was to be dropped, and the reason to finish is that of a call only if one was sent.
+//! the cut: nothing is lost but what was to be dropped, and the finish reason is that of a call only if one was sent.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ enum Format {
 impl Format {
     const ALL: [Format; 4] = [Format::Chat, Format::Ollama, Format::Messages, Format::Responses];
 
-    /// Returns the reason to finish of an answer that ended by itself, and of one with a call.
+    /// Returns the finish reason of an answer that ended by itself, and of one with a call.
     fn reasons(self) -> [&'static str; 2] {
         match self {
             Format::Chat => ["stop", "tool_calls"],

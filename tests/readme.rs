@@ -168,7 +168,7 @@ fn row<'a>(text: &'a str, after: &str, first: &str) -> Vec<&'a str> {
 fn the_figures_of_the_readme_are_measured() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let [readme, benchmarks] = ["README.md", "BENCHMARKS.md"].map(|name| fs::read_to_string(root.join(name)).unwrap());
-    let rows = readme.split_once("| instructions a piece |").expect("the table").1.lines().skip(2);
+    let rows = readme.split_once("| instructions per piece |").expect("the table").1.lines().skip(2);
     let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
     assert!(rows.len() > 1, "the table has too few rows");
     for line in rows {

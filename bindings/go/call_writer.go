@@ -13,20 +13,21 @@ type CallWriterOptions struct {
 	Tools []byte
 	// IDPrefix begins the ids of calls that the model gave none; the Index of the call follows. Empty: "call_".
 	IDPrefix string
-	// MaxHeld is how many bytes of a call may be held because they cannot be sent yet: arguments until the name has come, a
-	// value until its type is known. 0: 1 MiB.
+	// MaxHeld is the largest number of bytes of a call that may be held because they cannot be sent yet: arguments until the name
+	// has come, a value until its type is known. 0: 1 MiB.
 	MaxHeld uint64
-	// MaxTools is how many bytes of Tools are read; a longer list is an error. Reading it may take some 40 times as much. 0: 4 MiB.
+	// MaxTools is the largest number of bytes of Tools that are read; a longer list is an error. Reading it may take some 40 times
+	// as much. 0: 4 MiB.
 	MaxTools uint64
 
 	// NotWhole says which part of a call is sent before the call is whole. At most MaxHeld bytes are held for it.
 	NotWhole NotWhole
-	// UnknownTool says how a call of a tool that is not in Tools is treated. [UnknownToolText] and [UnknownToolDrop] are the same for
-	// a writer, which has no text: the call has no delta.
+	// UnknownTool is the treatment of a call of a tool that is not in Tools. [UnknownToolText] and [UnknownToolDrop] are the same
+	// for a writer, which has no text: the call has no delta.
 	UnknownTool UnknownTool
 	// ImpliedEnd says whether the end of a text that has ended by itself ([CauseEnded]) may end a call.
 	ImpliedEnd ImpliedEnd
-	// MaxCalls is how many calls of a stream are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
+	// MaxCalls is the largest number of calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
 	MaxCalls uint64
 	// RepairArguments mends arguments that can mean only one thing; the last delta of such a call is Repaired. In JSON, a backslash
 	// that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a

@@ -33,13 +33,13 @@ type CompressorOptions struct {
 	Caches     []Cache  // caches of the host. Unstable
 
 	// Budget limits the bytes of a result's text parts together, banners and markers included. It is at least [MinBudget];
-	// 0: no budget. Protected and short parts stay whole, and each other part may have that many bytes, so that a result of
+	// 0: no budget. Protected and short parts stay whole, and every other part may have that many bytes, so that a result of
 	// 100 parts may have 100 KiB under any budget.
 	Budget int
 	// BudgetTokens limits the tokens of a result's text parts together, by an estimate from the shape of the text. It is at least
 	// 512; 0: no such budget. It is a budget of 6 bytes for each token too. Of Budget and this, both hold.
 	BudgetTokens int
-	// Count returns how many tokens a text has, in place of the estimate, which still chooses what stays. It is called at most
+	// Count returns the number of tokens of a text, in place of the estimate, which still chooses what stays. It is called at most
 	// eight times for one result, with all its text parts as one text; what [Filter] says of methods holds for it. If it fails,
 	// the estimate holds, and [Report.Failed] has an entry "count".
 	Count func(text []byte) (int, error)
@@ -61,8 +61,8 @@ type Compressor struct {
 
 // NewCompressor returns a compressor. Nil options mean the built-in filters, no cache and no budget.
 //
-// The error is [ErrFilter] for a text that is not a filter file, with line and key in the message; [ErrUnknown] for an unknown
-// id in Without; [ErrOption] for a size that is too small; [ErrNull] for a nil filter or cache; and [ErrMemory].
+// The error is [ErrFilter] for a text that is not a filter file, with the line and the key in the message; [ErrUnknown] for an
+// unknown id in Without; [ErrOption] for a size that is too small; [ErrNull] for a nil filter or cache; and [ErrMemory].
 //
 // Close frees the compressor. The garbage collector frees a forgotten one, unless one of its filters or caches refers to it.
 func NewCompressor(options *CompressorOptions) (*Compressor, error) {
@@ -296,7 +296,7 @@ func FormatBanner(filters []string, before, after int) (string, error) {
 }
 
 // CheckFilter reads the text of a filter file and runs the file's own tests, of which there must be one of each kind. If
-// something is wrong, the error is [ErrFilter] and names line and key. Unstable.
+// something is wrong, the error is [ErrFilter] and names the line and the key. Unstable.
 func CheckFilter(toml string) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -17,7 +17,7 @@ type Dialect struct {
 	_ *byte // without a pointer, small values share an allocation, and a finalizer may never run
 }
 
-// by is how a dialect is found: by its name, by that of a model, by a chat template, or in the text of a file.
+// by is the way in which a dialect is found: by its name, by that of a model, by a chat template, or in the text of a file.
 type by int
 
 const (
@@ -58,8 +58,8 @@ func Preload(names ...string) error {
 }
 
 // FindForTemplate returns the built-in dialect that a chat template (Jinja) is written for, and where generation starts after
-// the template's generation prompt. It goes by the markers that the template writes, which it reads and never renders. If they
-// are the markers of no dialect, the error is [ErrUnknown]; if they fit several dialects, it is an [AmbiguousError].
+// the template's generation prompt. It compares the markers that the template writes, which it reads and never renders. If they are
+// the markers of no dialect, the error is [ErrUnknown]; if they fit several dialects, it is an [AmbiguousError].
 func FindForTemplate(template string) (*Dialect, Start, error) {
 	return findForTemplate(template)
 }
@@ -77,7 +77,7 @@ func (e *AmbiguousError) Error() string { return e.err.Error() }
 func (e *AmbiguousError) Unwrap() error { return e.err }
 
 // Load returns a dialect read from the text of a dialect file (TOML, UTF-8). If the text is not a dialect file, the error is
-// [ErrDialect] and names line and key. Close frees the dialect; the garbage collector frees a forgotten one.
+// [ErrDialect] and names the line and the key. Close frees the dialect; the garbage collector frees a forgotten one.
 func Load(toml string) (*Dialect, error) {
 	return findDialect(byFile, toml)
 }
@@ -118,8 +118,8 @@ func (d *Dialect) Name() string {
 	return d.name()
 }
 
-// Start returns where a stream of this dialect starts if the options do not say otherwise. A dialect from [FindForModel] has
-// the start of that model. Start returns [StartDefault] once the dialect is closed.
+// Start returns the start of a stream of this dialect if the options do not say otherwise. A dialect from [FindForModel] has the
+// start of that model. Start returns [StartDefault] once the dialect is closed.
 func (d *Dialect) Start() Start {
 	if d.enter() != nil {
 		return StartDefault

@@ -16,7 +16,7 @@ const (
 	ErrUnknown Status = errorUnknown
 	// ErrAmbiguous means that a template fits several dialects equally well: see [AmbiguousError].
 	ErrAmbiguous Status = errorAmbiguous
-	// ErrDialect means that a text is not a dialect file. The message names line and key.
+	// ErrDialect means that a text is not a dialect file. The message names the line and the key.
 	ErrDialect Status = errorDialect
 	// ErrOption means that an option has a value that it cannot have, or that the dialect does not support.
 	ErrOption Status = errorOption
@@ -35,7 +35,7 @@ const (
 	// ErrJoin means that a text cannot be joined or escaped. The message says which byte of which part would be read as a
 	// marker, or the form that the dialect lacks.
 	ErrJoin Status = errorJoin
-	// ErrFilter means that a text is not a filter file, or the filter fails its own tests. The message names line and key.
+	// ErrFilter means that a text is not a filter file, or the filter fails its own tests. The message names the line and the key.
 	ErrFilter Status = errorFilter
 	// ErrOriginal means that a text is not the one that a report describes.
 	ErrOriginal Status = errorOriginal

@@ -23,8 +23,8 @@ func Wants(exchange Exchange) (Body, bool) {
 	return wants(&exchange)
 }
 
-// RequestHint returns how a host should treat a request, and whether there is something to do: the request is a POST to a path
-// of one of the formats. It may be called at any time.
+// RequestHint returns the change that a host should make to a request, and whether there is something to do: the request is a POST
+// to a path of one of the formats. It may be called at any time.
 func RequestHint(exchange Exchange) (Hint, bool) {
 	return requestHint(&exchange)
 }

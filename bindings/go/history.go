@@ -25,7 +25,7 @@ type HistoryReport struct {
 	Changed     uint64         // messages or items that were changed or removed
 	Refused     uint64         // those whose thinking cannot be written into their text
 	Unread      uint64         // those whose thinking is signed, encrypted or in a form that is not known
-	Outcome     HistoryOutcome // whether the body was read, or why it came back as it was
+	Outcome     HistoryOutcome // whether the body was read, or why it was returned unchanged
 	ThinkingOff bool           // thinking was turned off in the request: see HistoryMadeRemove
 }
 
@@ -46,7 +46,7 @@ func FindHistoryServer(name string, format Formats) (*HistoryOptions, error) {
 }
 
 // LoadHistoryServer does the same with the text of a server file (TOML). If the file has an error, the error is [ErrDialect] and
-// names line and key. It is unstable.
+// names the line and the key. It is unstable.
 func LoadHistoryServer(toml string, format Formats) (*HistoryOptions, error) {
 	return historyServer(func(raw *C.aside_history_options) C.aside_status {
 		return C.aside_history_server_load(chars(toml), C.size_t(len(toml)), C.aside_formats(format), raw)
@@ -91,7 +91,7 @@ func HistoryServers() []string {
 }
 
 // RewriteHistory returns the body of a request with the thinking of earlier turns where the server reads it. body is all of it. All
-// that the options do not name stays unchanged, byte for byte; a body that is not read comes back as it is, and the report says
+// that the options do not name stays unchanged, byte for byte; a body that is not read is returned unchanged, and the report says
 // why. The sender of the result must set Content-Length again, and any digest or signature of the body.
 //
 // An option that cannot be is [ErrOption]. Any number of goroutines may call RewriteHistory at once. It is unstable.

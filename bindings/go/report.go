@@ -22,7 +22,7 @@ type Report struct {
 	// The parts that filters changed. Empty for a stream that outgrew its memory. Unstable.
 	Parts []PartReport
 	Hit   string // the id of the cache that had the same output, or ""
-	// CutProtected reports whether text of a machine format, or text that was compressed before, was cut, because it did not
+	// CutProtected reports whether text in a machine format, or text that was compressed before, was cut, because it did not
 	// fit into the budget.
 	CutProtected bool
 	// Unexplained reports whether the command failed, by its exit code, and the remaining text says only that it passed.

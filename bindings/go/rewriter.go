@@ -12,11 +12,11 @@ type RewriterOptions struct {
 	Off      bool   // nothing is split: what comes in is sent
 	MaxEvent uint64 // longer events, and longer JSON bodies, pass unread. In bytes; 0: 16 MiB
 
-	// StrayClose says how a closer of the thinking without an opener, after content, is treated, in the text of
-	// each choice. It applies to every stream, whatever its start and dialect.
+	// StrayClose is the treatment of a closer of the thinking without an opener, after content, in the text of each choice. It
+	// applies to every stream, whatever its start and dialect.
 	StrayClose StrayClose
-	// LeadingTags says how to read a tag think, thinking or thought at the beginning of each choice's text, where it is
-	// not the dialect's own.
+	// LeadingTags is the reading of a tag think, thinking or thought at the beginning of each choice's text, where it is not the
+	// dialect's own.
 	LeadingTags LeadingTags
 
 	// Calls makes tool_calls of the calls that the model writes as text, if the dialect says how they are written. A choice in
@@ -25,10 +25,10 @@ type RewriterOptions struct {
 	// Tools is the request's tools as JSON, as for a [CallWriter]: calls of others stay in the text. nil: every call is emitted.
 	// A gateway that serves requests without tools passes `[]`.
 	Tools []byte
-	// CallsInThinking says how a tool call that begins inside the thinking is treated.
+	// CallsInThinking is the treatment of a tool call that begins inside the thinking.
 	CallsInThinking CallsInThinking
-	// MaxHeld is how many bytes of a choice's text may be held in a stream until it is clear whether a call is for the client.
-	// 0: 1 MiB.
+	// MaxHeld is the largest number of bytes of a choice's text that may be held in a stream until it is clear whether a call is
+	// for the client. 0: 1 MiB.
 	MaxHeld uint64
 
 	// Formats are the formats of answers that are read; those of others pass unchanged. 0: [FormatAll].
@@ -53,22 +53,23 @@ type RewriterOptions struct {
 	Label bool
 
 	// KeepGuessed leaves thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the
-	// thinking in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it again as
-	// content, and a body as content alone.
+	// thinking in which the dialect guessed it to start, and nothing has confirmed that guess, a stream gets it again as content,
+	// and a body as content alone.
 	KeepGuessed bool
 
-	// MaxTools is how many bytes of Tools, and of UseTools' argument, are read; a longer list is an error. 0: 4 MiB.
+	// MaxTools is the largest number of bytes of Tools, and of UseTools' argument, that are read; a longer list is an error.
+	// 0: 4 MiB.
 	MaxTools uint64
 
 	// NotWhole says, with Calls, which part of a call is sent before the call is whole. A body, and Ollama's format, have whole
 	// calls only.
 	NotWhole NotWhole
-	// UnknownTool says, with Calls, how a call of a tool that is not in Tools is treated.
+	// UnknownTool is, with Calls, the treatment of a call of a tool that is not in Tools.
 	UnknownTool UnknownTool
 	// ImpliedEnd says, with Calls, whether the end of a text that has ended by itself may end a call.
 	ImpliedEnd ImpliedEnd
-	// MaxCalls is, with Calls, how many calls of a choice are made tool_calls, such as 1 for `"parallel_tool_calls": false`; later
-	// ones stay text. 0: 1,024, and never more.
+	// MaxCalls is, with Calls, the largest number of calls of a choice that become tool_calls, such as 1 for
+	// `"parallel_tool_calls": false`; later ones stay text. 0: 1,024, and never more.
 	MaxCalls uint64
 	// RepairArguments mends, with Calls, arguments as CallWriterOptions.RepairArguments does.
 	RepairArguments bool
@@ -146,7 +147,7 @@ func (w *Rewriter) Close() error {
 // UseDialect sets the dialect of the next stream and the span that is open at the first byte of each choice's text, before the
 // first byte. With nil the dialect stays the rewriter's own, so that one rewriter serves a model with thinking on and off; with
 // [StartDefault] the dialect decides where the stream starts. The results of [FindForTemplate] can be passed to it. Finish and
-// Reset go back to the rewriter's own dialect and start.
+// Reset restore the rewriter's own dialect and start.
 //
 // The dialect may be closed after the call. Errors are those of [NewRewriter], and [ErrOrder] if the stream has begun.
 func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
@@ -161,16 +162,16 @@ func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
 }
 
 // UseTools sets the tools of the next stream's request, before its first byte, as RewriterOptions.Tools. For a rewriter that
-// serves one request after another. Finish and Reset go back to the rewriter's own tools.
+// serves one request after another. Finish and Reset restore the rewriter's own tools.
 //
 // The error is [ErrOption] for tools that cannot be read, and says where, and [ErrOrder] if the stream has begun.
 func (w *Rewriter) UseTools(tools []byte) error {
 	return w.do(func() error { return w.useTools(tools) })
 }
 
-// StartFromPrompt sets where the next stream starts, before its first byte: the text of each choice continues a rendered prompt
-// that ends in tail, which is read as by [Scanner.StartFromPrompt]. Finish and Reset go back to the rewriter's own start; an
-// empty tail cancels an earlier one.
+// StartFromPrompt sets the start of the next stream, before its first byte: the text of each choice continues a rendered prompt
+// that ends in tail, which is read as by [Scanner.StartFromPrompt]. Finish and Reset restore the rewriter's own start; an empty
+// tail cancels an earlier one.
 //
 // It returns the span that is open at the first byte. If the stream has begun, the error is [ErrOrder].
 func (w *Rewriter) StartFromPrompt(tail string) (Start, error) {

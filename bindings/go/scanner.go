@@ -13,24 +13,24 @@ import (
 type ScannerOptions struct {
 	// Start is the span that is open at the first byte.
 	Start Start
-	// Collect is how many bytes of whole thoughts to hold for TakeThought: text, types and attributes, of which each counts
-	// as at least 48. The excess is cut off, the text last. 0: thoughts are not collected.
+	// Collect is the largest number of bytes of whole thoughts to hold for TakeThought: text, types and attributes, of which each
+	// counts as at least 48. The excess is cut off, the text last. 0: thoughts are not collected.
 	Collect uint64
 	// Budget limits the thinking: a KindBudget event marks where the thinking exceeds it. nil: no limit.
 	Budget *Budget
-	// StrayClose says how a closer of the thinking without an opener, after content, is treated.
+	// StrayClose is the treatment of a closer of the thinking without an opener, after content.
 	StrayClose StrayClose
-	// LeadingTags says how to read a tag think, thinking or thought at the beginning of a stream, where it is not the
-	// dialect's own.
+	// LeadingTags is the reading of a tag think, thinking or thought at the beginning of a stream, where it is not the dialect's
+	// own.
 	LeadingTags LeadingTags
 	// Calls reports tool calls with their names and arguments, as the kinds from KindCall on, if the dialect says how they are
 	// written. Otherwise their bytes are text of the channel tool. A [CallWriter] makes JSON of them.
 	Calls bool
-	// CallsInThinking says how a tool call that begins inside the thinking is treated.
+	// CallsInThinking is the treatment of a tool call that begins inside the thinking.
 	CallsInThinking CallsInThinking
 }
 
-// Budget is how much thinking there may be.
+// Budget is the limit of the thinking.
 type Budget struct {
 	Limit uint64
 	Unit  BudgetUnit
@@ -124,10 +124,10 @@ type Token struct {
 	Special bool   // one of the tokenizer's added tokens; all others are text, whatever they look like
 }
 
-// StartFromPrompt sets where the next stream starts, before its first byte: after a rendered prompt that ends in tail. It reads
-// the text after the dialect's last turn marker in tail as if the model had written it, so the stream may start inside a span
-// or a header. The events of open spans come with the first byte, at offset 0 and without bytes. Finish, Reset and an empty
-// tail go back to the scanner's own start.
+// StartFromPrompt sets the start of the next stream, before its first byte: after a rendered prompt that ends in tail. It reads the
+// text after the dialect's last turn marker in tail as if the model had written it, so the stream may start inside a span or a
+// header. The events of open spans are reported with the first byte, at offset 0 and without bytes. Finish, Reset and an empty tail
+// restore the scanner's own start.
 //
 // It returns the span that is open at byte 0. Undecided markers at the prompt's end are not open: a marker that is cut off, and
 // an opener of a tool call that counts only if a call comes after it. If the stream decides that the opener counts, the first
@@ -143,8 +143,8 @@ func (s *Scanner) StartFromPrompt(tail string) (Start, error) {
 	return s.startFromPrompt(tail)
 }
 
-// Start returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. guessed
-// reports whether that is only the dialect's guess that its models start in the thinking, which neither a prompt nor the
+// Start returns the start of the current stream, or of the next one: as the prompt or the options say, or else as the dialect says.
+// guessed reports whether that is only the dialect's guess that its models start in the thinking, which neither a prompt nor the
 // options have confirmed.
 func (s *Scanner) Start() (start Start, guessed bool, err error) {
 	if err := s.enter(); err != nil {
@@ -154,7 +154,7 @@ func (s *Scanner) Start() (start Start, guessed bool, err error) {
 	return s.currentStart()
 }
 
-// EndReason says why the stream ends, before Finish, which forgets the reason, as Reset does.
+// EndReason sets the reason why the stream ends. Call it before Finish, which clears the reason, as Reset does.
 //
 // It matters where the start was guessed to be in the thinking. If an answer ended ([EndReasonEnded]) and nothing in it has
 // closed that thinking or written its opener, it was the answer: Finish then reports [KindReclassify] with [ChannelContent],
@@ -339,8 +339,8 @@ const (
 	forceClose
 )
 
-// Consumed returns how many bytes of the last Feed's chunk are done. Feed returns the same number; Consumed is for those whose
-// yield function has panicked. It may be called at any time.
+// Consumed returns the number of bytes of the last Feed's chunk that are done. Feed returns the same number; Consumed is for those
+// whose yield function has panicked. It may be called at any time.
 func (s *Scanner) Consumed() int { return int(s.consumed.Load()) }
 
 // Counts has the counts of one channel of a stream.
@@ -354,9 +354,8 @@ type Counts struct {
 	LostThoughts uint64
 }
 
-// Counts returns how much text of a channel the stream has had so far. After Finish it is about the finished stream, until
-// another begins. Held bytes are not counted yet; pending events are. The error is [ErrRange] for a channel that does not
-// exist.
+// Counts returns the counts of the text of a channel so far. After Finish it is about the finished stream, until another begins.
+// Held bytes are not counted yet; pending events are. The error is [ErrRange] for a channel that does not exist.
 //
 // If a finished stream has bytes of thinking, and none of content or tool calls, then the whole answer was thinking: the model
 // broke off, or thinking was off although the stream started inside it. A host that knows it was off can show the text.
@@ -371,8 +370,8 @@ func (s *Scanner) Counts(channel Channel) (Counts, error) {
 // Offset returns the offset of the next byte to be fed; 0 once the scanner is closed. It may be called at any time.
 func (s *Scanner) Offset() int64 { return s.offset.Load() }
 
-// Held returns how many bytes are held back now, because they could still become part of a marker or complete a character; 0
-// once the scanner is closed. It may be called at any time.
+// Held returns the number of bytes that are held back now, because they could still become part of a marker or complete a
+// character; 0 once the scanner is closed. It may be called at any time.
 func (s *Scanner) Held() int { return int(s.holds.Load()) }
 
 // MaxHold returns the largest number of bytes that this scanner holds back; 0 once it is closed. It may be called at any time.

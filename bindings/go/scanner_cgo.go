@@ -125,8 +125,8 @@ type scannerState struct {
 	attributes  []byte
 	attribute   Attribute
 	tokens      []C.aside_token // the tokens given to FeedTokens, for C
-	// How many tokens begin before the next event. The first event of a stream never takes the shortcut of Feed, so that this
-	// number begins anew with it.
+	// The number of tokens that begin before the next event. The first event of a stream never takes the shortcut of Feed, so that
+	// this number begins anew with it.
 	firstToken uint64
 
 	// The buffer of All, the part of it that is not fed yet, and the reader's error after that part.
@@ -141,8 +141,8 @@ func (s *Scanner) begin() {
 	runtime.SetFinalizer(s, (*Scanner).Close)
 }
 
-// Feed scans the next bytes of the stream, cut anywhere, and calls yield for each event that they decide. It returns how many
-// bytes of p are done: all of them, unless yield paused the scanner or the call failed. After a pause, continue with
+// Feed scans the next bytes of the stream, cut anywhere, and calls yield for each event that they decide. It returns the number of
+// bytes of p that are done: all of them, unless yield paused the scanner or the call failed. After a pause, continue with
 // Feed(p[n:], yield), or with Finish to drop the rest of p.
 //
 // p is not kept. After [ErrBusy], [ErrOrder] and [ErrClosed] nothing has changed; after [ErrMemory] the scanner stays in error

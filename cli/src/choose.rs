@@ -14,7 +14,7 @@ const DEFAULT: &str = "any";
 
 #[derive(Args)]
 pub struct Source {
-    /// How the model marks its thinking; `aside dialects` lists the names
+    /// The dialect of the model; `aside dialects` lists the names
     #[arg(long, value_name = "NAME", group = "source")]
     dialect: Option<String>,
 
@@ -42,7 +42,7 @@ pub struct Source {
     #[arg(long, value_name = "WHAT", value_parser = start)]
     start: Option<Start>,
 
-    /// How a closer of the thinking without an opener, after content, is treated
+    /// The treatment of a closer of the thinking without an opener, after content
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Stray::Dialect)]
     stray_close: Stray,
 

@@ -50,7 +50,7 @@ fn list(text: &mut String) {
     }
 }
 
-/// Says what a dialect is, a line for each fact.
+/// Describes a dialect, with a line for each property.
 fn facts(dialect: &Dialect, text: &mut String) {
     let _ = writeln!(text, "{}", dialect.name());
     let mut line = |what: &str, value: String| {

@@ -37,7 +37,7 @@ impl Input {
         }
     }
 
-    /// Returns how many bytes were read. At the end there are none.
+    /// Returns the number of bytes that were read. At the end there are none.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Stop> {
         loop {
             match self.source.read(buffer) {

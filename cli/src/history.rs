@@ -32,7 +32,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", group = "source")]
     server_file: Option<PathBuf>,
 
-    /// Where the thinking of an earlier turn goes in its message
+    /// The place of the thinking of an earlier turn in its message
     #[arg(long, value_name = "NAME", value_enum)]
     name: Option<Name>,
 
@@ -44,11 +44,11 @@ pub struct Arguments {
     #[arg(long, value_name = "WHICH", value_enum)]
     turns: Option<Turns>,
 
-    /// How an assistant message without thinking is changed
+    /// The change to an assistant message without thinking
     #[arg(long, value_name = "WHAT", value_enum)]
     missing: Option<Missing>,
 
-    /// How blocks and items are treated that the server did not make
+    /// The treatment of blocks and items that the server did not make
     #[arg(long, value_name = "WHAT", value_enum)]
     made: Option<Made>,
 

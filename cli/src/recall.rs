@@ -10,7 +10,7 @@ use crate::output::write_out;
 use crate::stop::Stop;
 use crate::store::Store;
 
-/// How many lines, and how many bytes of them, one call shows.
+/// The most lines, and the most bytes of them, that one call shows.
 const MOST_LINES: usize = 200;
 const MOST_BYTES: usize = 20_000;
 

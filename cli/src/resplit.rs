@@ -62,7 +62,7 @@ pub struct Arguments {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Before::Tell, requires = "calls")]
     not_whole: Before,
 
-    /// How calls of tools that are not in --tools are treated
+    /// The treatment of calls of tools that are not in --tools
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unknown::Text, requires = "calls")]
     unknown_tool: Unknown,
 

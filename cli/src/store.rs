@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 /// The longest text, in bytes; the bytes after those are not kept.
 const LONGEST: u64 = 64 << 20;
-/// How many bytes all texts may have together, and how old one may be.
+/// The most bytes of all texts together, and the greatest age of one.
 const MOST: u64 = 256 << 20;
 const OLDEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const DIGITS: usize = 12;

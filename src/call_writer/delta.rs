@@ -43,7 +43,7 @@ pub struct CallDelta<'a> {
     pub end: Option<End<'a>>,
 }
 
-/// How a call that was emitted ended.
+/// The end of a call that was emitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End<'a> {
     /// Why it ended: as the scanner says, or [`Cause::Malformed`] if its arguments are not a JSON object.

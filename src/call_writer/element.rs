@@ -38,7 +38,7 @@ struct Tag {
 #[derive(Debug, Default)]
 pub struct Element {
     tags: Vec<Tag>,
-    /// How many are open, itself included.
+    /// The number of open ones, itself included.
     pub depth: usize,
     /// A hash of the name of each open element.
     names: Vec<u64>,

@@ -180,7 +180,7 @@ impl ObjectCheck {
         self.syntax.is_over() && !self.is_broken
     }
 
-    /// Returns how many of the next bytes are passed on as they are, and the kind of the byte after them.
+    /// Returns the number of the next bytes that are passed on as they are, and the kind of the byte after them.
     fn take(&mut self, text: &[u8]) -> (usize, Next) {
         let mut at = 0;
         while at < text.len() && !self.is_broken {
@@ -223,7 +223,7 @@ impl ObjectCheck {
     }
 }
 
-/// Returns how many of the next bytes of a string are neither its end, nor a backslash, nor a control character.
+/// Returns the number of the next bytes of a string that are neither its end, nor a backslash, nor a control character.
 fn plain_len(text: &[u8]) -> usize {
     let len = memchr::memchr2(b'"', b'\\', text).unwrap_or(text.len());
     let text = &text[..len];

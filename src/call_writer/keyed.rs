@@ -16,7 +16,7 @@ use crate::{
     memory::{copy, copy_text, lossy, push},
 };
 
-/// How values are written.
+/// The form of values.
 #[derive(Debug, Default)]
 enum Form {
     /// Between markers, as they are.
@@ -28,7 +28,7 @@ enum Form {
     Literal(String),
 }
 
-/// How much of the last value has been written.
+/// The part of the last value that has been written.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum ValueState {
     /// All of it.
@@ -63,7 +63,7 @@ pub struct KeyedArguments {
     types: Types,
     schema: Option<ValueId>,
     element: Element,
-    /// How much of the end of an element's opener has come.
+    /// The part of the end of an element's opener that has been read.
     opener: usize,
     /// Values are to be mended, and one was.
     pub mends: bool,

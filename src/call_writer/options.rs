@@ -36,7 +36,7 @@ pub enum NotWhole {
     Text,
 }
 
-/// How a call of a tool that the request does not list is treated.
+/// The treatment of a call of a tool that the request does not list.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -151,7 +151,7 @@ impl Options {
         Options { not_whole, ..self }
     }
 
-    /// Sets how a call of a tool that is not among the [`tools`](Options::tools) is treated.
+    /// Sets the treatment of a call of a tool that is not among the [`tools`](Options::tools).
     pub fn unknown_tool(self, unknown_tool: UnknownTool) -> Options {
         Options { unknown_tool, ..self }
     }

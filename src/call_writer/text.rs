@@ -1,5 +1,4 @@
-//! Bytes that come in pieces, as text. Invalid UTF-8 becomes U+FFFD, and the number of replacements must not depend on the
-//! cuts.
+//! Bytes that arrive in pieces, as text. Invalid UTF-8 becomes U+FFFD, and the number of replacements must not depend on the cuts.
 
 use std::str;
 

@@ -119,7 +119,7 @@ impl CallWriter {
         }
     }
 
-    /// Returns how many calls have been emitted.
+    /// Returns the number of calls that have been emitted.
     #[must_use]
     pub fn emitted(&self) -> u64 {
         self.emitted + u64::from(self.state() == CallState::Emitted)
@@ -159,7 +159,7 @@ impl CallWriter {
         &self.dialect
     }
 
-    /// Returns how many bytes of the open call are held.
+    /// Returns the number of bytes of the open call that are held.
     pub(crate) fn held(&self) -> usize {
         self.held.as_str().len()
     }
@@ -298,7 +298,7 @@ impl CallWriter {
         Ok(())
     }
 
-    /// Ends the bytes that came in pieces.
+    /// Ends the bytes that arrived in pieces.
     fn end_text(&mut self, sink: &mut Sink<'_>) -> Result<(), Error> {
         match self.decoder.end() {
             Some(character) => self.text(character.encode_utf8(&mut [0; 4]), true, sink),

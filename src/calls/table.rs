@@ -107,7 +107,7 @@ impl CallTables {
         }
     }
 
-    /// Returns how many bytes may be held until their role is decided: an opener of this length with the head of a call
+    /// Returns the number of bytes that may be held until their role is decided: an opener of this length with the head of a call
     /// after it, or a word with the literal that ends it.
     pub fn max_hold(&self, opener: usize) -> usize {
         let of_table = |table: &CallTable| {
@@ -126,7 +126,7 @@ impl CallTables {
         self.tables.iter().map(of_table).max().unwrap_or(0).max(skip)
     }
 
-    /// Returns how many bytes may be held until it is decided whether a value ends. No closer is longer than `closer`.
+    /// Returns the number of bytes that may be held until it is decided whether a value ends. No closer is longer than `closer`.
     fn hold_of_value(&self, table: &CallTable, rule: &TagsRule, closer: usize) -> usize {
         let longest = |literals: &[Literal]| literals.iter().map(|literal| literal.len()).max().unwrap_or(0);
         let [key, key_end] = rule.key.each_ref().map(|literal| literal.len());
@@ -193,7 +193,7 @@ pub struct HeadRule {
     pub name_ends: Vec<Literal>,
     /// Ends the head: the text before it is framing.
     pub end: Literal,
-    /// The first one that fits is taken off the name.
+    /// The first one that fits is removed from the name.
     pub prefixes: Vec<Literal>,
     /// Without a prefix it is not a call.
     pub needs_prefix: bool,
@@ -211,7 +211,7 @@ pub struct HeadRule {
 }
 
 impl HeadRule {
-    /// Returns the length of the prefix that is taken off this value of a header's field, or none if it does not name a call.
+    /// Returns the length of the prefix that is removed from this value of a header's field, or none if it does not name a call.
     pub fn prefix_len(&self, value: &[u8]) -> Option<usize> {
         let prefix = self.prefixes.iter().find(|prefix| value.starts_with(prefix));
         let is_call = !value.is_empty() && (prefix.is_some() || !self.needs_prefix);
@@ -295,7 +295,8 @@ impl TagsRule {
         }
     }
 
-    /// Returns how many bytes at the end of a value are framing if the value ends there, or if the rest of the framing follows.
+    /// Returns the number of bytes at the end of a value that are framing if the value ends there, or if the rest of the framing
+    /// follows.
     pub fn framing_before(&self, text: &[u8]) -> usize {
         let before = &self.before_close;
         let framing = (1..=before.len().min(text.len())).rev().find(|&len| text.ends_with(&before[..len]));

@@ -134,7 +134,7 @@ impl View<'_> {
         Ok(at + blanks)
     }
 
-    /// Returns how many bytes precede a literal, `most` at most.
+    /// Returns the number of bytes that precede a literal, `most` at most.
     pub fn find(&self, at: usize, literal: &[u8], most: usize) -> Result<usize, Decision> {
         let rest = self.text.get(at..).unwrap_or_default();
         let reach = &rest[..rest.len().min(most + literal.len())];
@@ -145,7 +145,7 @@ impl View<'_> {
         }
     }
 
-    /// Returns how many bytes of a word precede a literal: at least one, at most `most`.
+    /// Returns the number of bytes of a word that precede a literal: at least one, at most `most`.
     pub fn up_to(&self, at: usize, literal: &[u8], most: usize) -> Result<usize, Decision> {
         match self.find(at, literal, most)? {
             0 => Err(Decision::No),

@@ -31,10 +31,10 @@ struct Entry {
 
 include!(concat!(env!("OUT_DIR"), "/dialects.rs"));
 
-/// How many words of 64 bits have a bit for each pattern of a model.
+/// The number of words of 64 bits that have a bit for each pattern of a model.
 const WORDS: usize = PATTERNS.div_ceil(64);
 
-/// How many there are.
+/// Their number.
 #[cfg(feature = "c-api")]
 pub const COUNT: usize = ENTRIES.len();
 

@@ -19,7 +19,7 @@ pub struct Compiled {
     pub spans: Vec<SpanRule>,
     pub grammar: Grammar,
     pub automaton: Automaton,
-    /// How calls are written in each region; none where calls are not parsed there. Empty if no region parses calls.
+    /// The form of calls in each region; none where calls are not parsed there. Empty if no region parses calls.
     pub calls: Vec<Option<CallTables>>,
     /// For each of those regions and each of its tables, the loop masks where most bytes change nothing.
     pub call_loops: Vec<Vec<[u32; Context::ALL.len()]>>,
@@ -42,7 +42,7 @@ impl Compiled {
         rule + 1
     }
 
-    /// Returns how calls are written in a region; none where they are not parsed.
+    /// Returns the form of calls in a region; none where they are not parsed.
     pub fn calls(&self, region: u8) -> Option<&CallTables> {
         self.calls.get(usize::from(region))?.as_ref()
     }

@@ -114,7 +114,7 @@ impl<'a> Part<'a> {
         bytes.filter(move |(_, byte)| !std::mem::replace(&mut before, *byte).is_ascii_alphanumeric())
     }
 
-    /// Returns how many digits there are at a place.
+    /// Returns the number of digits at a place.
     fn digits(self, at: usize) -> usize {
         (at..).take_while(|&at| self.is_digit(at)).count()
     }
@@ -163,9 +163,9 @@ pub fn begins(pattern: &str, model: &Model) -> bool {
 /// The distance of a name from a pattern of its family: the shortest comes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FamilyDistance {
-    /// How many bytes of the pattern were read.
+    /// The number of bytes of the pattern that were read.
     read: Reverse<usize>,
-    /// How far apart the numbers are at which both part.
+    /// The distance between the numbers at which both differ.
     apart: u32,
     /// The name has the higher number, or one more.
     is_elder: Reverse<bool>,
@@ -215,7 +215,7 @@ fn places(pattern: &[u8], part: Part<'_>) -> impl Iterator<Item = usize> {
     part.words().filter(move |(_, byte)| Some(*byte) == initial).map(|(at, _)| at)
 }
 
-/// How far a literal was read: bytes of the pattern, and of the name.
+/// The progress in a literal: bytes of the pattern, and of the name.
 #[derive(Clone, Copy)]
 pub struct Cursor {
     pattern: usize,

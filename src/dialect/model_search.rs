@@ -83,8 +83,8 @@ struct Search<'a, const WORDS: usize> {
     later: usize,
     /// How to treat patterns whose number continues in the name as a point release, which may be later than theirs.
     point_releases: PointReleases,
-    /// Patterns of which nothing more is to be learnt. Without this, a name could make the time grow with the square of its
-    /// length.
+    /// Patterns about which the search has nothing more to learn. Without this, a name could make the time grow with the square of
+    /// its length.
     settled: [u64; WORDS],
 }
 

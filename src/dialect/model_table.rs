@@ -52,7 +52,7 @@ const GAP: Edge = Edge { of: u16::MAX, next: NOWHERE };
 pub struct Stop {
     /// A range of `leaves`.
     pub leaves: (u16, u16),
-    /// How many bytes must follow at least for one of them to fit, and a letter that must be among these. 0: no letter must.
+    /// The least number of bytes that must follow for one of them to fit, and a letter that must be among these. 0: no letter must.
     pub needs: (u8, u8),
     /// Patterns with a number that ends here, and without conditions on the text after it: a range of `numbers`, perhaps none.
     pub numbers: (u16, u16),
@@ -71,16 +71,16 @@ pub struct Table<'a> {
     pub numbers: &'a [u16],
     /// The states after the first letter of a pattern without a slash, by the letter's class.
     pub roots: [State; CLASSED],
-    /// The same for patterns with one.
+    /// The states after the first letter of a pattern with a slash, by the letter's class.
     pub slashed: [State; CLASSED],
     /// Whether a pattern with a slash may fit a name whose last part begins with a byte of this class.
     pub tails: [bool; CLASSED],
 }
 
-/// How many classes of bytes there are.
+/// The number of classes of bytes.
 pub const CLASSED: usize = BYTES.len() + 1;
 
-/// How far a name has read a pattern.
+/// The progress of a name in a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Item {
     pattern: u16,
@@ -257,7 +257,7 @@ fn appended<T>(list: &mut Vec<T>, entries: impl IntoIterator<Item = T>) -> (u16,
     (begin, list.len() as u16)
 }
 
-/// Returns how many bytes follow at least where a pattern's `*` comes. A name may leave out a dash.
+/// Returns the number of bytes that follow at least where a pattern's `*` comes. A name may leave out a dash.
 #[cfg_attr(not(test), allow(dead_code))]
 fn least(text: &str) -> u8 {
     let behind = text.split_once('*').map_or("", |(_, behind)| behind);

@@ -304,7 +304,7 @@ pub struct Span {
     #[serde(default)]
     pub framing: Framing,
     pub thought: Option<Thought>,
-    /// How calls are written inside.
+    /// The form of calls inside.
     #[serde(default, rename = "call")]
     pub calls: Vec<Spanned<Call>>,
     pub sure: Option<Spanned<bool>>,
@@ -388,7 +388,7 @@ pub struct Thought {
     pub confidence: String,
 }
 
-/// How calls are written: the keys of all bodies, of which each body has some.
+/// The form of calls: the keys of all bodies, of which each body has some.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Call {
@@ -486,7 +486,7 @@ pub struct Header {
     pub special: bool,
     #[serde(rename = "route")]
     pub routes: Vec<Route>,
-    /// How calls are written in bodies of the tool channel.
+    /// The form of calls in bodies of the tool channel.
     #[serde(default, rename = "call")]
     pub calls: Vec<Spanned<Call>>,
 }

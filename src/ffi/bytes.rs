@@ -19,7 +19,7 @@ use super::status::{fail, fail_null, fail_with, guard};
 pub struct aside_bytes {
     /// The first byte.
     pub at: *const c_char,
-    /// How many there are.
+    /// Their number.
     pub len: size_t,
 }
 

@@ -51,7 +51,7 @@ pub struct aside_call_writer_options {
     pub max_tools: u64,
     /// The part of a call that is sent before the call is whole. At most `max_held` bytes of it are held.
     pub not_whole: aside_not_whole,
-    /// How a call of a tool that is not in `tools` is treated. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the
+    /// The treatment of a call of a tool that is not in `tools`. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the
     /// same for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
     pub unknown_tool: aside_unknown_tool,
     /// Whether the end of a text that has ended by itself (`ASIDE_CAUSE_ENDED`) may end a call.
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn aside_call_writer_new(
     options: *const aside_call_writer_options,
 ) -> *mut aside_call_writer {
     guard_handle(|| {
-        // SAFETY: NULL or a dialect that is still there, as the caller promises.
+        // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
         let Some(dialect) = (unsafe { dialect.as_ref() }) else {
             fail_no_handle("dialect");
             return ptr::null_mut();
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn aside_call_writer_new(
 /// Threads: no other thread may be using this writer.
 #[ffi_export]
 pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) {
-    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(writer, |writer| writer.guard.close()) }
 }
 
@@ -312,7 +312,7 @@ pub unsafe extern "C" fn aside_call_writer_feed(
         Ok(size) => size,
         Err(status) => return status,
     };
-    // SAFETY: NULL or a writer that is still there, as the caller promises.
+    // SAFETY: NULL or a writer that is not freed yet, as the caller promises.
     let Some(writer) = (unsafe { writer.as_ref() }) else { return fail_no_handle("writer") };
     // SAFETY: the caller promises an event of that size and its bytes.
     let event = match unsafe { call_event(event, event_size, bytes) } {

@@ -125,7 +125,7 @@ enumeration! {
         ASIDE_ERROR_LENGTH = -1002,
         /// No dialect of that name is built in (the message names the nearest ones), or known for that model or template.
         ASIDE_ERROR_UNKNOWN = -1003,
-        /// The text of a dialect file, or of a server file, has an error. The message names line and key.
+        /// The text of a dialect file, or of a server file, has an error. The message names the line and the key.
         ASIDE_ERROR_DIALECT = -1004,
         /// An option has a value that it cannot have, or that the dialect has no use for.
         ASIDE_ERROR_OPTION = -1005,
@@ -150,7 +150,7 @@ enumeration! {
         /// A text cannot be joined or escaped. The message says which part and which byte of it would be read as something
         /// else, or the form that the dialect lacks.
         ASIDE_ERROR_JOIN = -1012,
-        /// The text of a filter file has an error, or does not pass its own tests. The message names line and key.
+        /// The text of a filter file has an error, or does not pass its own tests. The message names the line and the key.
         ASIDE_ERROR_FILTER = -1013,
         /// The text is not the one that the report is about.
         ASIDE_ERROR_ORIGINAL = -1014,
@@ -174,25 +174,25 @@ enumeration! {
         ASIDE_KIND_CLOSE = 5 => Kind::Close(_),
         /// All content so far was thinking, or all thinking so far was content: the channel is the right one. It was thinking
         /// where a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
-        /// "reclassify"`. It was content where the stream has ended in a thinking that was only guessed
+        /// "reclassify"`. It was content where the stream has ended in thinking that was only guessed
         /// (`aside_scanner_end_reason()`), and where the closer of a wrapper of the answer ends the thinking. The event has no
-        /// bytes of the stream, and comes at most once in it.
+        /// bytes of the stream, and is reported at most once in it.
         ASIDE_KIND_RECLASSIFY = 6 => Kind::Reclassify,
         /// The thinking exceeds its budget here. It has no bytes of the stream and is between two characters. It is reported
         /// once for each span or stream, as `options.budget_scope` says.
         ASIDE_KIND_BUDGET = 7 => Kind::Budget,
-        /// A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls
+        /// A tool call begins. This and the kinds after it are reported only with `options.calls`, from dialects that say how calls
         /// are written. The bytes are the beginning of the call, if the opener of its span was not that.
         ASIDE_KIND_CALL = 8 => Kind::Call { .. },
         /// The name of the call, whole. If it has no bytes, the name is the value of a header's field.
         ASIDE_KIND_CALL_NAME = 9 => Kind::CallName(_),
-        /// An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name between them.
+        /// An id of the call, whole. If the whole head of the call is its id, it is reported in parts, with the name between them.
         ASIDE_KIND_CALL_ID = 10 => Kind::CallId,
         /// A key of the arguments, whole. Arguments that are JSON have none.
         ASIDE_KIND_CALL_KEY = 11 => Kind::CallKey,
         /// The word for the type of the next value, whole.
         ASIDE_KIND_CALL_TYPE = 12 => Kind::CallType,
-        /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a character.
+        /// A value, or the arguments as JSON, as they are in the stream. It is reported in pieces that do not cut a character.
         ASIDE_KIND_CALL_VALUE = 13 => Kind::CallValue,
         /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
         ASIDE_KIND_CALL_VALUE_END = 14 => Kind::CallValueEnd { .. },
@@ -216,11 +216,11 @@ enumeration! {
 }
 
 enumeration! {
-    /// Why a span or a call ended.
+    /// The cause of the end of a span or a call.
     aside_cause: Cause {
-        /// The closing marker came.
+        /// The closing marker was read.
         ASIDE_CAUSE_MARKER = 0 => Cause::Marker,
-        /// Something else came that ends such a span.
+        /// Another text was read that ends such a span.
         ASIDE_CAUSE_IMPLIED = 1 => Cause::Implied,
         /// The stream ended inside the span.
         ASIDE_CAUSE_END_OF_STREAM = 2 => Cause::EndOfStream,
@@ -235,7 +235,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// Where a stream starts.
+    /// The start of a stream.
     aside_start: Option<Start> {
         /// As the dialect says.
         ASIDE_START_DEFAULT = 0 => None,
@@ -256,7 +256,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How a tool call that begins inside the thinking is treated.
+    /// The treatment of a tool call that begins inside the thinking.
     aside_calls_in_thinking: CallsInThinking {
         /// As the dialect says: the call ends the thinking, interrupts it, or is text of it.
         ASIDE_CALLS_IN_THINKING_DIALECT = 0 => CallsInThinking::Dialect,
@@ -266,7 +266,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How a closer of the thinking without an opener, after content, is treated.
+    /// The treatment of a closer of the thinking without an opener, after content.
     aside_stray_close: StrayClose {
         /// As the dialect says.
         ASIDE_STRAY_CLOSE_DIALECT = 0 => StrayClose::Dialect,
@@ -280,7 +280,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// Why a stream ends, as far as its host knows.
+    /// The reason why a stream ends, as far as its host knows.
     aside_end_reason: EndReason {
         /// Not known.
         ASIDE_END_REASON_UNKNOWN = 0 => EndReason::Unknown,
@@ -306,7 +306,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How a call of a tool that the request does not list is treated.
+    /// The treatment of a call of a tool that the request does not list.
     aside_unknown_tool: UnknownTool {
         /// It is text.
         ASIDE_UNKNOWN_TOOL_TEXT = 0 => UnknownTool::Text,
@@ -318,7 +318,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How the arguments of a call are written.
+    /// The form of the arguments of a call.
     aside_tool_arguments: number of ToolArguments {
         /// As one JSON object.
         ASIDE_TOOL_ARGUMENTS_JSON = 0 => ToolArguments::Json,
@@ -344,7 +344,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How a tag of another family, such as `<think>`, is read at the beginning of a stream, after blanks at most.
+    /// The reading of a tag of another family, such as `<think>`, at the beginning of a stream, after blanks at most.
     aside_leading_tags: LeadingTags {
         /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
         ASIDE_LEADING_TAGS_DIALECT = 0 => LeadingTags::Dialect,
@@ -422,8 +422,8 @@ enumeration! {
         ASIDE_FORMAT_MESSAGES = 8 => MESSAGES,
         /// Ollama's own, `/api/chat` and `/api/generate`.
         ASIDE_FORMAT_OLLAMA = 16 => OLLAMA,
-        /// All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
-        /// format is accepted.
+        /// All of them, those that later versions add included: all bits that an `int` has. Any other value with a bit that is not
+        /// a format's is refused.
         ASIDE_FORMAT_ALL = 0x7FFF_FFFF => ALL,
     }
 }
@@ -473,7 +473,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How a host should treat a request.
+    /// The change that a host should make to a request.
     aside_hint: Hint {
         /// Send `Accept-Encoding: identity` to the server: no compressed answer can be read.
         ASIDE_HINT_IDENTITY = 1 => Hint::Identity,
@@ -484,7 +484,7 @@ enumeration! {
 pub const ASIDE_NOT_TEXT: i32 = -1;
 
 enumeration! {
-    /// Where the thinking of an earlier turn goes in its message.
+    /// The place of the thinking of an earlier turn in its message.
     ///
     /// A name that the format of the request does not have changes nothing.
     aside_history_name: number of history::Name {
@@ -523,7 +523,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How an assistant message without thinking is changed.
+    /// The change to an assistant message without thinking.
     aside_history_missing: Missing {
         /// Nothing: existing thinking stays.
         ASIDE_HISTORY_MISSING_LEAVE = 0 => Missing::Leave,
@@ -535,7 +535,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// How blocks and items are treated that a rewriter made, and the server did not.
+    /// The treatment of blocks and items that a rewriter made, and the server did not.
     aside_history_made: Made {
         /// They stay unchanged.
         ASIDE_HISTORY_MADE_KEEP = 0 => Made::Keep,
@@ -546,7 +546,7 @@ enumeration! {
 }
 
 enumeration! {
-    /// Whether the body of a request was read, or why it came back as it was.
+    /// Whether the body of a request was read, or why it was returned unchanged.
     aside_history_outcome: Outcome {
         /// It was read. It may still be unchanged.
         ASIDE_HISTORY_OUTCOME_READ = 0 => Outcome::Read,

@@ -198,7 +198,7 @@ pub unsafe extern "C" fn aside_dialect_find(name: *const c_char, len: size_t) ->
 /// file's path, in upper or lower case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`, `openai/gpt-oss-120b:free`). `model`
 /// has `len` bytes and needs no NUL.
 ///
-/// Returns as `aside_dialect_find()`. If the model's prompt opens the thinking and that of its siblings does not (or
+/// Returns the same as `aside_dialect_find()`. If the model's prompt opens the thinking and that of its siblings does not (or
 /// the other way round), this is another handle than `aside_dialect_find()` returns for the same name: scanners that
 /// are made from it start as the model does. `aside_dialect_start()` returns that start. For a model that writes tool calls and
 /// no thinking, the dialect of the calls is found.
@@ -235,7 +235,7 @@ pub struct aside_template_match {
     /// Room for `capacity` dialects; NULL if that is 0. The first `capacity` of those that fit equally well, sorted by name,
     /// are written here. Like those of `aside_dialect_find()` they are never freed.
     pub dialects: *mut *const aside_dialect,
-    /// How many dialects there is room for.
+    /// The number of dialects that there is room for.
     pub capacity: size_t,
     /// Filled: how many dialects fit equally well, also if there is room for fewer.
     pub count: size_t,
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn aside_dialect_find_for_template(
 /// used after the call.
 ///
 /// Returns a dialect that the caller owns: `aside_dialect_free()`. NULL if that fails; `aside_last_status()` is then
-/// `ASIDE_ERROR_DIALECT` with a message that names line and key; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`;
+/// `ASIDE_ERROR_DIALECT` with a message that names the line and the key; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`;
 /// `ASIDE_ERROR_MEMORY` if there is no memory for the handle.
 ///
 /// Memory: if it runs out while the text is read, the process ends.
@@ -368,7 +368,7 @@ pub unsafe extern "C" fn aside_dialect_free(dialect: *mut aside_dialect) {
     guard(
         |_| (),
         || {
-            // SAFETY: the caller promises that it is NULL or a dialect that is still there; a loaded one came from a
+            // SAFETY: the caller promises that it is NULL or a dialect that is not freed yet; a loaded one came from a
             // Box, and this call is its last use.
             unsafe {
                 if !dialect.is_null() && !(*dialect).built_in {
@@ -385,7 +385,7 @@ pub unsafe extern "C" fn aside_dialect_free(dialect: *mut aside_dialect) {
 /// The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_name(dialect: *const aside_dialect, len: *mut size_t) -> *const c_char {
-    // SAFETY: NULL or a dialect that is still there, as the caller promises.
+    // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
     match unsafe { dialect.as_ref() } {
         // SAFETY: `len` is NULL or may be written, as the caller promises.
         Some(dialect) => unsafe { c_name_of(&dialect.name, len) },
@@ -432,7 +432,7 @@ pub unsafe extern "C" fn aside_dialect_opener(
 /// Returns a word of a rule as C reads it.
 ///
 /// # Safety
-/// `dialect` is NULL or a dialect that is still there, and `len` is NULL or may be written.
+/// `dialect` is NULL or a dialect that is not freed yet, and `len` is NULL or may be written.
 unsafe fn c_word_of(
     dialect: *const aside_dialect,
     rule: u32,
@@ -459,7 +459,7 @@ unsafe fn c_word_of(
 /// Returns the largest number of bytes that a scanner of this dialect holds back. 0 if `dialect` is NULL.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_max_hold(dialect: *const aside_dialect) -> size_t {
-    // SAFETY: NULL or a dialect that is still there, as the caller promises.
+    // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
     match unsafe { dialect.as_ref() } {
         Some(dialect) => dialect.dialect.max_hold(),
         None => {
@@ -469,12 +469,12 @@ pub unsafe extern "C" fn aside_dialect_max_hold(dialect: *const aside_dialect) -
     }
 }
 
-/// Returns where a stream of this dialect starts if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`: another
+/// Returns the start of a stream of this dialect if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`: another
 /// `ASIDE_START_` value. For a dialect from `aside_dialect_find_for_model()` it is the start of that model.
 /// `ASIDE_START_DEFAULT` if `dialect` is NULL.
 #[ffi_export]
 pub unsafe extern "C" fn aside_dialect_start(dialect: *const aside_dialect) -> aside_start {
-    // SAFETY: NULL or a dialect that is still there, as the caller promises.
+    // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
     match unsafe { dialect.as_ref() } {
         Some(dialect) => Some(dialect.dialect.start()).to_number(),
         None => {

@@ -119,7 +119,7 @@ mod tests {
     /// A handle that two threads use at once, as threads in C may.
     struct Shared(HandleGuard<u64>);
 
-    // SAFETY: the test gets in through the guard alone, which is what it is about.
+    // SAFETY: the test reaches the value through the guard alone, and the guard is what it tests.
     unsafe impl Sync for Shared {}
 
     #[test]

@@ -21,17 +21,17 @@ pub struct aside_history_options {
     pub size: size_t,
     /// With `ASIDE_HISTORY_NAME_TEXT`, the dialect whose markers are written. Otherwise not read.
     pub dialect: *const aside_dialect,
-    /// The most bytes of a body that is read: a longer one comes back as it is. 0: 32 MiB.
+    /// The most bytes of a body that is read: a longer one is returned unchanged. 0: 32 MiB.
     pub max_body: u64,
     /// The format of the request: `ASIDE_FORMAT_CHAT`, `ASIDE_FORMAT_RESPONSES` or `ASIDE_FORMAT_MESSAGES`.
     pub format: aside_formats,
-    /// Where the thinking of an earlier turn goes.
+    /// The place of the thinking of an earlier turn.
     pub name: aside_history_name,
     /// The turns whose thinking stays.
     pub turns: aside_history_turns,
-    /// How an assistant message without thinking is changed.
+    /// The change to an assistant message without thinking.
     pub missing: aside_history_missing,
-    /// How blocks and items are treated that the server did not make.
+    /// The treatment of blocks and items that the server did not make.
     pub made: aside_history_made,
     /// 0.
     pub reserved: u32,
@@ -48,14 +48,14 @@ impl Versioned for aside_history_options {
 pub struct aside_history_report {
     /// `sizeof(aside_history_report)` of the caller's header.
     pub size: size_t,
-    /// How many messages or items were changed or removed.
+    /// The number of messages or items that were changed or removed.
     pub changed: u64,
-    /// How many have thinking that cannot be written into their text. It stays where it is, unless
+    /// The number of those that have thinking that cannot be written into their text. It stays where it is, unless
     /// `ASIDE_HISTORY_MADE_REMOVE` removes it.
     pub refused: u64,
-    /// How many have thinking in a form that is not known, or that is signed or encrypted. It stays where it is.
+    /// The number of those that have thinking in a form that is not known, or that is signed or encrypted. It stays where it is.
     pub unread: u64,
-    /// Whether the body was read, or why it came back as it was.
+    /// Whether the body was read, or why it was returned unchanged.
     pub outcome: aside_history_outcome,
     /// 1: thinking was turned off in the request, see `ASIDE_HISTORY_MADE_REMOVE`. 0: it was not.
     pub thinking_off: u32,
@@ -127,8 +127,8 @@ unsafe fn read(options: *const aside_history_options) -> Result<Options, aside_s
 }
 
 /// Rewrites the history of a request, so that the server finds the thinking of earlier turns where it reads it. `body` has all
-/// `len` bytes of the request. All that the options do not name stays unchanged, byte for byte; a body that is not read comes
-/// back as it is, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
+/// `len` bytes of the request. All that the options do not name stays unchanged, byte for byte; a body that is not read is returned
+/// unchanged, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
 ///
 /// The host writes `Content-Length` again, and any digest or signature of the body.
 ///
@@ -257,8 +257,8 @@ pub unsafe extern "C" fn aside_history_server_find(
 /// Fills `*options` from the text of a server file, for requests of a format. `toml` has `len` bytes and needs no NUL.
 /// Set `options->size` before the call.
 ///
-/// Returns as `aside_history_server_find()`, but `ASIDE_ERROR_DIALECT` with a message that names line and key if the file has an
-/// error.
+/// Returns the same as `aside_history_server_find()`, but `ASIDE_ERROR_DIALECT` with a message that names the line and the key if
+/// the file has an error.
 ///
 /// Memory: if it runs out, the process ends. A host calls this before it serves.
 #[ffi_export]

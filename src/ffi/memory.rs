@@ -130,7 +130,7 @@ pub(super) unsafe fn fill_sized<T: Versioned>(to: *mut T, size: usize, value: T)
 /// Frees a handle that came from a Box. Does nothing for NULL, and fails if a call is inside.
 ///
 /// # Safety
-/// `handle` is NULL or still there; not busy, this is its last use.
+/// `handle` is NULL or not freed yet; not busy, this is its last use.
 pub(super) unsafe fn free<T>(handle: *mut T, is_busy: impl FnOnce(&T) -> bool) {
     guard(
         |_| (),

@@ -45,7 +45,7 @@ pub struct aside_rewriter_options {
     pub off: u32,
     /// The largest number of bytes of an event, or of a JSON body, that is read: longer ones pass unchanged. 0: 16 MiB.
     pub max_event: u64,
-    /// How a closer of the thinking without an opener, after content, is treated.
+    /// The treatment of a closer of the thinking without an opener, after content.
     pub stray_close: aside_stray_close,
     /// 1: make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written, and
     /// `finish_reason` `tool_calls` of `stop`. A choice in which the server does so itself is left alone from then on. 0:
@@ -58,7 +58,7 @@ pub struct aside_rewriter_options {
     /// the most of a value that are held until its type is clear. 0: 1 MiB. In all choices together, at most 4 MiB of text
     /// are held.
     pub max_held: u64,
-    /// How a tool call that begins inside the thinking is treated.
+    /// The treatment of a tool call that begins inside the thinking.
     pub calls_in_thinking: aside_calls_in_thinking,
     /// The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: all.
     pub formats: aside_formats,
@@ -78,10 +78,10 @@ pub struct aside_rewriter_options {
     /// list may take some 40 times as much. 0: 4 MiB.
     pub max_tools: u64,
     /// 1: leave guessed thinking unchanged. 0: if an answer ends by itself in the thinking in which the
-    /// dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it again
-    /// as content, and a body as content alone.
+    /// dialect guessed it to start (`aside_scanner_start()`), and nothing has confirmed that guess, a stream gets it again as
+    /// content, and a body as content alone.
     pub keep_guessed: u32,
-    /// How the rewriter reads a tag that is not the dialect's own at the beginning of a text.
+    /// The reading of a tag that is not the dialect's own at the beginning of a text.
     pub leading_tags: aside_leading_tags,
     /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
     /// only.
@@ -191,7 +191,7 @@ const _: fn() = || {
 /// Runs `body` as the only call inside the rewriter, if `may` accepts its state.
 ///
 /// # Safety
-/// `rewriter` is NULL or a rewriter that is still there.
+/// `rewriter` is NULL or a rewriter that is not freed yet.
 unsafe fn enter(
     rewriter: *const aside_rewriter,
     may: impl Fn(i32) -> bool,
@@ -312,7 +312,7 @@ pub unsafe extern "C" fn aside_rewriter_new(
     options: *const aside_rewriter_options,
 ) -> *mut aside_rewriter {
     guard_handle(|| {
-        // SAFETY: NULL or a dialect that is still there, as the caller promises.
+        // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
         let Some(dialect) = (unsafe { dialect.as_ref() }) else {
             fail_no_handle("dialect");
             return ptr::null_mut();
@@ -338,7 +338,7 @@ pub unsafe extern "C" fn aside_rewriter_new(
 /// Threads: no other thread may be using this rewriter.
 #[ffi_export]
 pub unsafe extern "C" fn aside_rewriter_free(rewriter: *mut aside_rewriter) {
-    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(rewriter, |sse| sse.guard.close()) }
 }
 
@@ -361,7 +361,7 @@ pub unsafe extern "C" fn aside_rewriter_use_dialect(
     dialect: *const aside_dialect,
     start: aside_start,
 ) -> aside_status {
-    // SAFETY: NULL or a dialect that is still there, as the caller promises.
+    // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
     let dialect = unsafe { dialect.as_ref() }.map(|handle| &handle.dialect);
     let body = |stream: &mut Stream| match value::<Option<Start>>(start, "start") {
         Ok(start) => stream.rewriter.use_dialect(dialect, start).map_or_else(failed, |()| ASIDE_OK),
@@ -395,10 +395,9 @@ pub unsafe extern "C" fn aside_rewriter_use_tools(
     }
 }
 
-/// Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that
-/// ends in the `len` bytes of `tail`, read as by `aside_scanner_start_from_prompt()`. Finishing or resetting the
-/// rewriter restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must
-/// not be memory of the rewriter.
+/// Sets the start of the next stream, before its first byte: the text of each choice follows a rendered prompt that ends in the
+/// `len` bytes of `tail`, read as by `aside_scanner_start_from_prompt()`. Finishing or resetting the rewriter restores its own
+/// start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must not be memory of the rewriter.
 ///
 /// `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte of each choice's text; `start` may be
 /// NULL. It is written on success only.
@@ -463,7 +462,7 @@ pub unsafe extern "C" fn aside_rewriter_feed(
 /// have become a marker. The rewriter is then reset, except for the counts of `aside_rewriter_get_stats()`, and the next feed
 /// begins a new stream.
 ///
-/// Returns as `aside_rewriter_feed()`.
+/// Returns the same as `aside_rewriter_feed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_rewriter_finish(rewriter: *mut aside_rewriter, out: *mut aside_bytes) -> aside_status {
     // SAFETY: the caller promises a rewriter that is valid, and an output that may be written.

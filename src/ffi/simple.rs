@@ -60,7 +60,7 @@ pub struct aside_join_options {
     pub content: aside_bytes,
     /// The tool calls after the content. NULL if there are none.
     pub calls: *const aside_join_call,
-    /// How many there are.
+    /// Their number.
     pub call_count: size_t,
     /// `sizeof(aside_join_call)` of the caller's header, if there are calls.
     pub call_size: size_t,

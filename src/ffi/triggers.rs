@@ -28,7 +28,7 @@ pub struct aside_tool_trigger {
     pub after_name: aside_bytes,
     /// The text after the arguments.
     pub end: aside_bytes,
-    /// How the arguments are written.
+    /// The form of the arguments.
     pub arguments: aside_tool_arguments,
     /// 0.
     pub reserved: u32,
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn aside_dialect_tool_trigger(
     guard(
         |status| status,
         || {
-            // SAFETY: NULL or a dialect that is still there, as the caller promises.
+            // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
             let Some(dialect) = (unsafe { dialect.as_ref() }) else {
                 return fail_no_handle("dialect");
             };

@@ -310,10 +310,10 @@ impl<'a> Message<'a> {
     }
 }
 
-/// How a part of text begins.
+/// The beginning of a part of text.
 const TEXT: &[u8] = b"{\"type\":\"text\",\"text\":\"";
 
-/// Returns the inside of a content that is a string, or `null`.
+/// Returns the inside of a `content` that is a string; nothing for `null`.
 fn text_of<'a>(content: &Value<'a>) -> Option<&'a [u8]> {
     if content.is_null() { Some(b"") } else { content.string() }
 }

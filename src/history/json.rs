@@ -112,7 +112,7 @@ impl<'a> Object<'a> {
         Ok(Object { body, members })
     }
 
-    /// Returns where in the object the member of this name is. The name is no longer than 24 bytes.
+    /// Returns the position of the member of this name in the object. The name is no longer than 24 bytes.
     pub fn find(&self, wanted: &str) -> Option<usize> {
         let is_wanted = |member: &Member<'_>| name(self.body, &member.key, &mut [0; 24]) == wanted.as_bytes();
         self.members.iter().position(is_wanted)

@@ -3,10 +3,10 @@
 
 use super::json::Object;
 
-/// How the signature of a made block begins, if it has a label.
+/// The beginning of the signature of a made block, if it has a label.
 const SIGNATURE: &[u8] = b"aside:1:";
 
-/// How the id of a made reasoning item begins: that of the message follows, or a label.
+/// The beginning of the id of a made reasoning item: that of the message follows, or a label.
 const REASONING: [&[u8]; 2] = [b"rs_msg_", b"rs_aside_1_"];
 
 /// Returns whether a thinking block has no signature of a server.

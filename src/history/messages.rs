@@ -12,7 +12,7 @@ use crate::memory::{OutOfMemory, push};
 /// A thinking block without thinking.
 const EMPTY: &[u8] = b"{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}";
 
-/// How a text block begins.
+/// The beginning of a text block.
 const TEXT: &[u8] = b"{\"type\":\"text\",\"text\":\"";
 
 /// Notes the changes of a request.

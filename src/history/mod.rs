@@ -63,7 +63,7 @@ impl From<OutOfMemory> for RewriteError {
     }
 }
 
-/// Rewrites the body of a request, and returns a report. A body that is not read comes back as it is:
+/// Rewrites the body of a request, and returns a report. A body that is not read is returned unchanged:
 /// [`Report::outcome`] says why.
 ///
 /// Rewriting a body that was rewritten changes nothing. With [`Turns::All`], a message is rewritten in the same way in every

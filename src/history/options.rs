@@ -41,7 +41,7 @@ impl Format {
     }
 }
 
-/// Where the thinking of an earlier turn goes in its message. A name that the format does not have changes nothing.
+/// The place of the thinking of an earlier turn in its message. A name that the format does not have changes nothing.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Name {
@@ -89,7 +89,7 @@ pub enum Turns {
     None = 2,
 }
 
-/// How an assistant message without thinking is changed. Thinking is missing if there is none, if it is `null` or empty, and if it
+/// The change to an assistant message without thinking. Thinking is missing if there is none, if it is `null` or empty, and if it
 /// belongs to a turn whose thinking is removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -106,8 +106,8 @@ pub enum Missing {
     Remove = 2,
 }
 
-/// How blocks and items are treated that a [`Rewriter`](crate::sse::Rewriter) made in an earlier answer, or another program
-/// in the same way: the server that gets the request did not make them.
+/// The treatment of blocks and items that a [`Rewriter`](crate::sse::Rewriter) made in an earlier answer, or another program in the
+/// same way: the server that gets the request did not make them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -140,13 +140,13 @@ pub enum Made {
 pub struct Options {
     /// The format of the request.
     pub format: Format,
-    /// Where the thinking goes.
+    /// The place of the thinking.
     pub name: Name,
     /// The turns whose thinking stays.
     pub turns: Turns,
-    /// How an assistant message without thinking is changed.
+    /// The change to an assistant message without thinking.
     pub missing: Missing,
-    /// How blocks and items are treated that the server did not make.
+    /// The treatment of blocks and items that the server did not make.
     pub made: Made,
     /// The most bytes of a body that is read.
     pub max_body: Option<usize>,
@@ -168,7 +168,7 @@ impl Options {
         }
     }
 
-    /// Sets where the thinking goes.
+    /// Sets the place of the thinking.
     pub fn name(self, name: Name) -> Options {
         Options { name, ..self }
     }
@@ -188,7 +188,7 @@ impl Options {
         Options { made, ..self }
     }
 
-    /// Sets the most bytes of a body that is read; longer ones come back as they are. With `None`, [`Options::MAX_BODY`].
+    /// Sets the most bytes of a body that is read; longer ones are returned unchanged. With `None`, [`Options::MAX_BODY`].
     pub fn max_body(self, bytes: impl Into<Option<usize>>) -> Options {
         Options { max_body: bytes.into(), ..self }
     }

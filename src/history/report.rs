@@ -6,18 +6,18 @@
 pub struct Report {
     /// Whether the body was read, or why it was not.
     pub outcome: Outcome,
-    /// How many messages, or items of Responses, were changed or removed.
+    /// The number of messages, or items of Responses, that were changed or removed.
     pub changed: u64,
-    /// How many messages, or items, have thinking that cannot be written into their text. It stays where it is, unless
+    /// The number of messages, or items, that have thinking that cannot be written into their text. It stays where it is, unless
     /// [`Made::Remove`](super::Made::Remove) removes it. See [`Name::Text`](super::Name::Text).
     pub refused: u64,
-    /// How many messages have thinking in a form that is not known, or that is signed or encrypted. It stays where it is.
+    /// The number of messages that have thinking in a form that is not known, or that is signed or encrypted. It stays where it is.
     pub unread: u64,
     /// Whether thinking was turned off in the request. See [`Made::Remove`](super::Made::Remove).
     pub thinking_off: bool,
 }
 
-/// Whether the body of a request was read, or why it came back as it was.
+/// Whether the body of a request was read, or why it was returned unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 #[repr(u32)]

@@ -187,7 +187,7 @@ impl Writer<'_> {
         Ok(self.text.mark(&open[*at..])?)
     }
 
-    /// Writes the prefix that is taken off a name, if the name would not be read verbatim without it.
+    /// Writes the prefix that is removed from a name, if the name would not be read verbatim without it.
     fn prefix(&mut self, name: &str) -> Result<(), JoinError> {
         let head = &self.table.head;
         let is_needed = head.needs_prefix || head.prefixes.iter().any(|prefix| name.as_bytes().starts_with(prefix));

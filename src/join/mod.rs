@@ -270,7 +270,7 @@ fn begins(compiled: &Compiled, marker: &[u8], text: &[u8]) -> bool {
     text.get(..marker.len()).is_some_and(|begin| same(compiled.grammar.fold, begin, marker))
 }
 
-/// Returns how many bytes a marker's first character has.
+/// Returns the number of bytes of a marker's first character.
 fn first_character(marker: &[u8]) -> usize {
     1 + marker[1..].iter().take_while(|&&byte| is_continuation(byte)).count()
 }

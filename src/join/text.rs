@@ -87,7 +87,7 @@ impl Text {
     }
 }
 
-/// How far a text has been read.
+/// The progress in a text.
 struct Verifier<'a> {
     text: &'a Text,
     /// The first part that has not been read whole, or that is empty.

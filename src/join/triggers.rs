@@ -12,7 +12,7 @@ use crate::{
     memory::{OutOfMemory, append_text, lossy, push},
 };
 
-/// How the arguments of a call are written.
+/// The form of the arguments of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolArguments {
@@ -47,7 +47,7 @@ pub struct ToolTrigger {
     pub after_name: String,
     /// The text after the arguments.
     pub end: String,
-    /// How the arguments are written.
+    /// The form of the arguments.
     pub arguments: ToolArguments,
     /// The text before a key; empty for JSON, as are the next three.
     pub key_begin: String,

@@ -113,7 +113,7 @@ pub fn literal(rule: &LiteralRule, json: &str, text: &mut Text) -> Result<(), Wr
     Ok(())
 }
 
-/// Does the same without making it a part. The value of the argument begins at `from`.
+/// Writes a value in brackets, without making it a part. The value of the argument begins at `from`.
 fn literal_inside(raw: &[u8], json: &str, from: usize, text: &mut Text) -> Result<(), WriteError> {
     let is_raw = !raw.is_empty();
     let mut separator: &[u8] = b"";

@@ -11,7 +11,7 @@ pub struct Braces {
 impl Braces {
     pub const START: Braces = Braces { depth: 0, string: false, escaped: false };
 
-    /// Returns how many of the next bytes belong to the object, or `None` if it continues after them.
+    /// Returns the number of the next bytes that belong to the object, or `None` if it continues after them.
     pub fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         for (at, &byte) in bytes.iter().enumerate() {
             match byte {

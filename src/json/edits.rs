@@ -18,7 +18,7 @@ impl Edits {
         memory::clear(&mut self.text);
     }
 
-    /// Returns how many changes there are.
+    /// Returns the number of changes.
     pub fn len(&self) -> usize {
         self.list.len()
     }

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use crate::json::is_json;
 
-    /// Returns how many bytes belong to the value, and whether it has ended or must end there.
+    /// Returns the number of bytes that belong to the value, and whether it has ended or must end there.
     fn read(text: &[u8]) -> (usize, Seen) {
         let mut syntax = Syntax::START;
         for (at, &byte) in text.iter().enumerate() {

@@ -10,7 +10,7 @@ use super::{
 pub const COMMON_RUN: u32 = 4;
 pub const COMMON_LANGUAGE: u32 = 12;
 
-/// How many kinds of bytes there are; see `kind`.
+/// The number of kinds of bytes; see `kind`.
 pub const KINDS: usize = 8;
 
 /// Returns the kind of a byte: those of one kind change each tracker in the same way.
@@ -174,7 +174,7 @@ impl CodeTracker {
     }
 
     /// Notes that a recogniser which began with this line has failed, and that its first byte has not passed yet. `nests`:
-    /// because the line opens a nested block.
+    /// it has failed because the line opens a nested block.
     pub fn nest_if(&mut self, nests: bool) {
         self.nests |= nests;
     }

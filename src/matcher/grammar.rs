@@ -52,7 +52,7 @@ pub const FENCE_INFO: u32 = 64;
 
 /// Content spans that may be open at once: only they nest in each other, and real text stays far below.
 pub const MOST_NESTED: usize = 6;
-/// Spans that may be open at once: those, a thinking, and a tool call that pauses it.
+/// Spans that may be open at once: those, thinking, and a tool call that pauses it.
 pub const MAX_DEPTH: usize = MOST_NESTED + 2;
 
 /// All that decides which bytes are markers.
@@ -71,7 +71,7 @@ pub struct Grammar {
     pub framings: Vec<Framing>,
     pub tag: TagRule,
     pub header: Option<HeaderRule>,
-    /// The region of a thinking that a leading tag has opened, where those count.
+    /// The region of thinking that a leading tag has opened, where those count.
     pub leading: Option<u8>,
 }
 
@@ -93,7 +93,7 @@ impl Grammar {
         self.framings.get(usize::from(number).wrapping_sub(1)).map_or(0, |framing| framing.next)
     }
 
-    /// Returns how many bytes at the beginning of a text are those of a literal.
+    /// Returns the number of bytes at the beginning of a text that are those of a literal.
     pub fn same(&self, literal: &[u8], text: &[u8]) -> usize {
         literal.iter().zip(text).take_while(|(a, b)| self.fold(**a) == self.fold(**b)).count()
     }
@@ -182,7 +182,7 @@ impl Region {
     }
 }
 
-/// How much a region looks at lines.
+/// The treatment of code, and so of lines, in a region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LineRule {
     Ignore,
@@ -191,7 +191,7 @@ pub enum LineRule {
         fences: bool,
         inline: bool,
     },
-    /// The inside a fence span: nested code blocks are opaque, and so are code spans with `inline`.
+    /// Inside a fence span: nested code blocks are opaque, and so are code spans with `inline`.
     Fence {
         inline: bool,
     },
@@ -232,11 +232,11 @@ pub struct Pattern {
     /// … and outside this code.
     pub guarded: Guarded,
     pub action: Action,
-    /// How much of the literal is framing before the marker.
+    /// The number of bytes of the literal that are framing before the marker.
     pub before: u16,
     /// The literal's length, framing included; 0 of tags.
     pub len: u16,
-    /// How many of its last bytes do not belong to the marker, but must follow it.
+    /// The number of its last bytes that do not belong to the marker, but must follow it.
     pub ahead: u16,
     /// Framing that may follow; an index into `framings` plus one, or 0.
     pub after: u16,
@@ -282,20 +282,20 @@ pub enum Action {
     Open { rule: u8, tag: u8, ends: bool },
     /// Closes the innermost span; `keep`: its bytes are text. `rule` is the span that has this closer.
     Close { rule: u8, keep: bool },
-    /// Opens the thinking by a tag in place of the dialect's own opener; inside a thinking that was open at the start, the tag
+    /// Opens the thinking by a tag in place of the dialect's own opener; inside thinking that was open at the start, the tag
     /// is removed. `rule` and `tag` name it.
     Lead { rule: u8, tag: u8 },
     /// Removes an opener that is written again.
     Absorb,
-    /// Removed without opening or closing anything.
+    /// Removes a marker that opens and closes nothing.
     Drop,
-    /// The same where nothing comes after it; elsewhere it is text.
+    /// Removes such a marker where nothing comes after it; elsewhere it is text.
     DropLast,
     /// Removes a closer: the text after it follows a close.
     DropClose,
     /// Removes a closer of span `rule`, which says that all content before it was thinking.
     Reclassify { rule: u8 },
-    /// Closes the innermost span, a thinking, which was the answer if it is the first span. `rule` as above.
+    /// Closes the innermost span, which is thinking, but was the answer if it is the first span. `rule` as above.
     Answer { rule: u8 },
     /// Text; between two of them nothing else counts.
     Quote,

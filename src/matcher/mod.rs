@@ -34,7 +34,7 @@
 //! # One text, followed through the table
 //!
 //! This is the whole table of a dialect with the one span `[a]` … `[/a]`, as `{:#?}` of a `Dialect` prints it. A class is
-//! a byte, or the first of several with how many more there are. `*` marks an accelerated state, `x` an exit.
+//! a byte, or the first of several and the number of others. `*` marks an accelerated state, `x` an exit.
 //!
 #![doc = include_str!("shown.md")]
 //!

@@ -12,7 +12,7 @@ use super::{
     grammar::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Grammar, LineRule, PatternSet, Region, TagRule},
 };
 
-/// The known facts about a byte's token. Plain bytes, of which nothing is known, may begin a special marker.
+/// The known facts about a byte's token. Plain bytes, about which nothing is known, may begin a special marker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TokenMark(u8);
 
@@ -111,7 +111,7 @@ impl Recogniser {
         Recogniser { len: 0, active: 0, literal, tag, close, lines: 0, framing, nests: false }
     }
 
-    /// Returns how many bytes it has read, the one that decided included.
+    /// Returns the number of bytes that it has read, the one that decided included.
     pub fn len(&self) -> usize {
         self.len as usize
     }

@@ -294,7 +294,7 @@ fn object(field: &Json<'_>, key: &str) -> Result<Body, FileError> {
     }
 }
 
-/// Returns how keys and values are written.
+/// Returns the form of keys and values.
 fn tags(tag_pattern: Option<Json<'_>>, value_parser: Option<Json<'_>>, key: &str) -> Result<Body, FileError> {
     let key = format!("{key}.content_args.tag_pattern");
     let Some(pattern) = tag_pattern.and_then(|pattern| pattern.text()) else {

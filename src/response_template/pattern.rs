@@ -20,7 +20,7 @@ pub type Sequence = Vec<Piece>;
 
 /// The most alternatives of a pattern.
 const MOST: usize = 32;
-/// How deep groups are nested.
+/// The deepest nesting of groups.
 const DEEPEST: usize = 8;
 
 /// Reads a pattern as its alternatives. The end of the text (`$`) is an empty one. Returns `None` if it says more than that.

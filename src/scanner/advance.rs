@@ -28,7 +28,7 @@ pub enum Take {
     Whole,
     /// Text: the whole chunk, or the front of it that decides the held bytes. To here, nothing can panic.
     Parts,
-    /// The same, or the next piece of a body of calls, for a host that has tried the whole chunk.
+    /// Such text, or the next piece of a body of calls, for a host that has tried the whole chunk.
     Pieces,
 }
 
@@ -41,7 +41,7 @@ pub struct Part {
     pub is_held: bool,
     /// The number of its bytes. There is no event if it is text without bytes: all that was fed is held then.
     pub len: usize,
-    /// How many bytes of the chunk were fed.
+    /// The number of bytes of the chunk that were fed.
     pub fed: usize,
     /// Whether nothing more of the chunk is to be fed or reported.
     pub is_last: bool,
@@ -173,7 +173,7 @@ impl Engine {
         Some(Part { len, ..Part::whole(Piece::Text, offset, chunk) })
     }
 
-    /// Keeps the beginning of a character at the end of the held bytes. Returns how many bytes it has.
+    /// Keeps the beginning of a character at the end of the held bytes. Returns the number of bytes that it has.
     #[inline(never)]
     fn hold_character(&mut self, to: StateInfo) -> usize {
         self.text = if to.held() == 0 { incomplete_tail(self.hold.all()) } else { 0 };

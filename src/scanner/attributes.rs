@@ -10,7 +10,7 @@ use crate::matcher::{
 };
 use crate::memory::TryBox;
 
-/// The attributes of the marker that was read last. Memory is taken when the first one comes.
+/// The attributes of the marker that was read last. Memory is allocated with the first one.
 pub struct Attributes(TryBox<Lists>);
 
 #[derive(Default)]
@@ -122,7 +122,7 @@ impl Attributes {
         self.push(b"end", middle..header.len(), header, middle..header.len(), false)
     }
 
-    /// Reads the fields of a header that broke off. Returns where it ends, which is after its last value, if it has one.
+    /// Reads the fields of a header that broke off. Returns its end, which is after its last value, if it has one.
     pub fn read_broken_header(&mut self, rule: &HeaderRule, text: &[u8], torn: bool) -> Result<Option<usize>, Error> {
         self.clear();
         Ok(self.read_keys(rule, text, torn)?.0)

@@ -89,7 +89,7 @@ impl Engine {
         tables.named_by_header().is_none() || self.name_of_header(tables).is_some()
     }
 
-    /// Returns which attribute of the header is the call's name, and the length of the prefix that is taken off it.
+    /// Returns which attribute of the header is the call's name, and the length of the prefix that is removed from it.
     pub fn name_of_header(&self, tables: &CallTables) -> Option<(usize, usize)> {
         let (_, table) = tables.named_by_header()?;
         let field = table.head.name_from.as_deref()?.as_bytes();

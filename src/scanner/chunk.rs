@@ -36,7 +36,7 @@ impl Token {
         Token { len, special: 1 }
     }
 
-    /// Returns how many bytes the token has.
+    /// Returns the number of bytes of the token.
     #[allow(clippy::len_without_is_empty)] // It is a number of bytes, not that of a container's elements.
     #[must_use]
     pub const fn len(&self) -> u32 {
@@ -99,7 +99,7 @@ impl<'a> Chunk<'a> {
         self.tokens.as_ref().map_or(TokenMark::PLAIN, |tokens| tokens.mark(at))
     }
 
-    /// Returns how many tokens begin in the `len` bytes from `at` on.
+    /// Returns the number of tokens that begin in the `len` bytes from `at` on.
     pub fn tokens_in(&self, at: usize, len: usize) -> u32 {
         let Some(tokens) = &self.tokens else { return 0 };
         let (first, start) = tokens.find(at);

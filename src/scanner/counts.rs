@@ -1,11 +1,11 @@
-//! How much text each channel has had, and the budget of thinking. Chunks may be cut anywhere, so nothing here may depend on
-//! where one ends.
+//! The amount of text of each channel, and the budget of thinking. Chunks may be cut anywhere, so nothing here may depend on where
+//! one ends.
 
 use crate::channel::Channel;
 use crate::utf8::{continuations, fit, is_continuation};
 
-/// How much of a channel was reported since the stream began; [`Scanner::counts`](crate::Scanner::counts) returns it. Markers
-/// and framing are not counted.
+/// The counts of the reported text of a channel since the stream began; [`Scanner::counts`](crate::Scanner::counts) returns them.
+/// Markers and framing are not counted.
 ///
 /// ```
 /// use aside::{Channel, Dialect, Scanner};
@@ -197,7 +197,7 @@ impl BudgetTracker {
         Some(self.budget.limit.saturating_sub(self.used(counts) - self.from))
     }
 
-    /// Returns how many of the bytes of a text are within the budget.
+    /// Returns the number of the bytes of a text that are within the budget.
     pub fn fitting(&self, counts: &ChannelCounts, channel: Channel, text: &[u8]) -> usize {
         let Some(left) = self.left(counts, channel) else { return text.len() };
         let left = usize::try_from(left).unwrap_or(usize::MAX);

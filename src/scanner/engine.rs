@@ -59,7 +59,7 @@ pub struct Engine {
     pub code_around: CodeTracker,
     /// The framing that may follow the last marker, as a number of the grammar's framings, or 0.
     pub framing: u16,
-    /// Where a stream starts if no prompt says otherwise.
+    /// The start of a stream if no prompt says otherwise.
     pub start: Start,
     /// The flag for the host's treatment of a stray closer.
     stray_close: u16,
@@ -279,8 +279,8 @@ impl Engine {
         self.text += 1;
     }
 
-    /// Returns how many bytes after `text` were read and are not decided, or not reported because a body has more than one
-    /// piece in them.
+    /// Returns the number of bytes after `text` that were read and are not decided, or not reported because a body has more than
+    /// one piece in them.
     #[inline]
     pub fn undecided(&self) -> usize {
         let read = match &self.pending {
@@ -356,7 +356,7 @@ impl Engine {
             && (self.is_guess || compiled.grammar.region(self.spans.region()).is_answered)
     }
 
-    /// Returns how many of the held bytes at the front belong to a prompt.
+    /// Returns the number of the held bytes at the front that belong to a prompt.
     pub fn early(&self) -> usize {
         self.optional.get().map_or(0, |optional| optional.prompt.early)
     }
@@ -402,7 +402,7 @@ impl Engine {
         }
     }
 
-    /// Returns whether the innermost span is a thinking that a tool call of the dialect ends.
+    /// Returns whether the innermost span is thinking that a tool call of the dialect ends.
     pub fn is_ended_by_calls(&self, compiled: &Compiled) -> bool {
         let ends = |pattern: &Pattern| match pattern.action {
             Action::Open { rule, ends, .. } | Action::FenceOpen { rule, ends } => {
@@ -423,7 +423,7 @@ impl Engine {
         }
     }
 
-    /// Returns how many bytes of the stream have come, held ones included.
+    /// Returns the number of bytes of the stream that have come, held ones included.
     pub fn fed(&self) -> u64 {
         self.ledger.offset() + self.held_of_stream().len() as u64
     }

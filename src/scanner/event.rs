@@ -33,11 +33,11 @@ pub struct Event<'a> {
     /// The bytes: in the caller's chunk, or in the scanner if some of them had been held back. Text never cuts a character of
     /// valid UTF-8.
     pub bytes: &'a [u8],
-    /// How many tokens of the stream begin before the event, of those that were fed with
+    /// The number of tokens of the stream that begin before the event, of those that were fed with
     /// [`feed_tokens`](crate::Scanner::feed_tokens). The first token of an attribute is that of the next event.
     pub first_token: u64,
-    /// How many tokens begin inside the bytes. A token that begins in one event and ends in another belongs to the first, so
-    /// that each token with bytes is in exactly one event. Bytes that were fed without tokens have none.
+    /// The number of tokens that begin inside the bytes. A token that begins in one event and ends in another belongs to the first,
+    /// so that each token with bytes is in exactly one event. Bytes that were fed without tokens have none.
     pub tokens: u32,
 }
 
@@ -102,7 +102,7 @@ pub enum Kind<'a> {
     /// The span ends. The bytes are those of its marker, if it has one.
     Close(Cause),
     /// All content so far was thinking, or all thinking so far was content: the channel of the event is the right one. It was
-    /// thinking where a closer of a thinking came without an opener before it. It was content where the stream has ended in a
+    /// thinking where a closer of the thinking came without an opener before it. It was content where the stream has ended in
     /// thinking that was only guessed ([`Scanner::end_reason`](crate::Scanner::end_reason)), and where the closer of a wrapper
     /// of the answer ends the thinking. The event has no bytes, and comes at most once in a stream.
     Reclassify,
@@ -175,7 +175,7 @@ impl Kind<'_> {
     }
 }
 
-/// Why a span or a call ended.
+/// The cause of the end of a span or a call.
 ///
 /// ```
 /// use aside::{Cause, Dialect, Kind, Scanner};

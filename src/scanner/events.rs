@@ -78,8 +78,8 @@ impl<'a> Events<'a> {
         Ok(event.map(|event| with_bytes(event, &self.pull)))
     }
 
-    /// Returns how many bytes of the chunk must not be fed again: they are reported, held back, or of a marker or a word of a
-    /// tool call whose last events are still due.
+    /// Returns the number of bytes of the chunk that must not be fed again: they are reported, held back, or of a marker or a word
+    /// of a tool call whose last events are still due.
     #[doc(alias = "aside_scanner_consumed")]
     pub fn consumed(&mut self) -> usize {
         self.pull.consumed()
@@ -92,7 +92,7 @@ impl<'a> Events<'a> {
         Ok(())
     }
 
-    /// Pulls events until `on_event` returns false. Returns how many bytes of the chunk are done.
+    /// Pulls events until `on_event` returns false. Returns the number of bytes of the chunk that are done.
     pub(crate) fn until(&mut self, mut on_event: impl FnMut(Event<'_>) -> bool) -> (usize, Result<(), Error>) {
         let result = loop {
             match self.next() {

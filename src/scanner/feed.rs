@@ -59,7 +59,8 @@ impl Scanner {
         self.push::<IS_SHORT>(chunk, 0, on_event).1
     }
 
-    /// Feeds the rest of a chunk, from `fed` on, until `on_event` returns false. Returns how many bytes of the chunk are done.
+    /// Feeds the rest of a chunk, from `fed` on, until `on_event` returns false. Returns the number of bytes of the chunk that are
+    /// done.
     ///
     /// Text that comes in parts is fed by a loop that knows no pieces of a body (`HAS_PIECES`), so that it does not have to ask
     /// for the kind of a part.

@@ -199,7 +199,7 @@ impl HoldBuffer {
     }
 
     /// Removes bytes that are in no event and were appended from this chunk: they are the last ones that were taken of it.
-    /// Returns how many they are.
+    /// Returns their number.
     pub fn give_back(&mut self) -> usize {
         if self.reported < self.carried {
             return 0;
@@ -236,7 +236,7 @@ impl HoldBuffer {
         self.marks.as_ref().and_then(|marks| marks.get(at)).copied().unwrap_or(TokenMark::PLAIN)
     }
 
-    /// Returns how many tokens begin in the `len` bytes from an index of `all` on.
+    /// Returns the number of tokens that begin in the `len` bytes from an index of `all` on.
     pub fn tokens_in(&self, at: usize, len: usize) -> u32 {
         (at..at + len).filter(|&at| self.mark(at).begins_token()).count() as u32
     }

@@ -34,7 +34,7 @@ impl Ledger {
         self.offset
     }
 
-    /// Returns how many tokens begin before the next byte to be reported.
+    /// Returns the number of tokens that begin before the next byte to be reported.
     #[inline(always)]
     pub fn tokens(&self) -> u64 {
         self.tokens

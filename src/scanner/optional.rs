@@ -47,7 +47,7 @@ pub struct StreamCalls {
     pub body: Option<Body>,
     /// Hashes of the names of the elements that are open; room for all, in a dialect with elements.
     pub elements: TryBox<[u32; MOST_NESTED as usize]>,
-    /// How many calls the stream had.
+    /// The number of calls of the stream.
     pub count: u64,
     /// The bytes that change nothing at the body's position, and the loop mask for them. Its pieces are text if calls are not
     /// wanted.

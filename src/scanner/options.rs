@@ -148,7 +148,7 @@ pub enum CallsInThinking {
     Never,
 }
 
-/// Why a stream ends, as far as its host knows: the argument of [`Scanner::end_reason`](crate::Scanner::end_reason).
+/// The reason why a stream ends, as far as its host knows: the argument of [`Scanner::end_reason`](crate::Scanner::end_reason).
 ///
 /// ```
 /// use aside::{Channel, Dialect, EndReason, Scanner};

@@ -41,7 +41,7 @@ pub mod due {
     /// Not an event: between two quotes nothing else counts.
     pub const QUOTE: u16 = 1 << 6;
     pub const CLOSE: u16 = 1 << 7;
-    /// Not an event: a thinking is over, so no later closer can say that the text before it was thinking.
+    /// Not an event: a span of thinking is over, so no later closer can say that the text before it was thinking.
     pub const OVER: u16 = 1 << 8;
     pub const FRAMING: u16 = 1 << 9;
     /// Not an event: it marked an opener.
@@ -81,7 +81,7 @@ impl PendingMarker {
         PendingMarker::new(due::OPEN | bits(ends, due::IMPLIED) | bits(keep, due::TEXT), span)
     }
 
-    /// Returns how many bytes are still to be reported.
+    /// Returns the number of bytes that are still to be reported.
     pub fn len(&self) -> usize {
         usize::from(self.before) + self.main as usize
     }

@@ -282,7 +282,7 @@ impl Pull<'_> {
         prose::after(self.engine.before, &few[..=last - first])
     }
 
-    /// Returns whether the text may only mention a marker of `len` bytes, so that the bytes after it decide.
+    /// Returns whether the text may merely mention a marker of `len` bytes, so that the bytes after it decide.
     #[inline(never)]
     fn may_be_mention(&self, pattern: u8, len: u32) -> bool {
         let region = self.region();

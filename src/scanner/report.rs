@@ -246,7 +246,7 @@ impl Pull<'_> {
                 Some(self.event(KindRef::Framing, pending.take_main()))
             }
             _ => {
-                // The opener was written, so this is a thinking.
+                // The opener was written, so this is thinking.
                 self.engine.is_guess = false;
                 self.engine.spans.change(compiled, 0, flag::OPENED);
                 None

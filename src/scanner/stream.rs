@@ -71,7 +71,7 @@ impl Scanner {
         Ok(Scanner { dialect: dialect.clone(), engine })
     }
 
-    /// Returns how many tokens begin before the next byte to be reported.
+    /// Returns the number of tokens that begin before the next byte to be reported.
     #[inline(always)]
     pub(crate) fn first_token(&self) -> u64 {
         self.engine.ledger.tokens()
@@ -97,7 +97,7 @@ impl Scanner {
         self.engine.body().is_some()
     }
 
-    /// Returns what `aside_scanner_quiet` returns. Cannot panic.
+    /// Returns the result of `aside_scanner_quiet`. Cannot panic.
     #[cfg(feature = "c-api")]
     #[inline]
     pub(crate) fn quiet(&self) -> Option<(Channel, [u64; 4])> {
@@ -130,7 +130,7 @@ impl Scanner {
         self.finish_events().for_each(on_event)
     }
 
-    /// Says why the stream ends, before [`finish`](Scanner::finish), which forgets it, as `reset` does.
+    /// Sets the reason why the stream ends. Call it before [`finish`](Scanner::finish), which clears the reason, as `reset` does.
     ///
     /// It matters where the start was [guessed](Scanner::is_start_guessed) to be in the thinking. If an answer
     /// [ended](EndReason::Ended) and nothing in it has closed that thinking or written its opener, it was the answer:
@@ -256,8 +256,8 @@ impl Scanner {
         Ok(Scanner { dialect: self.dialect.clone(), engine: self.engine.try_clone()? })
     }
 
-    /// Returns how much text of a channel was reported since the stream began. After a finish, these are the counts of the
-    /// stream that has ended, until another begins. Held bytes are counted when they are reported.
+    /// Returns the counts of the text of a channel since the stream began. After a finish, these are the counts of the stream that
+    /// has ended, until another begins. Held bytes are counted when they are reported.
     ///
     /// After `finish`, they show whether an answer was thinking to its end: `Thinking` has bytes, `Content` and `Tool` have
     /// none. Either the model broke off, or the stream was started in the thinking although that was off. A host that knows it
@@ -334,7 +334,7 @@ impl Scanner {
         pull::begin_after(&mut self.engine, compiled, compiled.own_turn(tail))
     }
 
-    /// Returns where the next stream starts: as a prompt or the options say, or else the dialect.
+    /// Returns the start of the next stream: as the prompt or the options say, or else as the dialect says.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Scanner, Start};
@@ -396,7 +396,7 @@ impl Scanner {
         self.engine.thoughts_mut()?.take()
     }
 
-    /// Returns how many whole thoughts were lost because 1,024 others had not been taken.
+    /// Returns the number of whole thoughts that were lost because 1,024 others had not been taken.
     #[must_use]
     pub fn lost_thoughts(&self) -> u64 {
         self.engine.thoughts().map_or(0, |thoughts| thoughts.lost())

@@ -38,7 +38,7 @@ pub struct Thought {
     pub thought_type: Option<Vec<u8>>,
     /// The confidence from 0 to 1 by the dialect's `thought` rule, if the tag has one. It is 0.5 if the tag's is not a number.
     pub confidence: Option<f64>,
-    /// How the span ended.
+    /// The cause of the span's end.
     pub cause: Cause,
     /// Whether it did not fit into the cap: its text ends early, or its type or attributes are missing.
     pub truncated: bool,

@@ -21,7 +21,7 @@ pub struct Pull<'a> {
     pub(super) found: Option<Match>,
     /// An error was returned.
     pub(super) has_failed: bool,
-    /// How many bytes of the stream came before the chunk. Only for assertions.
+    /// The number of bytes of the stream before the chunk. Only for assertions.
     before: u64,
 }
 
@@ -51,7 +51,7 @@ pub struct EventRef {
     pub offset: u64,
     pub len: usize,
     pub place: Place,
-    /// How many tokens begin in the bytes.
+    /// The number of tokens that begin in the bytes.
     pub tokens: u32,
 }
 
@@ -109,8 +109,8 @@ impl<'a> Pull<'a> {
         Pull { compiled, engine, chunk, pos: 0, found: None, has_failed: false, before }
     }
 
-    /// Returns how many bytes of the chunk are in events, held, or of a marker or a word of a call whose last events are still
-    /// due. Bytes that were read are held. There is room for them, unless memory has run out in this pull; then only a reset
+    /// Returns the number of bytes of the chunk that are in events, held, or of a marker or a word of a call whose last events are
+    /// still due. Bytes that were read are held. There is room for them, unless memory has run out in this pull; then only a reset
     /// helps.
     pub fn consumed(&mut self) -> usize {
         if self.hold_rest().is_ok() {
@@ -132,7 +132,7 @@ impl<'a> Pull<'a> {
         }
     }
 
-    /// Returns how many of the bytes that are in no event the next pull does not read again.
+    /// Returns the number of bytes that are in no event and that the next pull does not read again.
     fn read_ahead(&self) -> usize {
         match &self.engine.pending {
             Pending::Due(marker) => marker.len(),
@@ -155,7 +155,7 @@ impl<'a> Pull<'a> {
         self.gather(self.read_ahead())
     }
 
-    /// Returns how many bytes are in no event yet: those that are held, and the rest of the chunk.
+    /// Returns the number of bytes that are in no event yet: those that are held, and the rest of the chunk.
     pub(super) fn unreported(&self) -> usize {
         self.engine.hold.unreported().len() + self.chunk.len() - self.pos
     }

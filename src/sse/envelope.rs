@@ -13,8 +13,8 @@ use crate::memory::{self, append, push};
 const MOST_BYTES: usize = 4096;
 const MOST_VALUES: usize = 64;
 
-/// How many envelopes may be learnt in vain. A stream whose envelopes change in other ways than by their values would only lose
-/// time.
+/// The most envelopes that may be learnt in vain. A stream whose envelopes change in other ways than by their values would only
+/// lose time.
 const MOST_VAIN: u32 = 8;
 
 /// A position in the known event, which has at most `MOST_BYTES`.
@@ -72,7 +72,7 @@ pub struct Envelope {
     line_end: &'static [u8],
     /// Where the values that may differ end: in the known event, and in the one that is compared with it.
     ends: Vec<(usize, usize)>,
-    /// How many envelopes were learnt and have not been of use.
+    /// The number of envelopes that were learnt and have not been of use.
     vain: u32,
     /// Whether the event has nothing for a client but its text, once that was asked.
     has_only_text: Option<bool>,

@@ -5,7 +5,7 @@ use super::normalise::Thinking;
 use super::options::{Body, Formats};
 use crate::json::{Reader, Span, name, unescape};
 
-/// How the paths of each format end. The longest that fits decides.
+/// The ends of the paths of each format. The longest that fits decides.
 const PATHS: [(&[u8], Formats); 6] = [
     (b"/chat/completions", Formats::CHAT),
     (b"/completions", Formats::COMPLETIONS),
@@ -45,7 +45,7 @@ pub struct Exchange<'a> {
 }
 
 impl<'a> Exchange<'a> {
-    /// Returns an exchange of which nothing is known, for a rewriter of all formats.
+    /// Returns an exchange about which nothing is known, for a rewriter of all formats.
     pub fn new() -> Exchange<'a> {
         Exchange::default()
     }
@@ -108,7 +108,7 @@ pub fn wants(exchange: &Exchange<'_>) -> Option<Body> {
     TYPES.iter().find(|(name, _)| media_type.eq_ignore_ascii_case(name)).map(|&(_, body)| body)
 }
 
-/// How a host should treat a request.
+/// The change that a host should make to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[repr(u32)]
@@ -117,8 +117,8 @@ pub enum Hint {
     Identity = 1,
 }
 
-/// Returns how a host should treat a request, or `None` if it leaves the request alone, because its answer is not for a
-/// rewriter of these formats. Only the method and the path are read, since the answer has not come yet.
+/// Returns the change that a host should make to a request, or `None` if it leaves the request alone, because its answer is not for
+/// a rewriter of these formats. Only the method and the path are read, since the answer has not come yet.
 ///
 /// ```
 /// use aside::sse::{Exchange, Hint, request_hint};

@@ -46,7 +46,7 @@ pub struct Hider {
     items: Hidden,
     /// The index after the last one that a block has had.
     next_block: u64,
-    /// How many events of the response were left out.
+    /// The number of events of the response that were left out.
     events: u64,
     /// Nothing was written.
     fresh: bool,
@@ -62,7 +62,7 @@ pub struct Hider {
 #[derive(Default)]
 struct Hidden {
     indexes: Vec<u64>,
-    /// How many more there were before those.
+    /// The number of others before those.
     more: u64,
 }
 

@@ -6,7 +6,7 @@ use twox_hash::XxHash3_64;
 use crate::json::decimal;
 use crate::memory::{self, append_text, push};
 
-/// How much of an answer's id the ids of its calls have.
+/// The number of bytes of an answer's id in the ids of its calls.
 const ID_LEN: usize = 24;
 
 /// How ids begin in the formats of OpenAI and Ollama, and in Messages.
@@ -38,7 +38,7 @@ pub fn prefix(word: &str, id: &[u8], text: Option<u64>) -> memory::Result<String
 pub struct Taken(Vec<u64>);
 
 impl Taken {
-    /// Returns how many there are.
+    /// Returns their number.
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -170,7 +170,7 @@ pub struct Options {
     pub(crate) leading_tags: LeadingTags,
     pub(crate) calls: bool,
     pub(crate) calls_in_thinking: CallsInThinking,
-    /// How calls are written.
+    /// The form of calls.
     pub(crate) writing: call_writer::Options,
     pub(crate) formats: Formats,
     pub(crate) responses_as: ResponsesAs,
@@ -326,7 +326,7 @@ impl Options {
         Options { writing: self.writing.not_whole(not_whole), ..self }
     }
 
-    /// Sets how a call of a tool that is not among the [`tools`](Options::tools) is treated.
+    /// Sets the treatment of a call of a tool that is not among the [`tools`](Options::tools).
     pub fn unknown_tool(self, unknown_tool: UnknownTool) -> Options {
         Options { writing: self.writing.unknown_tool(unknown_tool), ..self }
     }
@@ -379,7 +379,7 @@ impl Options {
 
     /// Labels the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes: the signature of a block is
     /// `aside:1:` and some letters in place of an empty one, and the id of an item begins with `rs_aside_1_` in place of `rs_`. A label
-    /// proves nothing; [`Made::Remove`](crate::history::Made::Remove) recognises it when it comes back.
+    /// proves nothing; [`Made::Remove`](crate::history::Made::Remove) recognises it in a later request.
     ///
     /// ```
     /// use aside::{Dialect, sse::{Options, Rewriter}};
@@ -401,7 +401,7 @@ impl Options {
         Options { merge, ..self }
     }
 
-    /// Makes one shape of these, in which servers send an answer. The default is [`Shapes::NONE`].
+    /// Sets the shapes of servers' answers that are made into one. The default is [`Shapes::NONE`].
     pub fn normalise(self, normalise: Shapes) -> Options {
         Options { normalise, ..self }
     }

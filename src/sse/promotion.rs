@@ -53,7 +53,7 @@ impl Promotes {
 
 /// The content of an answer so far.
 pub enum Promotion {
-    /// Nothing but thinking, all of which is kept: at most `most` bytes.
+    /// Only thinking so far, at most `most` bytes, all of it kept.
     Open {
         most: usize,
         /// It is wanted only if it was guessed to be thinking.

@@ -16,7 +16,7 @@ pub const ALONE: usize = 32;
 /// A family of formats that are rewritten alike: its streams are read, and its events written, by the same code. Each writes
 /// its events by a function `event`, which gets the parts that were read.
 pub trait Protocol {
-    /// Returns how many bytes are held back.
+    /// Returns the number of bytes that are held back.
     fn held(&self) -> usize;
 
     /// Writes the text that is held back: `input` says whether texts continue.
@@ -47,7 +47,7 @@ pub struct Scratch {
     pub edits: Edits,
     /// The text of a string with escapes.
     pub decoded: Vec<u8>,
-    /// How many stretches of the event may still be sent on their own.
+    /// The number of stretches of the event that may still be sent separately.
     pub alone: usize,
     /// The event is not sent, at least not now, and its last line end lacks a `\n`.
     owes_line_feed: bool,

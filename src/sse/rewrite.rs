@@ -97,7 +97,7 @@ impl Rewrite {
         }
     }
 
-    /// Returns how many bytes of text are held back.
+    /// Returns the number of bytes of text that are held back.
     pub fn held(&self) -> usize {
         let Rewrite { choices, messages, responses, .. } = self;
         messages.get().map_or(0, Protocol::held) + responses.get().map_or(0, Protocol::held) + choices.held()

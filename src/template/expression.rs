@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use super::value::{Truth, Value, join};
 use crate::memory::{Result, push};
 
-/// How deep parentheses are nested, and how often `else` follows `else`.
+/// The deepest nesting of parentheses, and the most times that `else` follows `else`.
 const DEEPEST: usize = 32;
 /// The most variables, and entries of a list. The rest is unknown.
 const MOST: usize = 512;

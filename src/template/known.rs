@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock};
 use super::UnknownTemplate;
 use crate::{channel::Start, dialect::Dialect, memory::copy_text};
 
-/// How many templates are kept. After that, the oldest is dropped for each new one.
+/// The number of templates that are kept. After that, the oldest is dropped for each new one.
 const MOST: usize = 64;
 
 /// Longer ones, in bytes, are not kept.
@@ -17,14 +17,14 @@ type Found = Result<(Dialect, Start), UnknownTemplate>;
 /// The oldest first. Texts are compared and not their hashes, which can be forged.
 static KNOWN: RwLock<Vec<(String, Found)>> = RwLock::new(Vec::new());
 
-/// Returns what was found for the same text.
+/// Returns the result for the same text.
 pub fn recall(template: &str) -> Option<Found> {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
     let (_, found) = known.iter().find(|(text, _)| text == template)?;
     Some(copied(found))
 }
 
-/// Keeps what was found for a text, if there is memory for it.
+/// Keeps the result for a text, if there is memory for it.
 pub fn keep(template: &str, found: &Found) {
     if template.len() > LONGEST {
         return;

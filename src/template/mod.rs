@@ -27,7 +27,7 @@ use value::UNKNOWN;
 
 impl Dialect {
     /// Returns the built-in dialect that a chat template (Jinja) is written for, with the start that generation has
-    /// after its prompt. It goes by the markers that the template writes, and the framing around them.
+    /// after its prompt. It compares the markers that the template writes, and the framing around them.
     ///
     /// The template is read, never rendered. The results for the last 64 templates of up to 64 KiB are cached, so that a host
     /// may ask with each request. The start is that of the branches of the generation prompt that are taken by default. A host

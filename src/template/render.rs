@@ -24,20 +24,20 @@ use crate::{Dialect, Scanner, ScannerOptions, Start};
 const LONGEST_TEMPLATE: usize = 256 << 10;
 /// The longest text of variables, in bytes.
 const LONGEST_VARIABLES: usize = 4 << 20;
-/// How much work one rendering may do: about one unit for each instruction, and for each 64 bytes that it makes.
+/// The most work that one rendering may do: about one unit for each instruction, and for each 64 bytes that it makes.
 const FUEL: u64 = 100_000;
-/// How many bytes of variables allow one more unit of work.
+/// The number of bytes of variables that allow one more unit of work.
 const BYTES_OF_FUEL: usize = 4;
 /// The most bytes of a rendered text, in addition to twice those of the variables.
 const LONGEST_TEXT: usize = 1 << 20;
 /// The most operators, subscripts, calls and filters of one tag, and branches of the template: the compiler goes as
 /// deep as there are of them. Real ones have at most some 100.
 const MOST_OPERATORS: usize = 500;
-/// How deep blocks and calls are nested. A call of a macro counts as four.
+/// The deepest nesting of blocks and calls. A call of a macro counts as four.
 const DEEPEST_CALL: usize = 200;
-/// How deep lists and maps are nested in a value that a template keeps.
+/// The deepest nesting of lists and maps in a value that a template keeps.
 const DEEPEST_VALUE: usize = 64;
-/// How deep lists and maps are nested in JSON that is written.
+/// The deepest nesting of lists and maps in JSON that is written.
 const DEEPEST_JSON: usize = 128;
 
 /// Placeholders in the rendered texts for what the user says, and for the model's thought and answer.
@@ -129,7 +129,7 @@ impl Rendered {
         Ok(Rendered { default_prompt: prompt.clone(), prompt, thinking_prompt, answer, call })
     }
 
-    /// Returns what the generation prompt writes by default, and if thinking is asked for.
+    /// Returns the text of the generation prompt by default, and that of a request that asks for thinking.
     pub fn prompts(&self) -> [&str; 2] {
         [&self.default_prompt, &self.thinking_prompt]
     }

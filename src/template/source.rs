@@ -10,7 +10,7 @@ use crate::memory::{Result, append_text, copy_text, push};
 
 /// The most paths through a generation prompt that are followed.
 const MOST_PATHS: usize = 8;
-/// How many bytes of the end of each path are kept at least.
+/// The least number of bytes that are kept of the end of each path.
 const TAIL: usize = 512;
 /// The deepest nesting of branches that are followed as separate paths.
 const DEEPEST: usize = 32;
@@ -61,12 +61,12 @@ struct Reader<'a> {
     /// The most bytes of a text.
     most: usize,
     frames: Vec<Frame>,
-    /// How many of the open blocks are not taken, and of how many that is unknown.
+    /// The number of open blocks that are not taken, and of those of which that is unknown.
     dead: usize,
     unsure: usize,
     /// The paths through the last generation prompt.
     paths: Vec<String>,
-    /// How many blocks are open around it, while it is being read.
+    /// The number of blocks that are open around it, while it is being read.
     inside: Option<usize>,
 }
 

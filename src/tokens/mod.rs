@@ -65,7 +65,7 @@ pub struct TokenState {
     scanner: Scanner,
     vocabulary: Arc<dyn TokenBytes>,
     reading: Reading,
-    /// How many bytes were fed.
+    /// The number of bytes that were fed.
     fed: u64,
 }
 
@@ -261,7 +261,7 @@ impl TokenState {
         ids.take_while(move |_| is_content)
     }
 
-    /// Returns how many of the tokens that are decided are text of a channel.
+    /// Returns the number of the tokens that are decided are text of a channel.
     #[must_use]
     pub fn count(&self, channel: Channel) -> u64 {
         self.reading.counts[channel as usize]

@@ -114,7 +114,7 @@ impl Vocabulary {
         self
     }
 
-    /// Returns how many ids it has.
+    /// Returns the number of ids that it has.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()

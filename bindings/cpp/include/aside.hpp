@@ -547,8 +547,8 @@ struct Event {
     std::string_view value; ///< of an attribute, decoded
     Place raw_name;         ///< of an attribute: the range of the name in the marker; len 0 where it has none there
     Place raw_value;        ///< of an attribute: the range of the value in the marker, not decoded
-    /// How many tokens begin inside the bytes, of those that were fed with feed_tokens(). A token that begins in one event
-    /// and ends in another belongs to the first, so that each token with bytes is in exactly one event.
+    /// The number of tokens that begin inside the bytes, of those that were fed with feed_tokens(). A token that begins in one
+    /// event and ends in another belongs to the first, so that each token with bytes is in exactly one event.
     std::uint32_t tokens;
     std::uint64_t first_token; ///< how many tokens of the stream begin before the event
     bool is_repaired; ///< of the end of a value: it ended without its closer; of the end of a call: a value of it did
@@ -715,7 +715,7 @@ public:
     static Dialect try_find_for_template(std::string_view text, TemplateMatch *match = nullptr) noexcept;
 
     /// Makes a dialect from the text of a dialect file (TOML, UTF-8); empty if it has an error (Status::dialect, and the
-    /// message names line and key).
+    /// message names the line and the key).
     static Dialect try_load(std::string_view toml) noexcept
     {
         ASIDE_VERSION_SYMBOL();
@@ -799,8 +799,8 @@ public:
     /// Returns the largest number of bytes that a scanner of this dialect holds back.
     std::size_t max_hold() const noexcept { return aside_dialect_max_hold(handle()); }
 
-    /// Returns where a stream of this dialect starts if the options do not say otherwise; Start::dialect only for an empty
-    /// dialect. For a dialect from find_for_model(), it is the start of that model.
+    /// Returns the start of a stream of this dialect if the options do not say otherwise; Start::dialect only for an empty dialect.
+    /// For a dialect from find_for_model(), it is the start of that model.
     Start start() const noexcept { return static_cast<Start>(aside_dialect_start(handle())); }
 
     /// Returns the names of the built-in dialects, sorted. They are valid as long as the library.
@@ -936,17 +936,17 @@ struct Thought {
 /// No budget.
 inline constexpr std::uint64_t unlimited = UINT64_MAX;
 
-/// How a scanner differs from its dialect's defaults.
+/// The options of a scanner. By default, they are its dialect's.
 struct ScannerOptions {
     Start start = Start::dialect;
     /// Non-zero: collect whole thoughts for take_thought(), and hold at most this many bytes of them at a time: text, types,
     /// and attributes, of which each counts as at least 48. The excess is cut off, the text last.
     std::uint64_t collect = 0;
-    /// How much thinking there may be before a Kind::budget event, which comes once for each span or stream.
+    /// The limit of the thinking, beyond which a Kind::budget event is reported, once for each span or stream.
     std::uint64_t budget = unlimited;
     BudgetUnit budget_unit = BudgetUnit::bytes;
     BudgetScope budget_scope = BudgetScope::span;
-    /// How a closer of the thinking without an opener, after content, is treated.
+    /// The treatment of a closer of the thinking without an opener, after content.
     StrayClose stray_close = StrayClose::dialect;
     /// How to read a tag think, thinking or thought at the beginning of a stream, where it is not the dialect's own.
     LeadingTags leading_tags = LeadingTags::dialect;
@@ -1012,12 +1012,11 @@ public:
         return scanner;
     }
 
-    /// Sets where the next stream starts, before its first byte: after a rendered prompt that ends in `tail`. The bytes after
-    /// the dialect's last turn marker count, read as if the model had written them. `*start` becomes the span that is open at
-    /// byte 0. Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call
-    /// that counts only if a call comes after it. If the stream decides that the opener counts, the first event opens its
-    /// span. finish() and reset() restore the scanner's own start; so does an empty tail. Status::order if the stream has
-    /// begun.
+    /// Sets the start of the next stream, before its first byte: after a rendered prompt that ends in `tail`. The bytes after the
+    /// dialect's last turn marker count, read as if the model had written them. `*start` becomes the span that is open at byte 0.
+    /// Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call that counts only
+    /// if a call comes after it. If the stream decides that the opener counts, the first event opens its span. finish() and reset()
+    /// restore the scanner's own start; so does an empty tail. Status::order if the stream has begun.
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
@@ -1027,7 +1026,7 @@ public:
         return status;
     }
 
-    /// Where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. `*is_guessed`
+    /// The start of the current stream, or of the next one: as a prompt or the options say, or else the dialect. `*is_guessed`
     /// becomes true if that is only the dialect's guess that its models start in the thinking.
     Status try_start(Start &start, bool *is_guessed = nullptr) const noexcept
     {
@@ -1042,9 +1041,9 @@ public:
         return status;
     }
 
-    /// Says why the stream ends, before it is finished, which forgets the reason, as a reset does. If an answer ended in the
-    /// thinking in which it was guessed to start, and nothing has shown that it is one, finishing reports
-    /// EventKind::reclassify with Channel::content before the span is closed.
+    /// Sets the reason why the stream ends. It must be called before the stream is finished: finishing clears the reason, as a
+    /// reset does. If an answer ended in the thinking in which it was guessed to start, and nothing has confirmed that guess,
+    /// finishing reports EventKind::reclassify with Channel::content before the span is closed.
     Status try_end_reason(EndReason reason) noexcept
     {
         return static_cast<Status>(aside_scanner_end_reason(handle(), static_cast<std::uint32_t>(reason)));
@@ -1189,7 +1188,7 @@ public:
         return start;
     }
 
-    /// try_start() that throws, and returns where the stream starts.
+    /// try_start() that throws, and returns the start of the stream.
     Start start(bool *is_guessed = nullptr) const
     {
         Start start{};
@@ -1264,10 +1263,10 @@ public:
     }
 #endif
 
-    /// Returns how many bytes of the last feed's chunk are done.
+    /// Returns the number of bytes of the last feed's chunk that are done.
     std::size_t consumed() const noexcept { return aside_scanner_consumed(handle()); }
 
-    /// Returns how many bytes are held back now.
+    /// Returns the number of bytes that are held back now.
     std::size_t held() const noexcept { return aside_scanner_held(handle()); }
 
     /// Returns the largest number of bytes that it holds back.
@@ -1502,7 +1501,7 @@ EventRange<true> Scanner::token_events(std::string_view chunk, const Tokens &tok
 // Tool calls as JSON for a client
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// How a call writer differs from the default.
+/// The options of a call writer.
 struct CallWriterOptions {
     /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`, or
     /// with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas have
@@ -1517,8 +1516,8 @@ struct CallWriterOptions {
     std::uint64_t max_tools = 0;
     /// The part of a call that is sent before the call is whole. At most `max_held` bytes are held for it.
     NotWhole not_whole = NotWhole::tell;
-    /// How a call of a tool that is not in `tools` is treated. `text` and `drop` are the same for a writer, which has no
-    /// text: the call has no delta.
+    /// The treatment of a call of a tool that is not in `tools`. `text` and `drop` are the same for a writer, which has no text:
+    /// the call has no delta.
     UnknownTool unknown_tool = UnknownTool::text;
     /// Whether the end of a text that has ended by itself (Cause::ended) may end a call.
     ImpliedEnd implied_end = ImpliedEnd::on;
@@ -1681,7 +1680,7 @@ constexpr Shapes operator|(Shapes a, Shapes b) noexcept
     return static_cast<Shapes>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
 
-/// How a rewriter differs from its dialect's defaults.
+/// The options of a rewriter. By default, they are its dialect's.
 struct RewriterOptions {
     Start start = Start::dialect; ///< of each choice's text
     Field field = Field::reasoning_content;
@@ -1713,8 +1712,8 @@ struct RewriterOptions {
     /// The most bytes of `tools` that are read, those of use_tools() too; a longer list is an error. 0: 4 MiB.
     std::uint64_t max_tools = 0;
     /// Leave guessed thinking unchanged. Without it, if an answer ends by itself in the thinking in
-    /// which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it again as content,
-    /// and a body as content alone.
+    /// which the dialect guessed it to start, and nothing has confirmed that guess, a stream gets it again as content, and a body
+    /// as content alone.
     bool keep_guessed = false;
     /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
     /// only.
@@ -1808,25 +1807,24 @@ public:
         return rewriter;
     }
 
-    /// Reads the next stream by another dialect, and sets where it starts, before its first byte; Start::dialect: as that
-    /// dialect says. For results of Dialect::find_for_template(). finish() and reset() restore the rewriter's own dialect.
-    /// The dialect may be destroyed after the call. Status::order if the stream has begun, Status::option for a start that
-    /// the dialect does not have.
+    /// Reads the next stream by another dialect, and sets its start, before its first byte; Start::dialect: as that dialect says.
+    /// For results of Dialect::find_for_template(). finish() and reset() restore the rewriter's own dialect. The dialect may be
+    /// destroyed after the call. Status::order if the stream has begun, Status::option for a start that the dialect does not have.
     Status try_use_dialect(const Dialect &dialect, Start start = Start::dialect) noexcept
     {
         return static_cast<Status>(
             aside_rewriter_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
     }
 
-    /// Sets where the next stream starts, before its first byte, by the rewriter's own dialect: the span that is open at the
-    /// first byte of each choice's text.
+    /// Sets the start of the next stream, before its first byte, by the rewriter's own dialect: the span that is open at the first
+    /// byte of each choice's text.
     Status try_use_dialect(std::nullptr_t, Start start) noexcept
     {
         return static_cast<Status>(aside_rewriter_use_dialect(handle(), nullptr, static_cast<std::uint32_t>(start)));
     }
 
     /// Sets the tools of the next stream's request, before its first byte, as RewriterOptions::tools; nothing: every call is
-    /// emitted. For a rewriter that serves one request after another. finish() and reset() restore the rewriter's own. Fails
+    /// emitted. It is for a rewriter that serves one request after another. finish() and reset() restore the rewriter's own. Fails
     /// with Status::option for tools that cannot be read, and with Status::order if the stream has begun.
     Status try_use_tools(std::optional<std::string_view> tools) noexcept
     {
@@ -1834,9 +1832,9 @@ public:
         return static_cast<Status>(aside_rewriter_use_tools(handle(), text.data(), text.size()));
     }
 
-    /// Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that ends
-    /// in `tail`, read as by Scanner::try_start_from_prompt(). `*start` becomes the span that is open there. finish() and
-    /// reset() restore the rewriter's own start. Status::order if the stream has begun.
+    /// Sets the start of the next stream, before its first byte: the text of each choice follows a rendered prompt that ends in
+    /// `tail`, read as by Scanner::try_start_from_prompt(). `*start` becomes the span that is open there. finish() and reset()
+    /// restore the rewriter's own start. Status::order if the stream has begun.
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
@@ -1997,8 +1995,8 @@ inline std::optional<Body> wants(const Exchange &exchange) noexcept
     return static_cast<Body>(body);
 }
 
-/// Returns how a host should treat a request, by its method and path, or nothing if its answer is not for a rewriter of these
-/// formats: it is not a `POST`, or its path is another. Any thread may call this; it allocates nothing.
+/// Returns the change that a host should make to a request, by its method and path, or nothing if its answer is not for a rewriter
+/// of these formats: it is not a `POST`, or its path is another. Any thread may call this; it allocates nothing.
 inline std::optional<Hint> request_hint(const Exchange &exchange) noexcept
 {
     const aside_exchange raw = detail::lend(exchange);
@@ -2053,7 +2051,7 @@ struct JoinCall : aside_join_call {
 // An array of one is read as an array of the other.
 static_assert(sizeof(JoinCall) == sizeof(aside_join_call));
 
-/// How a text is joined.
+/// The options of a join.
 struct JoinOptions {
     /// The span that is open where the text begins; give the same to the scanner that splits it. Start::thinking: no opener
     /// is written. Start::narration and Start::tool are refused.
@@ -2179,12 +2177,12 @@ inline std::string escape(const Dialect &dialect, std::string_view text)
 struct HistoryOptions {
     /// The format of the request: Formats::chat, Formats::responses or Formats::messages.
     Formats format = Formats::chat;
-    /// Where the thinking of an earlier turn goes.
+    /// The place of the thinking of an earlier turn.
     HistoryName name = HistoryName::as_is;
     HistoryTurns turns = HistoryTurns::all;
     HistoryMissing missing = HistoryMissing::leave;
     HistoryMade made = HistoryMade::keep;
-    /// The most bytes of a body that is read: a longer one comes back as it is. 0: 32 MiB.
+    /// The most bytes of a body that is read: a longer one is returned unchanged. 0: 32 MiB.
     std::uint64_t max_body = 0;
     /// With HistoryName::text, the handle() of the dialect whose markers are written. The dialect must stay until the request
     /// is rewritten.
@@ -2196,7 +2194,7 @@ struct HistoryReport {
     std::uint64_t changed = 0; ///< messages or items that were changed or removed
     std::uint64_t refused = 0; ///< those whose thinking cannot be written into their text
     std::uint64_t unread = 0;  ///< those whose thinking is signed, encrypted or in a form that is not known
-    HistoryOutcome outcome{};  ///< whether the body was read, or why it came back as it was
+    HistoryOutcome outcome{};  ///< whether the body was read, or why it was returned unchanged
     bool thinking_off = false; ///< thinking was turned off in the request: see HistoryMade::remove
 };
 
@@ -2251,8 +2249,8 @@ inline Status try_history_server(std::string_view name, Formats format, HistoryO
     return detail::take_history(aside_history_server_find(name.data(), name.size(), number, &raw), raw, options);
 }
 
-/// Does the same with the text of a server file (TOML, UTF-8). Status::dialect if it has an error, and the message names line
-/// and key.
+/// Does the same with the text of a server file (TOML, UTF-8). Status::dialect if it has an error, and the message names
+/// the line and the key.
 inline Status try_history_server_load(std::string_view toml, Formats format, HistoryOptions &options) noexcept
 {
     if (aside_unstable_version() != 1)
@@ -2273,8 +2271,8 @@ inline std::vector<std::string_view> history_servers()
 }
 
 /// Rewrites the history of a request: all of its body, with the thinking of earlier turns where the server reads it. All that
-/// the options do not name stays unchanged, byte for byte; a body that is not read comes back as it is, and the report says
-/// why. Write `Content-Length` again, and any digest or signature of the body. Empty if that fails.
+/// the options do not name stays unchanged, byte for byte; a body that is not read is returned unchanged, and the report says why.
+/// Write `Content-Length` again, and any digest or signature of the body. Empty if that fails.
 inline Text try_rewrite_history(std::string_view body, const HistoryOptions &options,
                                 HistoryReport *report = nullptr) noexcept
 {

@@ -241,8 +241,8 @@ public:
             throw Error(last_status(), last_error());
     }
 
-    /// Adds a filter from the text of a filter file (TOML). Status::filter if it has an error; the message names line and
-    /// key.
+    /// Adds a filter from the text of a filter file (TOML). Status::filter if it has an error; the message names
+    /// the line and the key.
     void add_toml(std::string_view toml)
     {
         detail::check_status(aside_registry_add_toml(handle_.get(), toml.data(), toml.size()));
@@ -354,7 +354,7 @@ public:
         return detail::check(status) == Status::none ? original : detail::view(text);
     }
 
-    /// Returns what was done.
+    /// Returns the report.
     Report report() const
     {
         aside_report raw{};
@@ -431,10 +431,10 @@ inline aside_invocation lend(const Invocation &invocation) noexcept
 
 } // namespace detail
 
-/// How a compressor differs from the default.
+/// The options of a compressor.
 struct CompressorOptions {
     /// The largest number of bytes that the text parts of a result may have together, banners and markers included; at least
-    /// min_budget(). 0: no budget. Text that is never changed stays whole in any case, and each other text part has at least
+    /// min_budget(). 0: no budget. Text that is never changed stays whole in any case, and every other text part has at least
     /// min_budget() for itself: 100 of them may have 100 KiB, however small the budget is.
     std::uint64_t budget = 0;
     /// The banner's last sentence: how a user of this host switches compression off. Empty: a general one.
@@ -498,8 +498,8 @@ private:
 class ToolStream {
 public:
     /// Makes a stream with `memory` bytes for it: at least four times the budget, and at least 4,096. If the text fits into
-    /// that, the result is that of one call, without a banner, and comes at the end. A longer text without a budget is put
-    /// out while it comes, without its repeats; with a budget it is put out at the end: head, tail and error regions.
+    /// that, the result is that of one call, without a banner, and is returned at the end. A longer text without a budget is
+    /// returned while it arrives, without its repeats; with a budget it is returned at the end: head, tail and error regions.
     ToolStream(const Compressor &compressor, const Invocation &invocation, std::size_t memory)
     {
         const aside_invocation raw = detail::lend(invocation);
@@ -508,7 +508,7 @@ public:
             throw Error(last_status(), last_error());
     }
 
-    /// Feeds the next bytes of the output, cut anywhere; returns the decided text, often none.
+    /// Feeds the next bytes of the output, cut anywhere; returns the decided text, which is often empty.
     std::string_view feed(std::string_view chunk)
     {
         aside_bytes out{};

@@ -20,7 +20,7 @@ import (
 type Options struct {
 	// Dialect is that of the server's model.
 	Dialect *aside.Dialect
-	// On and Off are where an answer starts whose request turns the thinking on or off. For others, the dialect decides.
+	// On and Off are the starts of an answer whose request turns the thinking on or off. For others, the dialect decides.
 	On, Off aside.Start
 	// Rewriter has the other options. Body, Tools and Start are those of each answer: a call in the text becomes one of the
 	// format's only if the request has its tool, since a prompt can make a model write any call.

@@ -94,7 +94,7 @@ func (r *request) read() asked {
 // noTools is the list of a client that has asked for none: it does not get calls, whatever the model writes.
 var noTools = []byte("[]")
 
-// start returns where the answer starts.
+// start returns the start of the answer.
 func (a asked) start(o *Options) aside.Start {
 	switch {
 	case a.thinks == nil:

@@ -20,7 +20,7 @@ type scannerState struct {
 	attributes  []Attribute
 	text        []byte
 	end         int64 // of the last event
-	// How many tokens begin before the next event.
+	// The number of tokens that begin before the next event.
 	firstToken uint64
 
 	// The buffer of All, the part of it that is not fed yet, and the reader's error after that part.
@@ -112,8 +112,8 @@ func (s *Scanner) openClone(of *Scanner) error {
 	return s.begin()
 }
 
-// Feed scans the next bytes of the stream, cut anywhere, and calls yield for each event that they decide. It returns how many
-// bytes of p are done: all of them, unless yield paused the scanner or the call failed. After a pause, continue with
+// Feed scans the next bytes of the stream, cut anywhere, and calls yield for each event that they decide. It returns the number of
+// bytes of p that are done: all of them, unless yield paused the scanner or the call failed. After a pause, continue with
 // Feed(p[n:], yield), or with Finish to drop the rest of p.
 //
 // p is not kept. After [ErrBusy], [ErrOrder] and [ErrClosed] nothing has changed; after [ErrMemory] the scanner stays in error

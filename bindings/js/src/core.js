@@ -114,7 +114,7 @@ export class Core {
     return result;
   }
 
-  // Puts a text into the window and returns how many bytes it has there. It must fit: a character of a string has at most 3.
+  // Puts a text into the window and returns the number of its bytes there. It must fit: a character of a string has at most 3.
   write(text) {
     if (this.bytes.length === 0) this.view();
     if (typeof text !== "string") {

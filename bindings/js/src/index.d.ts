@@ -100,12 +100,12 @@ export function init(source?: WebAssembly.Module | BufferSource | Response | Pro
 
 /** An object inside the module. */
 declare class Handle {
-  /** Frees the object at once, and not when it is collected. May be called again; all else is then an error. */
+  /** Frees the object at once, without waiting for it to be collected. May be called again; all else is then an error. */
   free(): void;
   [Symbol.dispose](): void;
 }
 
-/** How a family of models marks its thinking, its answer and its tool calls. A dialect never changes. */
+/** The way in which a family of models marks its thinking, its answer and its tool calls. A dialect never changes. */
 export class Dialect extends Handle {
   private constructor();
   /** Returns the built-in dialect of this name. */
@@ -129,8 +129,8 @@ export class Dialect extends Handle {
   readonly starts: Start[];
   /** The most bytes of a stream that are held back until it is clear what they are. */
   readonly maxHold: number;
-  /** Returns what the model writes around a tool call, for a server that makes it write calls by a grammar: one entry for each
-   * table of calls in the dialect's file. The first is how the model usually writes. */
+  /** Returns the texts that the model writes around a tool call, for a server that makes it write calls by a grammar: one entry for
+   * each table of calls in the dialect's file. The first is the one that the model usually writes. */
   toolTriggers(): ToolTrigger[];
 }
 
@@ -167,16 +167,16 @@ export class Event<T extends Text = string> {
   readonly text: T;
   /** Counts bytes from the start of the stream, of UTF-8 if the stream is of strings. */
   readonly offset: number;
-  /** Why a span or a call ended. */
+  /** The cause of the end of a span or a call. */
   readonly cause: Cause | null;
   /** The number of the span in its dialect. */
   readonly rule: number | null;
   /** Of the end of a value, or of a call, whether it was repaired: a value ended without its closer. */
   readonly isRepaired: boolean;
   readonly attribute: Attribute<T> | null;
-  /** How many tokens of `feedTokens` begin before the event. */
+  /** The number of tokens of `feedTokens` that begin before the event. */
   readonly firstToken: number;
-  /** How many begin inside it. */
+  /** The number of those that begin inside it. */
   readonly tokens: number;
 }
 
@@ -192,7 +192,7 @@ export class Split<T extends Text = string> {
   readonly calls: CallDelta[];
 }
 
-/** How a call ended. */
+/** The end of a call. */
 export interface CallEnd {
   readonly cause: Cause;
   /** Whether the arguments are complete, so that the call may be run. */
@@ -214,7 +214,7 @@ export interface CallDelta {
   readonly end: CallEnd | null;
 }
 
-/** How much text of a channel was reported since the stream began. */
+/** The counts of the text of a channel since the stream began. */
 export interface Counts {
   readonly bytes: number;
   readonly characters: number;
@@ -239,7 +239,7 @@ export interface Thought<T extends Text = string> {
 
 /** The options for calls, of scanners and rewriters. */
 interface CallOptions {
-  /** Tells tool calls: as events, and as `calls` of what `split` returns. */
+  /** Reports tool calls: as events, and as `calls` of what `split` returns. */
   calls?: boolean;
   /** The tools of the request, which imply `calls` unless that is false: only calls of these are reported, with arguments of the types
    * that they ask for. */
@@ -250,7 +250,7 @@ interface CallOptions {
   callsInThinking?: CallsInThinking;
   /** Which part of a call is sent before the call is whole: its arguments as they come (`"tell"`), or nothing. */
   notWhole?: NotWhole;
-  /** How calls of tools are treated that are not in `tools`. */
+  /** The treatment of calls of tools that are not in `tools`. */
   unknownTool?: UnknownTool;
   /** With `"off"`, a call that lacks its last markers is not whole, even if the answer ended by itself. */
   impliedEnd?: ImpliedEnd;
@@ -271,13 +271,13 @@ export interface ScannerOptions extends CallOptions {
   budgetScope?: BudgetScope;
   /** Keeps whole thoughts for `takeThought`: true, or the most bytes of them. */
   collect?: boolean | number;
-  /** How a closer of the thinking after other content is treated. */
+  /** The treatment of a closer of the thinking after other content. */
   strayClose?: StrayClose;
   /** With `"text"`, a tag of another family as the first thing of a stream is text. */
   leadingTags?: LeadingTags;
 }
 
-/** Tells one stream apart, in chunks cut anywhere. A string may end with half a surrogate pair; the other half is to begin the next. */
+/** Splits one stream, in chunks cut anywhere. A string may end with half a surrogate pair; the other half is to begin the next. */
 export class Scanner<T extends Text = string> extends Handle {
   constructor(dialect: Dialect | string, options?: ScannerOptions);
   /** Feeds the next text of the stream, and returns its events. */
@@ -298,9 +298,9 @@ export class Scanner<T extends Text = string> extends Handle {
   forceClose(): Event<T>[];
   /** Starts the next stream where a rendered prompt ends, and returns what is open there. `tail` is the end of the prompt. */
   startFromPrompt(tail: Text): Start;
-  /** Says why the stream ends, before `finish`, which forgets it. */
+  /** Sets the reason why the stream ends. Call it before `finish`, which clears the reason. */
   endReason(reason: EndReason): void;
-  /** Returns how much text of a channel was reported since the stream began. */
+  /** Returns the counts of the text of a channel since the stream began. */
   counts(channel: Channel): Counts;
   /** Takes the oldest whole thought that was not taken yet. Needs `collect`. */
   takeThought(): Thought<T> | null;
@@ -309,17 +309,17 @@ export class Scanner<T extends Text = string> extends Handle {
   /** Forgets the stream. The next feed begins a new one. */
   reset(): void;
   readonly dialect: Dialect;
-  /** Where the current stream starts, or the next one. */
+  /** The start of the current stream, or of the next one. */
   readonly start: Start;
   /** Whether that is only what the dialect guesses of its models. */
   readonly isStartGuessed: boolean;
-  /** How many bytes are held back now. */
+  /** The number of bytes that are held back now. */
   readonly held: number;
 }
 
 export interface RewriterOptions extends CallOptions {
   start?: Start | null;
-  /** Where the thinking of a chat goes; `reasoning_content` is the default. */
+  /** The place of the thinking of a chat; `reasoning_content` is the default. */
   field?: Field;
   /** The kind of input. By default the first bytes decide. */
   body?: Body;
@@ -338,7 +338,7 @@ export interface RewriterOptions extends CallOptions {
   off?: boolean;
   /** The longest event that is read, in bytes. */
   maxEvent?: number;
-  /** How many bytes of a call may be held. */
+  /** The number of bytes of a call that may be held. */
   maxHeld?: number;
   /** Keeps thinking whose start was only guessed as thinking. */
   keepGuessed?: boolean;
@@ -456,33 +456,33 @@ export function requestThinking(request: { path?: string; body: string | ArrayBu
 
 export type HistoryFormat = "chat" | "responses" | "messages";
 
-/** How the history of a request is rewritten. `historyServer` returns the options of a server. */
+/** The changes to the history of a request. `historyServer` returns the options of a server. */
 export interface HistoryOptions {
   /** The API of the request. */
   format: HistoryFormat;
-  /** Where the thinking of an earlier turn goes in its message: `as_is` is the default, and `text` needs a dialect. */
+  /** The place of the thinking of an earlier turn in its message: `as_is` is the default, and `text` needs a dialect. */
   name?: HistoryName;
-  /** How the model marks its thinking, for `text`. */
+  /** The dialect of the model, for `text`. */
   dialect?: Dialect | string | null;
   /** The turns whose thinking stays. */
   turns?: HistoryTurns;
-  /** How an assistant message without thinking is changed. */
+  /** The change to an assistant message without thinking. */
   missing?: HistoryMissing;
-  /** How blocks and items are treated that the server did not make. */
+  /** The treatment of blocks and items that the server did not make. */
   made?: HistoryMade;
-  /** The most bytes of a body that are read; a longer one comes back as it was. */
+  /** The most bytes of a body that are read; a longer one is returned unchanged. */
   maxBody?: number;
 }
 
 /** The report of `rewriteHistory`. */
 export interface HistoryReport {
-  /** How many messages or items were changed or removed. */
+  /** The number of messages or items that were changed or removed. */
   readonly changed: number;
-  /** How many have thinking that cannot be written into their text. */
+  /** The number of those that have thinking that cannot be written into their text. */
   readonly refused: number;
-  /** How many have thinking that is signed, encrypted or in a form that is not known. */
+  /** The number of those that have thinking that is signed, encrypted or in a form that is not known. */
   readonly unread: number;
-  /** `read`, or why the body came back as it was. */
+  /** `read`, or why the body was returned unchanged. */
   readonly outcome: HistoryOutcome;
   /** Whether thinking was turned off in the request. */
   readonly thinkingOff: boolean;

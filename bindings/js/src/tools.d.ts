@@ -9,7 +9,7 @@ export function init(source?: WebAssembly.Module | BufferSource | Response | Pro
 
 /** An object inside the module. */
 declare class Handle {
-  /** Frees the object at once, and not when it is collected. May be called again; all else is then an error. */
+  /** Frees the object at once, without waiting for it to be collected. May be called again; all else is then an error. */
   free(): void;
   [Symbol.dispose](): void;
 }
@@ -41,16 +41,16 @@ export interface Invocation {
 export interface Report {
   /** The names of the filters that changed it. */
   readonly filters: string[];
-  /** How long the text was, in bytes. */
+  /** The length of the text before, in bytes. */
   readonly before: number;
-  /** How long it is now, banner included. */
+  /** Its length after, banner included. */
   readonly after: number;
   /** The same in UTF-16 units, as the banner says it. */
   readonly beforeUnits: number;
   readonly afterUnits: number;
   /** Filters whose result did not count, and why. Unstable: a later version may change it. */
   readonly failed: { readonly filter: string; readonly reason: string }[];
-  /** Whether a text of a machine format was cut to keep the budget, so that it cannot be parsed any more. */
+  /** Whether a text in a machine format was cut to keep the budget, so that it cannot be parsed any more. */
   readonly cutProtected: boolean;
   /** Whether the command failed, and what is left says only that it passed: show its exit code to the model. */
   readonly unexplained: boolean;
@@ -67,11 +67,11 @@ export class Compressor extends Handle {
   constructor(options?: CompressorOptions);
   /** Returns a tool's result made shorter. */
   compress<T extends Text>(text: T, invocation: Invocation): Compressed<T extends string ? string : Uint8Array>;
-  /** Returns a stream for a result that comes in chunks and may be long: it holds at most `memory` bytes, 1 MiB by default. */
+  /** Returns a stream for a result that arrives in chunks and may be long: it holds at most `memory` bytes, 1 MiB by default. */
   stream<T extends Text = string>(invocation: Invocation & { memory?: number }): ToolStream<T>;
 }
 
-/** A tool's result that comes in chunks. */
+/** A tool's result that arrives in chunks. */
 export class ToolStream<T extends Text = string> extends Handle {
   private constructor();
   /** Feeds the next chunk and returns what is known to stay: perhaps nothing yet. */

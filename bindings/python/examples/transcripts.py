@@ -11,7 +11,7 @@ LOG = "".join(f"compiling unit {number}\n" for number in range(200))
 
 
 def transcripts(rows: int) -> dict[str, list[str]]:
-    """Return columns as a store of transcripts has them: what a model wrote, and what the tool that it called printed."""
+    """Return two columns of a store of transcripts: the answers of a model, and the output of the tool that it called."""
     return {
         "answer": [f"<think>\nTwice {row}.\n</think>\n\nIt is {2 * row}." for row in range(rows)],
         "result": [f"{LOG}main.c:{row}:1: error: unknown type name 'item'\n" for row in range(rows)],

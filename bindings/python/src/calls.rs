@@ -10,7 +10,7 @@ use crate::dialect::to_json;
 use crate::errors;
 use crate::event::cause_name;
 
-/// How a call ended.
+/// The end of a call.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct CallEnd {
     /// Why: `marker`, `implied`, `end_of_stream`, `forced` or `malformed`.

@@ -14,17 +14,17 @@ use crate::text::{Form, Text};
 pub struct Report {
     /// The names of the filters that changed it.
     filters: Vec<String>,
-    /// How long the text was, in bytes.
+    /// The length of the text before, in bytes.
     before: usize,
-    /// How long it is now, banner included.
+    /// Its length after, banner included.
     after: usize,
-    /// How long the text was, in UTF-16 units, as the banner says it.
+    /// The length of the text before, in UTF-16 units, as in the banner.
     before_units: usize,
-    /// How long it is now, in UTF-16 units.
+    /// Its length after, in UTF-16 units.
     after_units: usize,
     /// Filters whose result did not count, and why: pairs. Unstable: a later version may change it.
     failed: Vec<(String, String)>,
-    /// Whether a text of a machine format was cut to keep the budget, so that it cannot be parsed any more.
+    /// Whether a text in a machine format was cut to keep the budget, so that it cannot be parsed any more.
     cut_protected: bool,
     /// Whether the command failed, and the remaining text says only that it passed: show its exit code to the model.
     unexplained: bool,
@@ -63,7 +63,7 @@ pub struct Compressed {
 ///     True
 ///
 /// `budget` is the most bytes of a result. `budget_tokens` is the most tokens, by an estimate from the shape of the text; of two
-/// budgets both hold. `count` is a function that returns how many tokens a `str` has, in place of the estimate: it is called at
+/// budgets both hold. `count` is a function that returns the number of tokens of a `str`, in place of the estimate: it is called at
 /// most eight times for one result, from any thread. If it raises an exception, the estimate holds, and `report.failed` says
 /// why. `filters` are texts of filter files, besides those that are built in. `minify_json`
 /// takes white space out of JSON (unstable: a later version may change it). `memory` is the longest text, in bytes, that
@@ -149,7 +149,7 @@ impl Compressor {
         Ok(Compressed { text: text.unbind(), report: Py::new(py, Report::new(compressed.report))? })
     }
 
-    /// Return a stream for a result that comes in chunks and may be long: it holds at most `memory` bytes.
+    /// Return a stream for a result that arrives in chunks and may be long: it holds at most `memory` bytes.
     #[pyo3(signature = (*, tool_id, input, memory = 1_048_576))]
     fn stream(&self, tool_id: &str, input: &Bound<'_, PyAny>, memory: usize) -> PyResult<ToolStream> {
         let input = self::input(input)?;
@@ -169,7 +169,7 @@ struct State {
     report: Option<Py<Report>>,
 }
 
-/// A tool's result that comes in chunks. A context manager, which forgets the rest if an exception leaves it.
+/// A tool's result that arrives in chunks. A context manager, which forgets the rest if an exception leaves it.
 ///
 ///     >>> from libaside import Compressor
 ///     >>> with Compressor(budget=1024).stream(tool_id="bash", input="make") as stream:

@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyString};
 use crate::errors;
 use crate::text::Text;
 
-/// How a family of models marks its thinking, its answer and its tool calls.
+/// The way in which a family of models marks its thinking, its answer and its tool calls.
 ///
 /// A dialect never changes, and may be used by all threads.
 ///
@@ -50,7 +50,7 @@ pub struct ToolTrigger {
     after_name: String,
     /// The text after the arguments.
     end: String,
-    /// How the arguments are written: `json`, `tags`, `elements` or `literal`.
+    /// The form of the arguments: `json`, `tags`, `elements` or `literal`.
     arguments: &'static str,
     /// The text before a key; empty for JSON, as are the next three.
     key_begin: String,

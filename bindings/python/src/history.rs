@@ -28,13 +28,13 @@ const NAME: &Words<Option<fn() -> Name>> = &[
 /// The report of `rewrite_history`.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct HistoryReport {
-    /// How many messages or items were changed or removed.
+    /// The number of messages or items that were changed or removed.
     changed: u64,
-    /// How many have thinking that cannot be written into their text.
+    /// The number of those that have thinking that cannot be written into their text.
     refused: u64,
-    /// How many have thinking that is signed, encrypted or in a form that is not known.
+    /// The number of those that have thinking that is signed, encrypted or in a form that is not known.
     unread: u64,
-    /// `read`, or why the body came back as it was: `too_long`, `not_utf8`, `not_request`, `repeated` or `stored`.
+    /// `read`, or why the body was returned unchanged: `too_long`, `not_utf8`, `not_request`, `repeated` or `stored`.
     outcome: &'static str,
     /// Whether thinking was turned off in the request: see `made`.
     thinking_off: bool,

@@ -11,7 +11,7 @@ use crate::event::{Event, cause_name};
 use crate::text::{Form, Text, released};
 use crate::words;
 
-/// How much of whole thoughts is kept if the host does not say: 1 MiB.
+/// The limit of whole thoughts if the host sets none: 1 MiB.
 const COLLECTED: usize = 1 << 20;
 
 /// The result of one feed: the text of each channel, without markers and framing. All are `str` or all `bytes`, like the
@@ -41,7 +41,7 @@ impl Split {
     }
 }
 
-/// How much text of a channel was reported since the stream began.
+/// The counts of the reported text of a channel since the stream began.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct Counts {
     bytes: u64,
@@ -404,9 +404,9 @@ impl Scanner {
         Ok(self.state.enter()?.scanner.is_start_guessed())
     }
 
-    /// Say why the stream ends, before `finish`, which forgets it: `ended` if the model has ended its answer
-    /// (`"finish_reason": "stop"`), `cut_off` if a limit or an error has, or `unknown`. If an answer ended in the thinking in
-    /// which it was guessed to start, and nothing has confirmed the guess, `finish` has an event `reclassify` with the channel
+    /// Set the reason why the stream ends: `ended` if the model has ended its answer (`"finish_reason": "stop"`), `cut_off` if
+    /// a limit or an error has, or `unknown`. Call it before `finish`, which clears the reason. If an answer ended in the thinking
+    /// in which it was guessed to start, and nothing has confirmed the guess, `finish` has an event `reclassify` with the channel
     /// `content`.
     fn end_reason(&self, reason: &str) -> PyResult<()> {
         let reason = words::find("reason", reason, words::END_REASON)?;
@@ -414,7 +414,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Return how much text of a channel was reported since the stream began.
+    /// Return the counts of the text of a channel since the stream began.
     fn counts(&self, channel: &str) -> PyResult<Counts> {
         let channel = words::find("channel", channel, &Channel::ALL.map(|channel| (channel.as_str(), channel)))?;
         let state = self.state.enter()?;

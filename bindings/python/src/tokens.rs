@@ -201,7 +201,7 @@ impl TokenState {
         Ok(self.state.enter()?.content_ids().collect())
     }
 
-    /// Return how many of the tokens that are decided are text of a channel.
+    /// Return the number of the tokens that are decided are text of a channel.
     fn count(&self, channel: &str) -> PyResult<u64> {
         let channel = words::find("channel", channel, &Channel::ALL.map(|channel| (channel.as_str(), channel)))?;
         Ok(self.state.enter()?.count(channel))

@@ -88,7 +88,7 @@ ROUNDS = 200
 FED = chunks(ARGV.fetch(1)).freeze
 LARGE = FED.each_slice(16).map { |slice| slice.join.freeze }.freeze
 
-# Each run returns how many bytes of text it got. Its chunks are made before.
+# Each run returns the number of bytes of text that it got. Its chunks are made before.
 empty = lambda do |_|
   bytes = 0
   FED.each do |chunk|

@@ -100,7 +100,7 @@ module Aside
   # +changed+:: messages or items that were changed or removed
   # +refused+:: those whose thinking cannot be written into their text
   # +unread+:: those whose thinking is signed, encrypted or in a form that is not known
-  # +outcome+:: +:read+, or why the body came back as it was: +:too_long+, +:not_utf8+, +:not_request+, +:repeated+ (a member is
+  # +outcome+:: +:read+, or why the body was returned unchanged: +:too_long+, +:not_utf8+, +:not_request+, +:repeated+ (a member is
   #             there twice) or +:stored+ (the server has the history)
   # +thinking_off+:: whether thinking was turned off in the request, see +made+
   HistoryReport = Struct.new(:changed, :refused, :unread, :outcome, :thinking_off)
@@ -112,13 +112,14 @@ module Aside
   #   Aside.rewrite_history('{"messages":[]}', format: :chat, name: :reasoning)[1].outcome.inspect  # => ":read"
   #
   # +format+:: of the request: +:chat+, +:responses+ or +:messages+
-  # +name+:: where the thinking of an earlier turn goes: +:as_is+; in chat, +:reasoning_content+, +:reasoning+, +:thinking+,
+  # +name+:: the place for the thinking of an earlier turn: +:as_is+; in chat, +:reasoning_content+, +:reasoning+, +:thinking+,
   #          +:reasoning_details+ or +:parts+; in Responses, +:reasoning_text+ or +:summary+; in all formats +:text+, with the
   #          markers of +dialect+
   # +dialect+:: a Dialect, or the name of one, for <tt>name: :text</tt>
   # +turns+:: the turns whose thinking stays: +:all+, +:since_user+ (since the last message of the user) or +:none+
-  # +missing+:: what an assistant message without thinking gets: +:leave+, +:empty+ (an empty string, or block) or +:remove+
-  # +made+:: what is done with blocks and items that the server did not make: +:keep+ or +:remove+
+  # +missing+:: the treatment of an assistant message without thinking: +:leave+, +:empty+ (it gets an empty string, or block) or
+  #             +:remove+
+  # +made+:: the treatment of blocks and items that the server did not make: +:keep+ or +:remove+
   # +max_body+:: the most bytes of a body that is read; 0: 32 MiB
   #
   # Aside.history_server returns those of a server. Any thread may call this. Unstable.
@@ -159,7 +160,7 @@ module Aside
     history_options(format) { |number, out| Native.aside_history_server_find(name, name.bytesize, number, out) }
   end
 
-  # Does the same with the text of a server file (TOML). Raises DialectError, which names line and key. Unstable.
+  # Does the same with the text of a server file (TOML). Raises DialectError, which names the line and the key. Unstable.
   def self.load_history_server(toml, format)
     toml = Native.utf8(toml)
     history_options(format) { |number, out| Native.aside_history_server_load(toml, toml.bytesize, number, out) }
@@ -252,7 +253,7 @@ module Aside
   end
 
   # Reads the text of a filter file (TOML) and runs the file's own tests, of which there must be one of each kind. Returns
-  # nil. Raises FilterError, which names line and key. Unstable.
+  # nil. Raises FilterError, which names the line and the key. Unstable.
   #
   #   Aside.check_filter(File.read("filters/mine.toml"))
   def self.check_filter(toml)

@@ -159,7 +159,7 @@ fn called(dialect: &Dialect, example: &Example) -> Result<Called, String> {
     Ok(whole)
 }
 
-/// Returns what is not as the example says, in lines. It is empty if all is.
+/// Returns the differences from the example, in lines; none if there are none.
 fn faults(dialect: &Dialect, example: &Example) -> String {
     let start: Option<Start> = example.start.as_ref().and_then(|start| start.parse().ok());
     // All of the thoughts are kept, however long.

@@ -13,7 +13,7 @@ use super::signals;
 use crate::files::{Input, READ};
 use crate::stop::Stop;
 
-/// How long the pipe of a command that has ended is read after a signal: another process may hold it.
+/// The time for which the pipe of a command that has ended is read after a signal: another process may hold it.
 const DRAIN: Duration = Duration::from_secs(1);
 
 enum Event {
@@ -31,7 +31,7 @@ pub enum Source {
 
 /// The state at the end.
 pub struct Ended {
-    /// How the command ended, if it has.
+    /// The exit of the command, if it has ended.
     pub status: Option<ExitStatus>,
     /// The signal that ended the run.
     pub signal: Option<i32>,

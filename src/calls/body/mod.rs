@@ -111,8 +111,8 @@ impl Body {
         }
     }
 
-    /// Returns how many of the next bytes belong to pieces that were decided together with the one before them, or have decided
-    /// it.
+    /// Returns the number of the next bytes that belong to pieces that were decided together with the one before them, or have
+    /// decided it.
     pub fn due(&self) -> usize {
         let of_state = match self.state {
             State::Head { piece } => self.head.lens[usize::from(piece)..].iter().map(|&len| usize::from(len)).sum(),

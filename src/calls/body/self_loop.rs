@@ -61,7 +61,7 @@ impl Context {
     }
 }
 
-/// Returns whether a text begins with both literals, as far as it goes.
+/// Returns whether a text and `literal`, followed by `then`, agree up to the end of the shorter one.
 fn is_beginning(text: &[u8], literal: &[u8], then: &[u8]) -> bool {
     !literal.is_empty() && text.iter().zip(literal.iter().chain(then)).all(|(byte, of)| byte == of)
 }

@@ -66,7 +66,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Returns how many bytes it takes.
+    /// Returns the number of bytes that it takes.
     pub fn len(&self) -> usize {
         match self {
             Step::Piece { len, .. } => *len,
@@ -97,7 +97,7 @@ pub struct Body {
     pub(super) is_repaired: bool,
     /// The last key.
     pub(super) key: Key,
-    /// How many of the next bytes have decided the role of the bytes before them.
+    /// The number of the next bytes that have decided the role of the bytes before them.
     pub(super) due: u16,
     pub(super) brackets: Brackets,
     /// Of a JSON value.
@@ -342,7 +342,7 @@ impl Body {
         )
     }
 
-    /// Returns how many elements are open.
+    /// Returns the number of elements that are open.
     pub fn open_elements(&self) -> usize {
         if self.is_in_element() { self.brackets.depth.into() } else { 0 }
     }
@@ -369,7 +369,7 @@ impl Body {
         Step::Piece { piece, len, next: *self }
     }
 
-    /// Does the same if there are any bytes; otherwise nothing.
+    /// Returns that step if `len` is not 0; otherwise continues in `state`.
     pub(super) fn some(&mut self, piece: Piece, len: usize, state: State) -> Transition {
         if len == 0 { self.go(state) } else { Ok(Some(self.piece(piece, len, state))) }
     }

@@ -109,7 +109,8 @@ impl Body {
         }
     }
 
-    /// Returns how many of the held bytes are the value's, and the state after them: before the closer, if a whole one is held.
+    /// Returns the number of the held bytes that are the value's, and the state after them: before the closer, if a whole one is
+    /// held.
     pub(super) fn flush_value(&self, rule: &TagsRule, held: &[u8]) -> (usize, State) {
         let closer = &rule.value[1];
         let Some(at) = memchr::memmem::find(held, closer) else { return (held.len(), self.state) };
@@ -149,7 +150,7 @@ impl Ends<'_> {
         Ok(End { len, is_repaired: true })
     }
 
-    /// Returns how many bytes have decided that the value ends at index 0.
+    /// Returns the number of bytes that have decided that the value ends at index 0.
     fn reach(&self) -> usize {
         let decides = |len: usize| Ends { view: &self.view.first(len), ..*self }.end_at(0).is_ok();
         let (mut less, mut enough) = (0, self.view.text.len());

@@ -70,7 +70,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds the markers that count inside a thinking that a leading tag has opened: its own closer, and the other closers of
+    /// Adds the markers that count inside thinking that a leading tag has opened: its own closer, and the other closers of
     /// the thinking.
     pub(super) fn inside_leading(&mut self, list: &mut Vec<Candidate>) {
         let model = self.model;

@@ -139,7 +139,7 @@ fn call_loops(
     grammar.regions.iter().zip(calls).map(of_region).collect()
 }
 
-/// Returns how calls are written in a region, and the end of the region.
+/// Returns the form of calls in a region, and the end of the region.
 fn calls_of(model: &Model, number: usize, region: &Region) -> Result<Option<CallTables>, Fault> {
     let Some(tables) = tables_of(model, number, region)? else { return Ok(None) };
     let header = model.header.as_ref().map(Spanned::get_ref);

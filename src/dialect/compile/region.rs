@@ -29,7 +29,7 @@ pub(super) enum Scope {
     Inside(usize),
     Body(Channel),
     Started(Channel),
-    /// Inside a thinking that a leading tag has opened.
+    /// Inside thinking that a leading tag has opened.
     Leading,
 }
 

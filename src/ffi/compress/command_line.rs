@@ -38,7 +38,7 @@ pub struct aside_command {
     pub subcommand: aside_bytes,
     /// All words after the program, without their quotes.
     pub words: *const aside_bytes,
-    /// How many there are.
+    /// Their number.
     pub word_count: size_t,
     /// 1 if its output is seen. 0 for `cd` and the like, and if it goes to a file or into a program that writes
     /// something else.
@@ -117,6 +117,6 @@ pub unsafe extern "C" fn aside_command_line_command(
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_command_line_free(line: *mut aside_command_line) {
-    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(line, |_| false) }
 }

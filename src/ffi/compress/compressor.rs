@@ -37,7 +37,7 @@ pub struct aside_compressor_options {
     pub size: size_t,
     /// The largest number of bytes that the text parts of a result may have together, banners and markers included; at
     /// least 1,024 (`aside_min_budget()` of aside_unstable.h). 0: no budget. Text that is never changed stays whole in any
-    /// case, and each other text part has at least 1,024 bytes for itself: 100 of them may have 100 KiB, however small the
+    /// case, and every other text part has at least 1,024 bytes for itself: 100 of them may have 100 KiB, however small the
     /// budget is. The built-in filter `budget` keeps to it: without that filter, only a stream that outgrows its memory does.
     pub budget: u64,
     /// The banner's last sentence, UTF-8: how a user of this host switches compression off. If empty: a general one.
@@ -172,7 +172,7 @@ unsafe fn new_compressor(
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressor_free(compressor: *mut aside_compressor) {
-    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(compressor, |compressor| is_inside(&compressor.compressor)) }
 }
 
@@ -298,7 +298,7 @@ pub unsafe extern "C" fn aside_compressed_failed(
 /// Fills `*report` with the report on one of the parts that filters changed: number `index` of the report's `part_count`.
 /// Set `report->size` before.
 ///
-/// Returns as `aside_compressed_failed()`.
+/// Returns the same as `aside_compressed_failed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressed_part_report(
     compressed: *const aside_compressed,
@@ -319,7 +319,7 @@ pub unsafe extern "C" fn aside_compressed_part_report(
 /// Fills `*stretch` with the stretch number `index` of a part's original. `part_index` is the index that
 /// `aside_compressed_part_report()` takes. Set `stretch->size` before.
 ///
-/// Returns as `aside_compressed_failed()`.
+/// Returns the same as `aside_compressed_failed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressed_stretch(
     compressed: *const aside_compressed,
@@ -398,7 +398,7 @@ pub unsafe extern "C" fn aside_compressed_slice(
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_compressed_free(compressed: *mut aside_compressed) {
-    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(compressed, |_| false) }
 }
 

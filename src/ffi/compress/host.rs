@@ -93,7 +93,7 @@ pub struct aside_filter {
     pub id: aside_bytes,
     /// Ids of the tools whose results it is for.
     pub tool_ids: *const aside_bytes,
-    /// How many there are. 0: all tools.
+    /// Their number. 0: all tools.
     pub tool_id_count: size_t,
     /// Says whether it is for the result of an invocation. NULL: always.
     pub matches: aside_matches_fn,
@@ -122,7 +122,7 @@ pub struct aside_cache {
     pub id: aside_bytes,
     /// Ids of the tools whose results it is for.
     pub tool_ids: *const aside_bytes,
-    /// How many there are. 0: all tools.
+    /// Their number. 0: all tools.
     pub tool_id_count: size_t,
     /// Sees every invocation. May be NULL.
     pub observe: aside_observe_fn,

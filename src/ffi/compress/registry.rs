@@ -48,7 +48,7 @@ pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registr
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
-    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(registry, |registry| registry.guard.close()) }
 }
 
@@ -78,7 +78,7 @@ unsafe fn filter_file<'a>(toml: *const c_char, len: size_t) -> Result<&'a str, a
 /// Adds a filter from the text of a filter file (TOML, UTF-8). It replaces one of the same id. Its tests are read but
 /// not run: `aside_filter_check()` of aside_unstable.h does that.
 ///
-/// Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names line and key; `ASIDE_ERROR_NULL`,
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names the line and the key; `ASIDE_ERROR_NULL`,
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_add_toml(
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn aside_registry_add_last_run(registry: *mut aside_regist
 
 /// Adds the filter `minify-json`, the only one for text that is protected.
 ///
-/// Returns as `aside_registry_add_last_run()`.
+/// Returns the same as `aside_registry_add_last_run()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_registry_minify_json(registry: *mut aside_registry) -> aside_status {
     // SAFETY: the caller promises a registry that is NULL or valid.
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn aside_registry_remove(
 
 /// Reads a filter file and runs its own tests, of which it must have one of each kind.
 ///
-/// Returns as `aside_registry_add_toml()`.
+/// Returns the same as `aside_registry_add_toml()`.
 ///
 /// Threads: any thread may call this at any time.
 #[ffi_export]

@@ -36,9 +36,9 @@ struct StreamState {
 }
 
 /// Makes a stream for the output of one run of a tool, with `memory` bytes for it: at least four times the budget, and at least
-/// 4,096. If the text fits into that, the result is that of one call, without a banner, and comes at the end. A longer
-/// text without a budget is put out while it comes, without its repeats; with a budget it is put out at the end: head,
-/// tail and error regions.
+/// 4,096. If the text fits into that, the result is that of one call, without a banner, and is returned at the end. A longer text
+/// without a budget is returned while it arrives, without its repeats; with a budget it is returned at the end: head, tail and
+/// error regions.
 ///
 /// The stream holds at most 2.5 times `memory` between its calls, and its last output; inside a call 128 KiB and
 /// usually 5 times `memory`, at most 26 times, if all lines have one or two bytes.
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn aside_tool_stream_new(
 /// Threads: no other thread may be using it.
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_free(stream: *mut aside_tool_stream) {
-    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(stream, |stream| stream.guard.close()) }
 }
 
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn aside_tool_stream_set_exit_code(stream: *mut aside_tool
 /// Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. The stream takes no more text
 /// after that; `aside_tool_stream_report()` returns the report.
 ///
-/// Returns as `aside_tool_stream_feed()`.
+/// Returns the same as `aside_tool_stream_feed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_tool_stream_finish(
     stream: *mut aside_tool_stream,

@@ -83,7 +83,7 @@ pub struct aside_part_report {
     pub len: u64,
     /// XXH3 (64 bits, seed 0) of the original.
     pub hash: u64,
-    /// How many stretches the original has: `aside_compressed_stretch()`.
+    /// The number of stretches of the original: `aside_compressed_stretch()`.
     pub stretch_count: size_t,
 }
 
@@ -127,16 +127,16 @@ pub struct aside_report {
     pub after_units: u64,
     /// The ids of the filters that changed something, in the order of their first change.
     pub filters: *const aside_bytes,
-    /// How many there are.
+    /// Their number.
     pub filter_count: size_t,
-    /// How many filters and caches failed: `aside_compressed_failed()` of aside_unstable.h names them.
+    /// The number of filters and caches that failed: `aside_compressed_failed()` of aside_unstable.h names them.
     pub failed_count: size_t,
-    /// How many parts filters changed: `aside_compressed_part_report()` of aside_unstable.h describes them. 0 for a stream
-    /// that outgrew its memory.
+    /// The number of parts that filters changed: `aside_compressed_part_report()` of aside_unstable.h describes them. 0 for a
+    /// stream that outgrew its memory.
     pub part_count: size_t,
     /// The cache that had the same output; empty if none had.
     pub hit: aside_bytes,
-    /// 1 if text of a machine format, or text that was compressed before, was cut, because it did not fit into the budget;
+    /// 1 if text in a machine format, or text that was compressed before, was cut, because it did not fit into the budget;
     /// otherwise 0.
     pub cut_protected: u32,
     /// 1 if the command failed, by the `exit_code` of its input, and the remaining text says only that it passed; otherwise 0.

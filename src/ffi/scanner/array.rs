@@ -38,11 +38,11 @@ pub struct aside_event_array {
     /// `sizeof(aside_event)` of the caller's header: at least 32. A library of another version fills what both know, and
     /// zeroes the rest.
     pub event_size: size_t,
-    /// How many events there is room for, at least 1.
+    /// The number of events that there is room for, at least 1.
     pub capacity: size_t,
-    /// How many events were written.
+    /// The number of events that were written.
     pub count: size_t,
-    /// How many bytes of `buf` are done: they are fed, and must not be fed again.
+    /// The number of bytes of `buf` that are done: they are fed, and must not be fed again.
     pub consumed: size_t,
     /// The offset in the stream of `buf[0]`.
     pub offset: u64,
@@ -283,7 +283,7 @@ impl Sink for Array {
 /// (it is longer if the last attribute is); take the events, then call again with the rest of `buf`, `array->consumed` bytes
 /// further on (if it is empty, with `len` 0). Below 0 as `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`
 /// for an array with a field that this version does not know; no field of `array` is written then, the contents of
-/// `array->events` mean nothing, and `aside_scanner_consumed()` returns how many bytes are done.
+/// `array->events` mean nothing, and `aside_scanner_consumed()` returns the number of bytes that are done.
 ///
 /// Memory: none is allocated, except for collecting, headers, and tags with attributes.
 #[ffi_export]

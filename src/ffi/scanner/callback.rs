@@ -141,7 +141,7 @@ pub unsafe extern "C" fn aside_scanner_feed(
 /// Ends the stream: decides the held bytes, and closes open spans. After `ASIDE_OK` the scanner is reset, and the
 /// next feed begins a new stream at offset 0.
 ///
-/// Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again until it returns `ASIDE_OK`: a feed in
+/// Returns the same as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again until it returns `ASIDE_OK`: a feed in
 /// between fails with `ASIDE_ERROR_ORDER`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_finish(
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn aside_scanner_finish(
 /// Releases the bytes that are held back as text of their channel, and keeps the state: the stream continues. For a host that
 /// must show everything now. If a part of a marker was flushed, the rest of it is text too.
 ///
-/// Returns as `aside_scanner_feed()`.
+/// Returns the same as `aside_scanner_feed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_flush(
     scanner: *mut aside_scanner,
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn aside_scanner_flush(
 /// typed as ordinary text stays text; `first_token` and `tokens` of each event say which tokens begin in it, and
 /// `aside_scanner_counts()` counts the tokens of each channel. Feeds with and without tokens may be mixed.
 ///
-/// Returns as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed then.
+/// Returns the same as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed then.
 /// After `ASIDE_STOPPED` call it again with the rest of the buffer and the tokens that are not wholly done, the
 /// first of them with the length that is left of it.
 ///
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens(
 /// span is neither of these, or before the first byte if a prompt has opened one. A closer that comes next, with only blanks
 /// before it, is removed (that of a fence is not: it is text). For a host that ends thinking which has become too long.
 ///
-/// Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
+/// Returns the same as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
 /// the close has not been delivered.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_force_close(

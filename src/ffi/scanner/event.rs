@@ -30,7 +30,7 @@ pub struct aside_event {
     pub rule: u32,
     /// Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_KIND_ATTRIBUTE`, where the marker is.
     pub offset: u64,
-    /// How many bytes. For `ASIDE_KIND_ATTRIBUTE`, 0.
+    /// The number of bytes. For `ASIDE_KIND_ATTRIBUTE`, 0.
     pub len: u64,
     /// For `ASIDE_KIND_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it. For
     /// `ASIDE_KIND_CALL`, which of the span's tables, from 0. For `ASIDE_KIND_CALL_VALUE_END`, 1 if the value ended without its
@@ -54,11 +54,11 @@ pub struct aside_event {
     pub raw_value_len: u32,
     /// For `ASIDE_KIND_CALL` and `ASIDE_KIND_CALL_END`, the number of the call in the stream, from 0. Otherwise 0.
     pub call: u32,
-    /// How many tokens begin inside the event's bytes, of those that were fed with `aside_scanner_feed_tokens()`. A token that
-    /// begins in one event and ends in another belongs to the first, so that each token with bytes is in exactly one event.
+    /// The number of tokens that begin inside the event's bytes, of those that were fed with `aside_scanner_feed_tokens()`. A token
+    /// that begins in one event and ends in another belongs to the first, so that each token with bytes is in exactly one event.
     /// Bytes that were fed without tokens have none.
     pub tokens: u32,
-    /// How many tokens of the stream begin before the event: the next event has `first_token + tokens`. For
+    /// The number of tokens of the stream that begin before the event: the next event has `first_token + tokens`. For
     /// `ASIDE_KIND_ATTRIBUTE`, those of its marker are among them.
     pub first_token: u64,
 }

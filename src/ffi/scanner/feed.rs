@@ -15,7 +15,7 @@ use crate::scanner::{Part, SHORT, Take};
 /// Feeds a chunk. Most are short, and loop in a state of the automaton: their text goes straight to the sink.
 ///
 /// # Safety
-/// `scanner` is NULL or a scanner that is still there; a `buf` that is not NULL leads to `len` bytes; the sink's pointers
+/// `scanner` is NULL or a scanner that is not freed yet; a `buf` that is not NULL leads to `len` bytes; the sink's pointers
 /// are as its function's caller promises.
 #[inline(always)]
 pub(super) unsafe fn feed<S: Sink>(

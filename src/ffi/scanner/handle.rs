@@ -41,7 +41,7 @@ pub(super) struct Stream {
 /// Runs `body` as the only call inside the scanner, if `may` accepts its state.
 ///
 /// # Safety
-/// `scanner` is NULL or a scanner that is still there.
+/// `scanner` is NULL or a scanner that is not freed yet.
 #[inline]
 pub(super) unsafe fn enter(
     scanner: *const aside_scanner,
@@ -75,7 +75,7 @@ pub(super) unsafe fn read<T: Default>(scanner: *const aside_scanner, body: impl 
 /// None if anything is wrong, or there are no bytes, or more than `most`.
 ///
 /// # Safety
-/// `scanner` is NULL or a scanner that is still there; a `buf` that is not NULL leads to `len` bytes. They are
+/// `scanner` is NULL or a scanner that is not freed yet; a `buf` that is not NULL leads to `len` bytes. They are
 /// used only while nobody else can be inside: the state must be BUSY while a callback runs.
 #[inline(always)]
 pub(super) unsafe fn ready<'a>(
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn aside_scanner_new(
     options: *const aside_scanner_options,
 ) -> *mut aside_scanner {
     guard_handle(|| {
-        // SAFETY: NULL or a dialect that is still there, as the caller promises.
+        // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
         let Some(dialect) = (unsafe { dialect.as_ref() }) else {
             fail_no_handle("dialect");
             return ptr::null_mut();
@@ -180,11 +180,11 @@ pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *
 /// Threads: no other thread may be using this scanner.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
-    // SAFETY: the caller promises that it is NULL or still there, and that this is its last use.
+    // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(scanner, |scanner| scanner.guard.close()) }
 }
 
-/// Sets where the next stream starts, before its first byte: after a rendered prompt that ends in the `len` bytes of
+/// Sets the start of the next stream, before its first byte: after a rendered prompt that ends in the `len` bytes of
 /// `tail`. The bytes after the dialect's last turn marker count; they are read as if the model had written them, so
 /// that the stream may start inside a span or a header, and framing that the prompt has begun continues in the stream.
 /// Spans that are open are opened at offset 0, without bytes, when the first byte is fed. Finishing or resetting the
@@ -224,9 +224,9 @@ pub unsafe extern "C" fn aside_scanner_start_from_prompt(
     unsafe { enter(scanner, is_ready, body) }
 }
 
-/// Returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. `*start`
-/// becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only the dialect's guess that its models start in the
-/// thinking, and neither a prompt nor the options have confirmed it. It becomes 0 otherwise. Either may be NULL. They are
+/// Returns the start of the current stream, or of the next one: as the prompt or the options say, or else as the dialect says.
+/// `*start` becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only the dialect's guess that its models start in
+/// the thinking, and neither a prompt nor the options have confirmed it. It becomes 0 otherwise. Either may be NULL. They are
 /// written on success only.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -249,7 +249,8 @@ pub unsafe extern "C" fn aside_scanner_start(
     unsafe { enter(scanner, is_whole, body) }
 }
 
-/// Says why the stream ends, before it is finished, which forgets the reason, as a reset does.
+/// Sets the reason why the stream ends. It must be called before the stream is finished: finishing clears the reason, as a reset
+/// does.
 ///
 /// It matters where the start was guessed to be in the thinking (`aside_scanner_start()`). If an answer ended and nothing in it
 /// has closed that thinking or written its opener, it was the answer: finishing then reports `ASIDE_KIND_RECLASSIFY` with the

@@ -18,12 +18,12 @@ pub struct aside_scanner_options {
     pub size: size_t,
     /// The span that is open at the first byte.
     pub start: aside_start,
-    /// How a closer of the thinking without an opener, after content, is treated.
+    /// The treatment of a closer of the thinking without an opener, after content.
     pub stray_close: aside_stray_close,
     /// Non-zero: collect whole thoughts for `aside_scanner_take_thought()`, and hold at most this many bytes of them at
     /// a time: text, types, and attributes, of which each counts as at least 48. The excess is cut off, the text last.
     pub collect: u64,
-    /// How much thinking there may be before an `ASIDE_KIND_BUDGET` event. 0 if `has_budget` is not 1.
+    /// The limit of the thinking, beyond which there is an `ASIDE_KIND_BUDGET` event. 0 if `has_budget` is not 1.
     pub budget: u64,
     /// 1: there is a budget.
     pub has_budget: u32,
@@ -34,9 +34,9 @@ pub struct aside_scanner_options {
     /// 1: report tool calls with their names and arguments, as the kinds from `ASIDE_KIND_CALL` on, if the dialect says how
     /// they are written. 0: their bytes are text of the tool channel.
     pub calls: u32,
-    /// How a tool call that begins inside the thinking is treated.
+    /// The treatment of a tool call that begins inside the thinking.
     pub calls_in_thinking: aside_calls_in_thinking,
-    /// How the scanner reads a tag that is not the dialect's own at the beginning of a stream.
+    /// The reading of a tag that is not the dialect's own at the beginning of a stream.
     pub leading_tags: aside_leading_tags,
 }
 

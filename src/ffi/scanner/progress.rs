@@ -60,8 +60,8 @@ pub unsafe extern "C" fn aside_scanner_reset(scanner: *mut aside_scanner) -> asi
     }
 }
 
-/// Returns how many bytes of the last feed's buffer are done. Returns 0 and sets a message for NULL, inside a callback
-/// of the same scanner, and after `ASIDE_ERROR_PANIC`.
+/// Returns the number of bytes of the last feed's buffer that are done. Returns 0 and sets a message for NULL, inside a callback of
+/// the same scanner, and after `ASIDE_ERROR_PANIC`.
 ///
 /// After a pause the rest of the buffer need not be fed: every function then treats the consumed bytes as at the end of any
 /// feed. Delivered events are final, even where the rest has decided them.
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn aside_scanner_consumed(scanner: *const aside_scanner) -
     unsafe { read(scanner, |stream| stream.consumed) }
 }
 
-/// Returns how many bytes are held back now, because they could still become part of a marker or of a character. 0 as
+/// Returns the number of bytes that are held back now, because they could still become part of a marker or of a character. 0 as
 /// `aside_scanner_consumed()`.
 #[ffi_export]
 pub unsafe extern "C" fn aside_scanner_held(scanner: *const aside_scanner) -> size_t {
@@ -94,9 +94,9 @@ pub unsafe extern "C" fn aside_scanner_offset(scanner: *const aside_scanner) -> 
     unsafe { read(scanner, |stream| stream.scanner.offset()) }
 }
 
-/// Fills `*counts` with how much of a channel's text was reported since the stream began; after the end of a stream
-/// these are its counts, until another begins. Held bytes count when they are reported. `channel` is an
-/// `aside_channel` value. Set `counts->size` to `sizeof(aside_counts)` before.
+/// Counts the text of a channel that was reported since the stream began, into `*counts`. After the end of a stream these are
+/// the counts of that stream, until another begins. Held bytes count when they are reported. `channel` is an `aside_channel`
+/// value. Set `counts->size` to `sizeof(aside_counts)` before the call.
 ///
 /// After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes,
 /// `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the

@@ -39,7 +39,7 @@ pub struct aside_thought {
     pub thought_type: aside_bytes,
     /// The confidence, from 0 to 1; 0 if there is none.
     pub confidence: f64,
-    /// How many attributes the marker had: `aside_scanner_thought_attribute()` returns each.
+    /// The number of attributes of the marker: `aside_scanner_thought_attribute()` returns each.
     pub attribute_count: size_t,
 }
 

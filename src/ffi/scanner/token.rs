@@ -15,7 +15,7 @@ use crate::scanner::check_lengths;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_token {
-    /// How many bytes of the buffer it has.
+    /// The number of its bytes in the buffer.
     pub len: u32,
     /// 1: it is one of the tokenizer's added tokens. 0: it is text, whatever it looks like.
     pub special: u32,

@@ -42,7 +42,7 @@ pub struct Accel {
 }
 
 impl Accel {
-    /// Returns how many bytes at the end of a text may lead elsewhere for a while.
+    /// Returns the number of bytes at the end of a text that may lead elsewhere for a while.
     #[inline]
     pub fn blanks(&self, text: &[u8]) -> usize {
         if self.is_soft { text.iter().rev().take_while(|byte| SOFT.contains(byte)).count() } else { 0 }

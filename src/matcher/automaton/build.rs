@@ -110,7 +110,7 @@ struct Onward {
     nesting: Vec<usize>,
 }
 
-/// How many ranks a place can have; see `Builder::rank`.
+/// The number of ranks that a place can have; see `Builder::rank`.
 const RANKS: usize = 2 * (MOST_HELD + NEAR_FENCE + 1);
 
 struct Builder<'a> {

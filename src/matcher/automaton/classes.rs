@@ -45,7 +45,7 @@ impl ByteClasses {
         classes
     }
 
-    /// Returns how many classes there are.
+    /// Returns the number of classes.
     #[inline]
     pub fn len(&self) -> usize {
         self.bytes.len()

@@ -9,7 +9,7 @@ use super::{
 };
 
 impl fmt::Debug for Automaton {
-    /// Writes the byte classes, then each state with where each class leads, then the exits.
+    /// Writes the byte classes, then each state with the target of each class, then the exits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "classes:")?;
         for class in 0..self.classes.len() {

@@ -31,7 +31,7 @@ impl StateInfo {
         self.state() == FALLBACK
     }
 
-    /// Returns how many bytes are held there, because they may be the beginning of a marker.
+    /// Returns the number of bytes that are held there, because they may be the beginning of a marker.
     #[inline]
     pub fn held(self) -> usize {
         usize::from((self.0 >> 48) as u8)

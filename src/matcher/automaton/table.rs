@@ -25,7 +25,7 @@ pub struct Automaton {
     pub(super) accels: Accels,
 }
 
-/// How far a text was read.
+/// The progress in a text.
 pub struct Run {
     /// Bytes that led from state to state.
     pub read: usize,

@@ -74,7 +74,7 @@ impl ChoiceStream {
         self.wrapper = TryBox::NONE;
     }
 
-    /// Returns how many bytes are held back.
+    /// Returns the number of bytes that are held back.
     fn held(&self) -> usize {
         self.text.held() + self.wrapper.get().map_or(0, Wrapper::held)
     }
@@ -106,7 +106,7 @@ impl ChoiceStream {
         Ok(parts.push_thinking(&left)?)
     }
 
-    /// Returns the position of the reason to finish, if a call that was emitted is one.
+    /// Returns the position of the finish reason, if a call that was emitted is one.
     fn told_stop(&self, choice: &Choice, layout: &Layout) -> Option<Span> {
         choice.stop.clone().filter(|_| layout.calls == CallForm::Deltas && self.text.has_emitted_call())
     }

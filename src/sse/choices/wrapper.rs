@@ -1,4 +1,4 @@
-//! Thinking that a server sends in its field with the markers around it: they are removed. If a thinking does not begin with an
+//! Thinking that a server sends in its field with the markers around it: they are removed. If the thinking does not begin with an
 //! opener, a closer at its very end is removed, and the rest passes unchanged.
 
 use crate::json::{Edits, Span, decode, escape};
@@ -23,7 +23,7 @@ impl Wrapper {
         Ok(Wrapper::Begins(setup.split_scanner()?, Vec::new()))
     }
 
-    /// Returns how many bytes are held.
+    /// Returns the number of bytes that are held.
     pub fn held(&self) -> usize {
         match self {
             Wrapper::Begins(_, held) => held.len(),

@@ -44,7 +44,7 @@ impl TextBlock {
         TextBlock { index, text, open: None, has_text: false, waits: false, start: Vec::new(), ends: Vec::new() }
     }
 
-    /// Returns how many bytes of it are held back.
+    /// Returns the number of bytes of it that are held back.
     pub fn held(&self) -> usize {
         self.text.held() + if self.waits && !self.has_text { self.start.len() } else { 0 }
     }

@@ -429,7 +429,7 @@ impl Messages {
 }
 
 impl Protocol for Messages {
-    /// Returns how many bytes are held back: text, and starts of blocks.
+    /// Returns the number of bytes that are held back: text, and starts of blocks.
     fn held(&self) -> usize {
         self.message.texts.iter().map(TextBlock::held).sum()
     }

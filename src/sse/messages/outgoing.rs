@@ -14,7 +14,7 @@ pub struct Outgoing {
     /// The server says the type of an event in a separate line, too.
     pub is_named: bool,
     pub line_end: &'static [u8],
-    /// How many events were written that had not come.
+    /// The number of events that were written in addition to those of the server.
     pub added: u64,
     /// The letters of the label that signatures of this message have, if they have one.
     pub label: Option<Letters>,

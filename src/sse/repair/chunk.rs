@@ -16,7 +16,7 @@ pub const BODY: &[u8] = b"message";
 
 const STOP: &[u8] = b"\"stop\"";
 const TOOL_CALLS: &[u8] = b"\"tool_calls\"";
-/// The reason to finish of an answer whose call is in `function_call`.
+/// The finish reason of an answer whose call is in `function_call`.
 const FUNCTION_CALL: &[u8] = b"\"function_call\"";
 
 /// A choice of a chunk.

@@ -3,7 +3,7 @@
 use crate::json::{Edits, Span, decimal, members, whole_number};
 use crate::memory::{self, append, push};
 
-/// Returns how many characters a text has.
+/// Returns the number of characters of a text.
 pub fn chars(text: &[u8]) -> u64 {
     text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64
 }

@@ -386,7 +386,7 @@ impl Responses {
 }
 
 impl Protocol for Responses {
-    /// Returns how many bytes are held back: text, and starts of messages.
+    /// Returns the number of bytes that are held back: text, and starts of messages.
     fn held(&self) -> usize {
         self.messages.iter().map(Message::held).sum()
     }

@@ -39,9 +39,9 @@ pub struct Outgoing {
     pub places: Places,
     /// The ids of calls that have been sent.
     pub ids: Taken,
-    /// How many texts have begun.
+    /// The number of texts that have begun.
     pub texts: u64,
-    /// How many events were written that the server has not sent.
+    /// The number of events that were written in addition to those of the server.
     pub added: u64,
     /// Events that lack text which was not kept.
     pub truncated: u64,
@@ -114,7 +114,7 @@ impl Outgoing {
         Ok(len == more.len())
     }
 
-    /// Counts a text that is kept elsewhere. Returns how many of its bytes fit.
+    /// Counts a text that is kept elsewhere. Returns the number of its bytes that fit.
     pub fn take_room(&mut self, text: &[u8]) -> usize {
         let mut len = text.len().min(self.max_kept.saturating_sub(self.kept));
         while len > 0 && len < text.len() && text[len] & 0xC0 == 0x80 {

@@ -13,7 +13,7 @@ pub struct Places {
     known: Vec<(u64, u64)>,
     /// The first place after all that are used.
     next: u64,
-    /// How many more items have been sent than the server has sent.
+    /// The number of items that were sent in addition to those of the server.
     shift: i64,
 }
 

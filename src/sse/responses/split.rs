@@ -185,7 +185,7 @@ pub fn content_stretches(
     Ok(Vec::new())
 }
 
-/// Returns how many bytes of a character follow this length of a text.
+/// Returns the number of bytes of a character that follow this length of a text.
 pub fn cut_off(text: &[u8], len: usize) -> usize {
     let after = text.get(len..).unwrap_or_default();
     after.iter().take_while(|&&byte| is_continuation(byte)).count()

@@ -13,7 +13,7 @@ const ITEMS: usize = 128;
 /// An item whose events do not say its place.
 struct Item {
     id: Vec<u8>,
-    /// How many parts have begun.
+    /// The number of parts that have begun.
     parts: u64,
 }
 

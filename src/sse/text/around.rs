@@ -127,7 +127,7 @@ pub struct Around {
     /// Each stretch that leaves may begin a block.
     begins_blocks: bool,
     waiting: Vec<u8>,
-    /// How much of that are blanks and whole tokens.
+    /// The number of its first bytes that are blanks and whole tokens.
     known: usize,
     /// Blanks of the thinking, which wait too where a block would begin with them.
     thinking: Vec<u8>,

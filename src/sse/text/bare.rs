@@ -48,7 +48,7 @@ impl Bare {
         Ok(TryBox::new(Bare { scanner: Scanner::with_options(dialect()?, &options)?, name })?)
     }
 
-    /// Returns how many bytes are held back.
+    /// Returns the number of bytes that are held back.
     pub fn held(&self) -> usize {
         self.scanner.held().len()
     }

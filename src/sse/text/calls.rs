@@ -26,7 +26,7 @@ const MOST_CALLS: u64 = 1024;
 
 /// The host's options for calls.
 pub struct Settings {
-    /// How calls are written, with the tools of the stream's request.
+    /// The form of calls, with the tools of the stream's request.
     pub writing: call_writer::Options,
     /// The tools of other streams.
     pub default_tools: Option<Arc<Tools>>,
@@ -52,9 +52,9 @@ impl Settings {
 pub enum Form {
     /// Piece by piece, unless the host wants them whole.
     Deltas,
-    /// Each whole, in an answer that is not a stream.
+    /// Each call as a whole, in an answer that is not a stream.
     Whole,
-    /// Each whole, and with an object as its arguments.
+    /// Each call as a whole, with an object as its arguments.
     Objects { is_body: bool },
 }
 

@@ -77,7 +77,7 @@ pub enum CallPart<'a> {
 pub struct Parts {
     text: Vec<u8>,
     runs: Vec<Run>,
-    /// How long the thinking and the content in it are.
+    /// The lengths of the thinking and the content in it.
     thinking: u64,
     content: u64,
     /// Whether the thinking of the text that was read last may turn out to be its answer. `None`: none was read.
@@ -128,7 +128,7 @@ impl Parts {
         self.is_body
     }
 
-    /// Returns how many bytes are thinking, and how many are content.
+    /// Returns the number of bytes that are thinking, and how many are content.
     pub fn lens(&self) -> (u64, u64) {
         (self.thinking, self.content)
     }

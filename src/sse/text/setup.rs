@@ -31,7 +31,7 @@ pub struct Setup {
     prompted: TryBox<Scanner>,
     /// The host's options for calls, if it wants them.
     calls: TryBox<Settings>,
-    /// How many bytes of calls wait in all texts.
+    /// The number of bytes of calls that wait in all texts.
     waiting: usize,
     /// The content after thinking that the server splits is split, too.
     pub reads_behind: bool,

@@ -97,7 +97,7 @@ impl TextStream {
         self.calls.get().is_some_and(Calls::has_ended)
     }
 
-    /// Returns how many bytes of it are held back.
+    /// Returns the number of bytes of it that are held back.
     pub fn held(&self) -> usize {
         let scanner = self.split.get().unwrap_or(&self.scanner);
         scanner.held().len()

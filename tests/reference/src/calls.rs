@@ -311,7 +311,7 @@ impl<'a> Body<'a> {
         !literal.is_empty() && self.text.get(at..).is_some_and(|rest| rest.starts_with(literal.as_bytes()))
     }
 
-    /// Returns how many blanks are at `at`, `most` at most.
+    /// Returns the number of blanks that are at `at`, `most` at most.
     fn blanks_at(&self, at: usize, most: usize) -> usize {
         self.text[at.min(self.text.len())..].iter().take(most).take_while(|&&byte| blank(byte)).count()
     }

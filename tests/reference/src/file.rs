@@ -86,7 +86,7 @@ pub struct Span {
     pub sure: Option<bool>,
 }
 
-/// How calls are written in a span, or in the bodies of a header.
+/// The form of calls in a span, or in the bodies of a header.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Call {

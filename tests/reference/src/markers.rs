@@ -114,7 +114,7 @@ pub(crate) struct Found {
 
 pub(crate) enum Does {
     Open(Opening),
-    /// The span whose closer it is: its framing belongs to it. `own`: the closer is the region's, not that of a
+    /// The span whose closer it is: its framing belongs to it. `own`: the closer is the region's, not that of
     /// thinking that was ended.
     Close {
         rule: Option<usize>,
@@ -453,7 +453,7 @@ impl Reading<'_> {
         None
     }
 
-    /// Finds the closers of a thinking that a leading tag has opened, and the markers that count inside.
+    /// Finds the closers of thinking that a leading tag has opened, and the markers that count inside.
     fn in_lead(&self, at: usize, region: &Region, name: &str) -> Option<Found> {
         let close = |before: usize, end: usize, rule: Option<usize>| {
             Some(Found { before, end, does: Does::Close { rule, own: true } })

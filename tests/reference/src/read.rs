@@ -258,7 +258,7 @@ impl Reading<'_> {
                 self.push_framing(at..begin, Part::Before);
                 self.push_framing(begin..end, Part::Marker);
                 self.pass_marker(end, false);
-                // It says that a thinking is over.
+                // It says that a span of thinking is over.
                 (self.alone, self.closed) = (false, true);
                 self.after_close(end, Some(rule))
             }
@@ -403,7 +403,7 @@ impl Reading<'_> {
         at
     }
 
-    /// Takes the framing after the closer of a thinking that a leading tag has opened: up to two line breaks.
+    /// Takes the framing after the closer of thinking that a leading tag has opened: up to two line breaks.
     fn after_close_of_lead(&mut self, end: usize) -> usize {
         let first = self.take_framing(end, "\n");
         if first == end { end } else { self.take_framing(first, "\n") }

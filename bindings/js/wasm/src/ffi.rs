@@ -34,7 +34,7 @@ export! {
         extend(len)
     }
 
-    /// Adds the bytes in the window to the last argument. Returns what `push` does.
+    /// Adds the bytes in the window to the last argument. Returns the result of `push`.
     fn extend(len: u32) -> u32 {
         with(|host| {
             let Some(last) = host.arguments.last_mut() else { return 1 };

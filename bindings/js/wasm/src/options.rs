@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::host::Arguments;
 use crate::words;
 
-/// How much of whole thoughts is kept if the host does not say: 1 MiB.
+/// The limit of whole thoughts if the host sets none: 1 MiB.
 const COLLECTED: usize = 1 << 20;
 
 /// The options of a scanner, as the crate has them; `writing` is there if calls are wanted.

@@ -1,6 +1,6 @@
-"""Tells apart what a language model streams, and makes what tools print shorter.
+"""Splits the stream of a language model, and makes the output of tools shorter.
 
-A model writes one stream of text that carries what it thinks, what it says and what tools it calls. The stream comes in chunks
+A model writes one stream of text that carries what it thinks, what it says and what tools it calls. The stream arrives in chunks
 that are cut anywhere, also in the middle of a marker. The same text has the same result here, however it is cut:
 
     >>> from libaside import split_iter

@@ -89,7 +89,7 @@ def is_on(template_kwargs: Mapping[str, object]) -> bool:
 
 
 def start_of(dialect: Dialect, template_kwargs: Mapping[str, object]) -> Start | None:
-    """Return what is open at the first byte of an answer whose prompt is not known, or None if it is the dialect's to say."""
+    """Return the span that is open at the first byte of an answer whose prompt is not known, or None if the dialect decides."""
     wanted: Start | None = None
     if is_off(template_kwargs):
         wanted = "content"
@@ -141,7 +141,7 @@ def whole(scanner: Scanner[str], text: str) -> tuple[str, str]:
 
 
 def markers(dialect: Dialect) -> tuple[str, str]:
-    """Return what a model of this dialect writes before and after its reasoning, or `<think>` and `</think>` if it cannot be said."""
+    """Return the texts that a model of this dialect writes around its reasoning, or the tags `<think>` if they are not known."""
     starts: tuple[Start | None, ...] = ("content", None)
     for start in starts:
         try:
@@ -399,7 +399,7 @@ class Ids:
         return state.content_ids()
 
     def count(self, ids: Sequence[int]) -> int:
-        """Return how many tokens of an answer are text of the thinking."""
+        """Return the number of tokens of an answer that are text of the thinking."""
         state = self._answer.reach(ids, len(ids)).copy()
         state.finish()
         return state.count("thinking")

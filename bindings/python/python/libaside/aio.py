@@ -40,14 +40,14 @@ async def rewrite(answer: AsyncIterable[bytes], rewriter: Rewriter) -> AsyncIter
 
 
 async def compress(text: _Text, compressor: Compressor, *, tool_id: str, input: object) -> Compressed[_Text]:
-    """Return what `compressor.compress` does. A text of a mebibyte and more is read in a thread."""
+    """Return the result of `compressor.compress`. A text of a mebibyte and more is read in a thread."""
     if len(text) < _LONG:
         return compressor.compress(text, tool_id=tool_id, input=input)
     return await asyncio.to_thread(compressor.compress, text, tool_id=tool_id, input=input)
 
 
 async def compress_stream(chunks: AsyncIterable[_Text], stream: ToolStream[_Text]) -> AsyncIterator[_Text]:
-    """Yield what comes out of `stream` for the chunks of a tool's output. After that, its `report` says what was done."""
+    """Yield the output of `stream` for the chunks of a tool's output. After that, its `report` says what was done."""
     async for chunk in chunks:
         if out := stream.feed(chunk):
             yield out

@@ -33,18 +33,17 @@ module Aside
     #           +function+, or with +name+ and +input_schema+, as in Anthropic's Messages. Only calls of these are emitted, so of
     #           <tt>"[]"</tt> none is. nil: every call is emitted
     # +id_prefix+:: begins the ids of calls that the model gave none; CallDelta#index follows
-    # +max_held+:: how many bytes of a call may be held because they cannot leave yet: arguments until the name has come, a
-    #              value until its type is known; 0 means 1 MiB
-    # +max_tools+:: how many bytes of +tools+ are read; a longer list is an error. 0 means 4 MiB
+    # +max_held+:: the largest number of bytes of a call that may be held because they cannot be sent yet: arguments until the name
+    #              has come, a value until its type is known; 0 means 1 MiB
+    # +max_tools+:: the largest number of bytes of +tools+ that are read; a longer list is an error. 0 means 4 MiB
     # +not_whole+:: the part of a call that is sent before the call is whole: its arguments as they come (+:tell+), or nothing.
     #               A call that is not whole or was repaired is then not emitted (+:hold+); with +:text+ too, but a call that is
     #               longer than +max_held+ is sent as it comes from there on
-    # +unknown_tool+:: how a call of a tool that +tools+ does not have is treated: it is not emitted (+:text+ and +:drop+, which
+    # +unknown_tool+:: the treatment of a call of a tool that is not in +tools+: it is not emitted (+:text+ and +:drop+, which
     #                  differ for a Rewriter alone), or it is (+:tell+)
-    # +implied_end+:: +:on+: a call written as keys and values between markers is whole if the answer ends by itself between two
-    # of
+    # +implied_end+:: +:on+: a call written as keys and values between markers is whole if the answer ends by itself between two of
     #                 them (Scanner#end_reason); +:off+: it is not
-    # +max_calls+:: how many calls of a stream are emitted; 0 means all
+    # +max_calls+:: the largest number of calls of a stream that are emitted; 0 means all
     # +repair_arguments+:: true: mend arguments that can mean only one thing; the last delta of such a call is
     #                      CallDelta#repaired?. In JSON, a backslash that does not begin an escape becomes one that is escaped.
     #                      Where the schema asks for an array or an object and not for a string, a string that holds one as JSON
@@ -89,8 +88,8 @@ module Aside
       self
     end
 
-    # Frees the writer at once, and not when Ruby collects it. May be called again; every other method then raises ClosedError.
-    # Returns nil.
+    # Frees the writer at once, without waiting for Ruby to collect it. May be called again; every other method then raises
+    # ClosedError. Returns nil.
     def close
       exclusively { Native.aside_call_writer_free(disown) unless closed? }
       nil

@@ -61,12 +61,12 @@ module Aside
     # Makes a compressor.
     #
     # +budget+:: the limit in bytes for a result's text parts together, banners and markers included; at least 1,024. nil: no
-    #            budget. Protected and short parts stay whole, and each other part may have 1,024 bytes, so that a result of
+    #            budget. Protected and short parts stay whole, and every other part may have 1,024 bytes, so that a result of
     #            100 parts may have 100 KiB under any budget
     # +budget_tokens+:: the limit in tokens, at least 512, by an estimate from the shape of the text. Of two budgets, both hold
-    # +count+:: an object with +call+, such as a Proc, that returns how many tokens a String has, in place of the estimate. It is
-    #           called at most eight times for one result. If it raises an exception, the estimate holds, and the report has
-    #           a failure of +count+
+    # +count+:: an object with +call+, such as a Proc, that returns the number of tokens of a String, in place of the estimate. It
+    #           is called at most eight times for one result. If it raises an exception, the estimate holds, and the report has a
+    #           failure of +count+
     # +memory+:: the longest text, in bytes, that #compress works on as a whole. A longer one goes window by window, as in a
     #            ToolStream with that much memory, and the report has no stretches of it. nil: a text of any length is worked on
     #            as a whole, which takes some times as much memory as it has bytes
@@ -149,8 +149,8 @@ module Aside
       end
     end
 
-    # Frees the compressor at once, and not when Ruby collects it. Its streams remain usable. May be called again; every other
-    # method then raises ClosedError. Raises BusyError while it compresses. Returns nil.
+    # Frees the compressor at once, without waiting for Ruby to collect it. Its streams remain usable. May be called again; every
+    # other method then raises ClosedError. Raises BusyError while it compresses. Returns nil.
     def close
       @lock.synchronize do
         raise BusyError, "this #{self.class} is in use" if @inside.values.any?(&:alive?) # after a fork, some are not

@@ -87,7 +87,7 @@ module Aside
         raise AmbiguousDialectError.new(message, status: Native::ERROR_AMBIGUOUS, candidates: candidates)
       end
 
-      # Returns a dialect read from the text of a dialect file (TOML). Raises DialectError, which names line and key.
+      # Returns a dialect read from the text of a dialect file (TOML). Raises DialectError, which names the line and the key.
       def load(toml)
         toml = Native.utf8(toml)
         new(Error.check_address(Native.aside_dialect_load(toml, toml.bytesize)), :aside_dialect_free)
@@ -129,7 +129,7 @@ module Aside
     # The largest number of bytes that a scanner of this dialect holds back.
     attr_reader :max_hold
 
-    # Where a stream of this dialect starts if the options do not say otherwise: +:content+, +:thinking+, +:narration+,
+    # The start of a stream of this dialect if the options do not say otherwise: +:content+, +:thinking+, +:narration+,
     # +:tool+ or +:header+. A dialect from ::find_for_model has the start of that model.
     attr_reader :start
 
@@ -176,8 +176,8 @@ module Aside
                              :value_end, :preserved)
 
     # Returns the texts that the model writes around a tool call, for a server that makes it write calls by a grammar: an Array
-    # with a ToolTrigger for each table of calls in the dialect's file. The first is how the model usually writes. It is unstable:
-    # it may change in any version. Raises ClosedError.
+    # with a ToolTrigger for each table of calls in the dialect's file. The first is the one that the model usually writes. It is
+    # unstable: it may change in any version. Raises ClosedError.
     #
     #   Aside::Dialect.find("qwen3").tool_triggers.first.trigger  # => "<tool_call>"
     def tool_triggers

@@ -47,7 +47,7 @@ module Aside
     end
   end
 
-  # A text is not a dialect file. The message names line and key.
+  # A text is not a dialect file. The message names the line and the key.
   class DialectError < Error; end
 
   # An option has a value that it cannot have, or that the dialect does not support.
@@ -63,7 +63,7 @@ module Aside
   # dialect lacks.
   class JoinError < Error; end
 
-  # A text is not a filter file, or the filter fails its own tests. The message names line and key.
+  # A text is not a filter file, or the filter fails its own tests. The message names the line and the key.
   class FilterError < Error; end
 
   # A text is not the one that a report describes.

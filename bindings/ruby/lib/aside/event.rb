@@ -19,7 +19,7 @@ module Aside
     # +:close+:: a span ends
     # +:reclassify+:: all content so far was thinking, or all thinking so far was content: the channel says what it was. It was
     #                 thinking where a closer has come without an opener, in a dialect with <tt>stray_close = "reclassify"</tt>,
-    #                 and content where the stream has ended in a thinking that was only guessed (Scanner#end_reason=), or where
+    #                 and content where the stream has ended in thinking that was only guessed (Scanner#end_reason=), or where
     #                 the closer of a wrapper of the answer ends the thinking. It has no bytes
     # +:budget+:: from here on the thinking exceeds the scanner's +budget+; it has no bytes
     #
@@ -27,7 +27,7 @@ module Aside
     #
     # +:call+:: a tool call begins; its bytes are what begins it, if the opener of its span was not that
     # +:call_name+:: its name, whole
-    # +:call_id+:: an id of it, whole; if the whole head is the id, it comes in parts, with the name between them
+    # +:call_id+:: an id of it, whole; if the whole head is the id, it is reported in parts, with the name between them
     # +:call_key+:: a key of its arguments, whole; arguments that are JSON have none
     # +:call_type+:: the word for the type of the next value, whole
     # +:call_value+:: a value, or arguments that are JSON, in pieces that do not cut a character
@@ -70,8 +70,8 @@ module Aside
       @tokens || 0
     end
 
-    # Returns how many tokens of the stream begin before it: the next event has <tt>first_token + tokens</tt>. Of +:attribute+,
-    # the tokens of its marker are among them.
+    # Returns the number of tokens of the stream that begin before it: the next event has <tt>first_token + tokens</tt>. Of
+    # +:attribute+, the tokens of its marker are among them.
     def first_token
       @first_token || 0
     end

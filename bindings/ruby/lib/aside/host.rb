@@ -93,7 +93,7 @@ module Aside
 
       private
 
-      # Returns what the block returns for the object. If it fails, notes that and returns a negative number.
+      # Returns the result of the block for the object. If it fails, notes that and returns a negative number.
       def answer(number, reply, &block)
         host = @hosts[number]
         # Blocking, because a fiber scheduler would switch the thread's stack in the middle of the call.

@@ -38,9 +38,9 @@ module Aside
     end
 
     # Feeds the next chunk, a String of any encoding and cut anywhere, and yields sentinel and text of the decided part. The
-    # text is valid UTF-8, never empty, and a new String. If the block raises, the text that it has not received comes first in
-    # the next call. Returns nil. Raises LocalJumpError without a block. A host that has several chunks at hand may join them, to
-    # save calls.
+    # text is valid UTF-8, never empty, and a new String. If the block raises, the next call begins with the text that it has not
+    # received. Returns nil. Raises LocalJumpError without a block. A host that has several chunks at hand may join them, to save
+    # calls.
     def feed(chunk)
       raise LocalJumpError, "no block given" unless defined?(yield) # like block_given?, but cheaper
 

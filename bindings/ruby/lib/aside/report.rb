@@ -65,7 +65,7 @@ module Aside
       @unexplained = unexplained == 1
     end
 
-    # Returns whether text of a machine format, or text that was compressed before, was cut, because it did not fit into the
+    # Returns whether text in a machine format, or text that was compressed before, was cut, because it did not fit into the
     # budget.
     def cut_protected?
       @cut_protected
@@ -99,8 +99,8 @@ module Aside
       end
     end
 
-    # Frees the memory for #slice at once, and not when Ruby collects the report. Everything else stays valid. May be called
-    # again. Returns nil.
+    # Frees the memory for #slice at once, without waiting for Ruby to collect the report. Everything else stays valid. May be
+    # called again. Returns nil.
     def close
       exclusively { Native.aside_compressed_free(disown) unless closed? }
       nil

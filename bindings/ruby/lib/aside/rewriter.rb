@@ -61,7 +61,7 @@ module Aside
         Native::BODY.key(out.unpack1("L")) if Error.check(Native.aside_rewriter_wants(exchange, out)) == Native::OK
       end
 
-      # Returns how a host should treat a request whose answer may be for a rewriter: +:identity+, send
+      # Returns the change that a host should make to a request whose answer may be for a rewriter: +:identity+, send
       # <tt>Accept-Encoding: identity</tt> to the server; nil: nothing, because it is not a POST, or its path is another. +path+
       # and +formats+ are as for #wants. Any thread may call this.
       #
@@ -121,10 +121,10 @@ module Aside
 
     # Makes a rewriter at the start of a stream. +dialect+ is a Dialect or the name of one.
     #
-    # +start+:: what is open at the first byte of each choice's text, as for Scanner.new
+    # +start+:: the span that is open at the first byte of each choice's text, as for Scanner.new
     # +field+:: the name of the field for the thinking: +:reasoning_content+, +:reasoning+ or +:thinking+
-    # +body+:: what comes in: +:events+ (<tt>text/event-stream</tt>), +:json+, or +:lines+ (<tt>application/x-ndjson</tt>); nil:
-    #          the first byte that is not blank decides
+    # +body+:: the kind of body that is fed: +:events+ (<tt>text/event-stream</tt>), +:json+, or +:lines+
+    #          (<tt>application/x-ndjson</tt>); nil: the first byte that is not blank decides
     # +off+:: true: nothing is split, the output is the input
     # +max_event+:: longer events, and longer JSON bodies, pass unread; in bytes, 0 means 16 MiB
     # +stray_close+:: as for Scanner.new; it applies to every stream, whatever its start and dialect
@@ -133,8 +133,8 @@ module Aside
     #           choice in which the server does so itself is left alone from then on
     # +tools+:: the request's +tools+ as JSON, as for CallWriter.new: calls of others stay in the text. nil: every call is emitted
     # +calls_in_thinking+:: as for Scanner.new
-    # +max_held+:: how many bytes of a choice's text may be held in a stream until it is clear whether a call is for the
-    #              client; 0 means 1 MiB
+    # +max_held+:: the largest number of bytes of a choice's text that may be held in a stream until it is clear whether a call is
+    #              for the client; 0 means 1 MiB
     # +formats+:: the formats of answers that are read, one or an Array: +:chat+, +:completions+, +:responses+, +:messages+,
     #             +:ollama+, or +:all+; those of others pass unchanged
     # +responses_as+:: the form of the thinking in OpenAI Responses: +:reasoning_text+, right for clients that send items back,
@@ -145,22 +145,21 @@ module Aside
     #                   call
     # +merge+:: true: write one chunk for each that came, the thinking before the content, for clients that count them; of chat
     #           completions, completions and Ollama's lines, and where +repair+ or +normalise+ would make two
-    # +max_tools+:: how many bytes of +tools+ are read, those of #use_tools too; a longer list is an error. 0 means 4 MiB
+    # +max_tools+:: the largest number of bytes of +tools+ that are read, those of #use_tools too; a longer list is an error. 0
+    #               means 4 MiB
     #
-    # +keep_guessed+:: true: leave guessed thinking unchanged. Otherwise, if an answer ends by itself in
-    # the
-    #                  thinking in which the dialect guessed it to start, and nothing has shown that it is one, a stream gets it
-    #                  again as content, and a body as content alone
+    # +keep_guessed+:: true: leave guessed thinking unchanged. Otherwise, if an answer ends by itself in the thinking in which the
+    #                  dialect guessed it to start, and nothing has confirmed that guess, a stream gets it again as content, and a
+    #                  body as content alone
     # +not_whole+, +unknown_tool+, +implied_end+, +repair_arguments+:: with +calls+, as for CallWriter.new; a body, and Ollama's
     #                  format, have whole calls only
-    # +max_calls+:: with +calls+, how many calls of a choice are made +tool_calls+, such as 1 for <tt>"parallel_tool_calls":
-    #               false</tt>; later ones stay text. 0 means 1,024, and it is never more
+    # +max_calls+:: with +calls+, the largest number of calls of a choice that become +tool_calls+, such as 1 for
+    #               <tt>"parallel_tool_calls": false</tt>; later ones stay text. 0 means 1,024, and it is never more
     # +start_call+:: with +calls+, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it,
     #                as a grammar makes a model write them without markers (a named tool as +tool_choice+). For a list of
     #                calls there is the start +:calls+
     #
-    # +normalise+:: the shapes of servers' answers of which one is made, one or an Array: +:field+ (the server's thinking is sent
-    # in
+    # +normalise+:: the shapes of servers' answers of which one is made, one or an Array: +:field+ (the server's thinking is sent in
     #               +field+), +:lists+ (content that is a list becomes a string), +:chunks+ (a chunk with thinking and content
     #               becomes two), +:content+ (content after thinking that the server has split is split too), or +:all+
     # +thinking+:: whether the thinking is sent: +:keep+ or +:drop+; for a request there is Rewriter.request_thinking
@@ -199,7 +198,7 @@ module Aside
     # Sets the dialect of the next stream (a Dialect, the name of one, or nil: the rewriter's own) and its start, the span that is
     # open at the first byte of each choice's text, before the first byte; a start of nil: the dialect decides where it starts. So
     # one rewriter serves a model with thinking on and off. The results of Dialect.find_for_template can be passed to it.
-    # #finish and #reset go back to the rewriter's own dialect and start. Returns the rewriter. Raises what Rewriter.new
+    # #finish and #reset restore the rewriter's own dialect and start. Returns the rewriter. Raises what Rewriter.new
     # raises, and OrderError if the stream has begun.
     #
     #   rewriter.use_dialect("harmony")
@@ -212,7 +211,7 @@ module Aside
     end
 
     # Sets the tools of the next stream's request, before its first byte, as +tools+ of Rewriter.new. For a rewriter that serves
-    # one request after another. #finish and #reset go back to the rewriter's own tools. Returns the rewriter.
+    # one request after another. #finish and #reset restore the rewriter's own tools. Returns the rewriter.
     #
     #   rewriter.use_tools(JSON.generate(request["tools"] || []))
     #
@@ -223,9 +222,9 @@ module Aside
       self
     end
 
-    # Sets where the next stream starts, before its first byte: the text of each choice continues a rendered prompt that ends
-    # in +tail+, which is read as by Scanner#start_from_prompt. #finish and #reset go back to the rewriter's own start; an
-    # empty +tail+ cancels an earlier one.
+    # Sets the start of the next stream, before its first byte: the text of each choice continues a rendered prompt that ends in
+    # +tail+, which is read as by Scanner#start_from_prompt. #finish and #reset restore the rewriter's own start; an empty +tail+
+    # cancels an earlier one.
     #
     # Returns the span that is open then, as Scanner#start_from_prompt does. Raises OrderError if the stream has begun.
     def start_from_prompt(tail)
@@ -267,8 +266,8 @@ module Aside
       Stats.new(*counts, encoded == 1).freeze
     end
 
-    # Frees the rewriter at once, and not when Ruby collects it. Held bytes are lost: call #finish first to get them. May be
-    # called again; every other method then raises ClosedError. Returns nil.
+    # Frees the rewriter at once, without waiting for Ruby to collect it. Held bytes are lost: call #finish first to get them. May
+    # be called again; every other method then raises ClosedError. Returns nil.
     def close
       exclusively { Native.aside_rewriter_free(disown) unless closed? }
       nil

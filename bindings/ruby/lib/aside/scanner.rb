@@ -13,9 +13,9 @@ module Aside
   # [Chunks] UTF-8 and BINARY Strings are taken as bytes, with characters that are cut or invalid. Chunks of another encoding
   #          are transcoded to UTF-8, and may cut a character too; characters without a counterpart become U+FFFD. Offsets count
   #          bytes of the UTF-8 stream. Do not change a chunk while it is fed.
-  # [Blocks] A call first collects its events, and then yields them. If the block raises or breaks, the events that it has not
-  #          seen come first in the next call. A block may feed its own scanner. An exception from outside the block, such
-  #          as that of Timeout, can lose the events of the call; the scanner stays usable, and #offset says how far it is.
+  # [Blocks] A call first collects its events, and then yields them. If the block raises or breaks, the next call begins with the
+  #          events that it has not seen. A block may feed its own scanner. An exception from outside the block, such as that of
+  #          Timeout, can lose the events of the call; the scanner stays usable, and #offset says how far it is.
   # [Threads] One thread at a time may use a scanner; another one gets a BusyError, and nothing has changed. Scanners share no
   #           state. A scanner stays in the Ractor that made it. In a Ractor other than the main one, call #close: the garbage
   #           collector does not free it there.
@@ -60,14 +60,14 @@ module Aside
 
     # Makes a scanner at the start of a stream. +dialect+ is a Dialect or the name of one.
     #
-    # +start+:: what is open at the first byte: nil (the dialect decides), +:content+, +:thinking+, +:narration+, +:tool+ or
-    #           +:header+
-    # +collect+:: how many bytes of whole thoughts to hold for #take_thought: text, types and attributes, of which each counts
-    #             as at least 48. The excess is cut off, the text last. 0: thoughts are not collected
-    # +budget+:: how much thinking there may be before a +:budget+ event; nil: no limit
-    # +budget_unit+:: what the budget counts: +:bytes+ or +:characters+
-    # +budget_scope+:: what the budget applies to: each +:span+, or all thinking of the +:stream+ together
-    # +stray_close+:: how a closer of the thinking without an opener, after content, is treated: +:dialect+ (the
+    # +start+:: the span that is open at the first byte: nil (the dialect decides), +:content+, +:thinking+, +:narration+, +:tool+
+    #           or +:header+
+    # +collect+:: the largest number of bytes of whole thoughts to hold for #take_thought: text, types and attributes, of which each
+    #             counts as at least 48. The excess is cut off, the text last. 0: thoughts are not collected
+    # +budget+:: the limit of the thinking, beyond which a +:budget+ event is reported; nil: no limit
+    # +budget_unit+:: the unit of the budget: +:bytes+ or +:characters+
+    # +budget_scope+:: the text that the budget applies to: each +:span+, or all thinking of the +:stream+ together
+    # +stray_close+:: the treatment of a closer of the thinking without an opener, after content: +:dialect+ (the
     #                 dialect decides), +:text+, for a host that is sure that its model does not think, or +:drop+ (it is
     #                 removed alone), for a host whose prompt has ended the thinking
     # +leading_tags+:: how to read a tag think, thinking or thought at the beginning of a stream, where it is not the
@@ -75,7 +75,7 @@ module Aside
     #                  asks for such a tag and looks for it itself
     # +calls+:: true: report tool calls with their names and arguments, as the kinds from +:call+ on, if the dialect says how
     #           they are written. Otherwise their bytes are text of the channel +:tool+
-    # +calls_in_thinking+:: how a tool call that begins inside the thinking is treated: +:dialect+ (the dialect decides
+    # +calls_in_thinking+:: the treatment of a tool call that begins inside the thinking: +:dialect+ (the dialect decides
     #                       whether it ends the thinking, interrupts it, or is text of it), or +:never+ (it is text)
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have.
@@ -161,7 +161,7 @@ module Aside
     # Markers that a dialect calls special then count only where such a token begins them, so that a marker typed as ordinary
     # text stays text. Event#tokens and Event#first_token say which tokens begin in an event, and #counts counts those of each
     # channel. Feeds with and without tokens may be mixed. A token's text may cut a character if it is UTF-8 or BINARY. Returns
-    # what #feed returns.
+    # the result of #feed.
     #
     #   scanner.feed_tokens([["<think>", true], ["Twice", false], [" 21.", false], ["</think>", true]]) do |event|
     #     print event.text if event.channel == :thinking && event.kind == :text
@@ -181,10 +181,10 @@ module Aside
       deliver(&block)
     end
 
-    # Sets where the next stream starts, before its first chunk: after a rendered prompt that ends in +tail+. It reads the text
+    # Sets the start of the next stream, before its first chunk: after a rendered prompt that ends in +tail+. It reads the text
     # after the dialect's last turn marker in +tail+ as if the model had written it, so the stream may start inside a span or a
-    # header. The events of open spans come with the first chunk, at offset 0 and without bytes. #finish,
-    # #reset and an empty tail go back to the scanner's own start.
+    # header. The events of open spans are reported with the first chunk, at offset 0 and without bytes. #finish,
+    # #reset and an empty tail restore the scanner's own start.
     #
     # Returns the span that is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. Undecided markers at the
     # prompt's end are not open: a marker that is cut off, and an opener of a tool call that counts only if a call comes after it.
@@ -202,7 +202,8 @@ module Aside
       end
     end
 
-    # Returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. See
+    # Returns the start of the current stream, or of the next one: as the prompt or the options say, or else as the dialect says.
+    # See
     # #start_guessed?.
     def start
       Native::START.key(starts.first)
@@ -214,8 +215,8 @@ module Aside
       starts.last == 1
     end
 
-    # Says why the stream ends, before #finish, which forgets the reason, as #reset does: +:ended+ if the model has ended its
-    # answer (<tt>"finish_reason": "stop"</tt>), +:cut_off+ if a limit or an error has, or +:unknown+.
+    # Sets the reason why the stream ends: +:ended+ if the model has ended its answer (<tt>"finish_reason": "stop"</tt>),
+    # +:cut_off+ if a limit or an error has, or +:unknown+. Set it before #finish, which clears it, as #reset does.
     #
     # It matters where the start was guessed to be in the thinking. If an answer ended and nothing in it has closed that thinking
     # or written its opener, it was the answer: #finish then yields a +:reclassify+ event with the channel +:content+, before the
@@ -230,7 +231,7 @@ module Aside
     end
 
     # Ends the stream: decides the held bytes, closes the open spans, and yields the events of that. The next chunk begins a
-    # new stream. Returns what #feed returns.
+    # new stream. Returns the result of #feed.
     #
     #   scanner.finish { |event| print event.text if event.kind == :text }
     def finish(&block)
@@ -242,7 +243,7 @@ module Aside
     end
 
     # Yields the held bytes as text of their channel. The stream continues. It is for a host that must show everything now: a
-    # marker of which a part was flushed is not recognised any more. Returns what #feed returns.
+    # marker of which a part was flushed is not recognised any more. Returns the result of #feed.
     def flush(&block)
       exclusively { settle_end(:aside_scanner_flush_into) }
       deliver(&block)
@@ -250,7 +251,7 @@ module Aside
 
     # Closes the open thinking span: yields the held bytes as text, and a +:close+ event with the cause +:forced+. If the
     # innermost span is not thinking, nothing happens. A closer that comes next, with only blanks before it, is removed. It is
-    # for a host that ends thinking that has become too long. Returns what #feed returns.
+    # for a host that ends thinking that has become too long. Returns the result of #feed.
     #
     #   scanner.feed(chunk) { |event| over = true if event.kind == :budget }
     #   scanner.force_close { |event| print event.text if event.kind == :text } if over
@@ -324,7 +325,7 @@ module Aside
       self
     end
 
-    # Returns how many bytes are held back now, because they could still become part of a marker or complete a character.
+    # Returns the number of bytes that are held back now, because they could still become part of a marker or complete a character.
     def held
       exclusively { Native.aside_scanner_held(address) }
     end
@@ -339,7 +340,7 @@ module Aside
       exclusively { Native.aside_scanner_offset(address) }
     end
 
-    # Frees the scanner at once, and not when Ruby collects it. Held bytes are lost: call #finish first to get them. May be
+    # Frees the scanner at once, without waiting for Ruby to collect it. Held bytes are lost: call #finish first to get them. May be
     # called again; every other method then raises ClosedError. Returns nil.
     def close
       exclusively { Native.aside_scanner_free(disown) unless closed? }
@@ -380,7 +381,7 @@ module Aside
 
     private
 
-    # Returns where the stream starts and whether that is guessed, as numbers.
+    # Returns the start of the stream and whether that is guessed, as numbers.
     def starts
       exclusively do
         start = Native.buffer(4)
@@ -564,7 +565,7 @@ module Aside
       @events.unpack1("@#{at + TAG_AT}L") == 1
     end
 
-    # Returns where the texts of attributes begin.
+    # Returns the beginnings of the texts of attributes.
     def attributes_at
       @array.unpack1(Native::EVENT_ARRAY_ATTRIBUTES)
     end

@@ -8,7 +8,7 @@ module Aside
   #   1.upto(10_000) { |n| print stream.feed("compiling file #{n}\n") }
   #   print stream.finish
   #
-  # A text that fits into the memory comes out at the end, as Compressor#compress returns it but without a banner. From a longer
+  # A text that fits into the memory is returned at the end, as Compressor#compress returns it but without a banner. From a longer
   # text, a compressor without a budget removes repeats and returns the rest as it arrives; one with a budget keeps head, tail and
   # error regions, and returns them at the end.
   #
@@ -55,8 +55,8 @@ module Aside
       end
     end
 
-    # Frees the stream at once, and not when Ruby collects it. May be called again; feeding then raises ClosedError. Returns
-    # nil.
+    # Frees the stream at once, without waiting for Ruby to collect it. May be called again; feeding then raises ClosedError.
+    # Returns nil.
     def close
       exclusively { Native.aside_tool_stream_free(disown) unless closed? }
       nil

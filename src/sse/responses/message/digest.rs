@@ -1,4 +1,4 @@
-//! Digests of texts, to know a text again that comes in pieces and again as a whole, without keeping it.
+//! Digests of texts, to recognise a text that arrives in pieces and again as a whole, without keeping it.
 
 use std::hash::Hasher;
 

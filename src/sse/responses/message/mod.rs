@@ -118,7 +118,7 @@ pub struct Message {
     pub pair: u64,
     pair_has: Pair,
     stage: Stage,
-    /// How many of the server's parts are not in the open message.
+    /// The number of the server's parts that are not in the open message.
     left_out: u64,
     /// The text of the part or item that is open.
     text: Kept,

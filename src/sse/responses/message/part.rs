@@ -26,7 +26,7 @@ impl TextConfig {
     }
 }
 
-/// How far a part has come. No event goes back.
+/// The stage of a part. No event leads to an earlier one.
 #[derive(Clone, Copy, PartialEq)]
 pub enum PartState {
     /// Its text grows.
@@ -54,7 +54,7 @@ pub struct TextPart {
     /// All that it has become.
     pub sent: SentDigest,
     pub chars: u64,
-    /// How many characters of it are in the open item.
+    /// The number of its characters in the open item.
     pub item_chars: u64,
     pub is_changed: bool,
     pub state: PartState,
