@@ -166,4 +166,5 @@ def main() -> None:
         print(f"vllm {kind}: own {len(counted)}, aside {len(counted) - len(lost)}, of {len(counted)}")
 
 
-main()
+if __name__ == "__main__":
+    main()

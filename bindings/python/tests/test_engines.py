@@ -302,6 +302,7 @@ def tool_parser(monkeypatch: pytest.MonkeyPatch, dialect: str) -> Any:
         {
             "vllm.tool_parsers.abstract_tool_parser": {"ToolParser": ToolParser},
             "vllm.renderers.chat_utils": {"make_tool_call_id": make_tool_call_id},
+            "vllm.envs": {"VLLM_ENFORCE_STRICT_TOOL_CALLING": True},
             "vllm.entrypoints.generate.base.protocol": {
                 "DeltaMessage": Delta,
                 "DeltaToolCall": Message,
@@ -329,6 +330,7 @@ def test_vllm_tool_calls(monkeypatch: pytest.MonkeyPatch) -> None:
         ("<think>\nhm\n</think>\n\n" + CALL, "<think>\nhm\n</think>\n\n", ["run"]),
         ("<tool_call>no call</tool_call>" + CALL, "<tool_call>no call</tool_call>", ["run"]),
         ("<tool_call>no call</tool_call>", "<tool_call>no call</tool_call>", []),
+        (CALL.replace("</tool", "and more</tool") + "ok", "and moreok", ["run"]),
     ]:
         whole = tool_parser(monkeypatch, "qwen3").extract_tool_calls(text, request())
         assert (whole.content, [call.function.name for call in whole.tool_calls]) == (content, names)
@@ -349,6 +351,41 @@ def test_vllm_unknown_tools_are_told_and_one_call_if_that_is_asked_for(monkeypat
     asked = SimpleNamespace(tools=tools, tool_choice="auto", parallel_tool_calls=False)
     made = tool_parser(monkeypatch, "qwen3").extract_tool_calls(CALL + CALL, asked)
     assert [call.function.name for call in made.tool_calls] == ["run"]
+
+
+class DelegatingParser:
+    reasoning_parser_cls: Any
+    tool_parser_cls: Any
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._reasoning_parser = self.reasoning_parser_cls(tokenizer)
+        self._tool_parser = self.tool_parser_cls(tokenizer)
+
+    def parse_delta(self, *args: Any, **kwargs: Any) -> str:
+        return "vLLM's"
+
+
+def test_vllm_parser_splits_thinking_after_content_and_calls(vllm: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    tool_parser(monkeypatch, "qwen3")
+    modules(monkeypatch, {"vllm.parser.abstract_parser": {"DelegatingParser": DelegatingParser}})
+    made = importlib.import_module("libaside.vllm").parser("qwen3")
+    assert made.__mro__[2] is DelegatingParser
+    text = f"<think>\na\n</think>\n\nb{CALL}<think>c</think>d"
+    for include in (True, False):
+        for chunks in cuts(text):
+            parser, asked = made(Tokenizer()), request(include_reasoning=include)
+            messages = [parser.parse_delta(part, [], asked, [], finished=False) for part in chunks]
+            messages = [one for one in [*messages, parser.parse_delta("", [], asked, finished=True)] if one is not None]
+            assert "".join(one.content or "" for one in messages) == "bd", chunks
+            assert "".join(getattr(one, "reasoning", None) or "" for one in messages) == ("ac" if include else "")
+            calls = [call for one in messages for call in one.tool_calls]
+            assert "".join(call.function.arguments for call in calls) == '{"a": 1}'
+    # A call that vLLM has written as JSON is read by vLLM.
+    parser = made(Tokenizer())
+    parser._tool_parser.supports_required_and_named = True
+    asked = request(include_reasoning=True)
+    asked.tool_choice = "required"
+    assert parser.parse_delta("[]", [], asked, [], finished=True) == "vLLM's"
 
 
 # ---- SGLang ----
@@ -372,11 +409,30 @@ class BaseReasoningFormatDetector:
     ) -> None:
         self.think_start_token, self.think_end_token = think_start_token, think_end_token
         self._in_reasoning, self.stream_reasoning = force_reasoning, stream_reasoning
+        self.force_reasoning = force_reasoning
+        self.previous_content = previous_content if continue_final_message else ""
         self._force_nonempty_content = force_nonempty_content
+
+
+class OwnDetector(BaseReasoningFormatDetector):
+    """The detector of a family, with a field that the server reads."""
+
+    def __init__(self, force_reasoning: bool = False, **kwargs: Any) -> None:
+        super().__init__("<own>", "</own>", force_reasoning, **kwargs)
+        self.reasoning_default = "own"
+
+
+class BaseFormatDetector:
+    def get_structural_tag_name(self) -> str:
+        return "own"
 
 
 class SglangReasoningParser:
     DetectorMap: dict[str, type[Any]] = {}
+
+
+class FunctionCallParser:
+    ToolCallParserEnum: dict[str, type[Any]] = {}
 
 
 @pytest.fixture
@@ -389,11 +445,22 @@ def sglang(monkeypatch: pytest.MonkeyPatch) -> type[Any]:
                 "BaseReasoningFormatDetector": BaseReasoningFormatDetector,
                 "ReasoningParser": SglangReasoningParser,
             },
+            "sglang.srt.function_call.function_call_parser": {
+                "BaseFormatDetector": BaseFormatDetector,
+                "FunctionCallParser": FunctionCallParser,
+            },
+            "sglang.srt.function_call.core_types": {
+                "StreamingParseResult": Message,
+                "StructureInfo": Message,
+                "ToolCallItem": Message,
+            },
             "sglang.srt.runtime_context": {
                 "get_server_args": lambda: SimpleNamespace(served_model_name=None, model_path="Qwen/Qwen3-32B")
             },
         },
     )
+    monkeypatch.setattr(SglangReasoningParser, "DetectorMap", {"qwen3": OwnDetector})
+    monkeypatch.setattr(FunctionCallParser, "ToolCallParserEnum", {})
     importlib.import_module("libaside.sglang").register()
     return SglangReasoningParser.DetectorMap["aside"]
 
@@ -417,8 +484,10 @@ def test_sglang_streams_and_whole_answers(sglang: type[Any], monkeypatch: pytest
 def test_sglang_takes_the_model_of_the_server(sglang: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASIDE_DIALECT", raising=False)
     detector = sglang()
-    assert (detector.think_start_token, detector.think_end_token) == ("<think>", "</think>")
-    assert detector._dialect.name == "qwen3"
+    assert isinstance(detector, OwnDetector) and detector.reasoning_default == "own"
+    monkeypatch.setenv("ASIDE_DIALECT", "seed-oss")
+    detector = sglang(tokenizer=None)
+    assert (detector.think_start_token, detector.think_end_token) == ("<seed:think>", "</seed:think>")
 
 
 def test_sglang_has_a_name_for_each_dialect(sglang: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -426,6 +495,36 @@ def test_sglang_has_a_name_for_each_dialect(sglang: type[Any], monkeypatch: pyte
     assert {f"aside-{name}" for name in Dialect.names()} < set(SglangReasoningParser.DetectorMap)
     whole = SglangReasoningParser.DetectorMap["aside-qwen3"]().detect_and_parse("<think>\nhm\n</think>\n\nYes.")
     assert (whole.reasoning_text, whole.normal_text) == ("hm", "Yes.")
+
+
+def test_sglang_calls(sglang: type[Any]) -> None:
+    made = FunctionCallParser.ToolCallParserEnum["aside-qwen3"]
+    tools = [SimpleNamespace(model_dump=lambda: {"type": "function", "function": {"name": "run"}})]
+    other = CALL.replace("run", "stop")
+    for text, content, count in [
+        ("Yes.", "Yes.", 0),
+        ("Look: " + CALL + CALL, "Look: ", 2),
+        (other + "Yes.", other + "Yes.", 0),
+        (CALL + other, other, 1),
+    ]:
+        whole = made().detect_and_parse(text, tools)
+        assert (whole.normal_text, [call.name for call in whole.calls]) == (content, ["run"] * count)
+        assert made().has_tool_call(text) == ("<tool_call>" in text)
+        for chunks in cuts(text):
+            detector = made()
+            results = [detector.parse_streaming_increment(part, tools) for part in chunks] + [detector.finish(tools)]
+            assert "".join(one.normal_text for one in results) == content, chunks
+            calls = [call for one in results for call in one.calls]
+            assert [call.name for call in calls if call.name] == ["run"] * count
+            assert "".join(call.parameters for call in calls) == '{"a": 1}' * count
+    detector = made()
+    assert detector.supports_structural_tag() and detector.get_structural_tag_name() == "own"
+    info = detector.structure_info()("run")
+    assert (info.begin + '{"a": 1}' + info.end, info.trigger) == (CALL.replace("\n", ""), "<tool_call>")
+    detector = FunctionCallParser.ToolCallParserEnum["aside-glm-4.5"]()
+    assert not detector.supports_structural_tag()
+    with pytest.raises(NotImplementedError, match=r"glm-4\.5"):
+        detector.structure_info()
 
 
 def test_sglang_reasoning_comes_at_once_if_it_is_not_streamed(sglang: type[Any]) -> None:
@@ -650,7 +749,6 @@ def test_without_the_host_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPa
     for name, attribute in [
         ("vllm", "AsideReasoningParser"),
         ("vllm", "AsideToolParser"),
-        ("sglang", "AsideDetector"),
         ("litellm", "handler"),
     ]:
         if importlib.util.find_spec(name):
@@ -659,6 +757,9 @@ def test_without_the_host_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPa
         monkeypatch.delitem(file.__dict__, attribute, raising=False)
         with pytest.raises(ImportError, match="pip install"):
             getattr(file, attribute)
+    if not importlib.util.find_spec("sglang"):
+        with pytest.raises(ImportError, match="pip install"):
+            importlib.import_module("libaside.sglang").register()
 
 
 @pytest.mark.parametrize("file", sorted(path.name for path in RECORDINGS.glob("*.txt")))

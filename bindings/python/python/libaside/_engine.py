@@ -11,7 +11,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -163,13 +163,18 @@ class Call:
 
     id: str | None
     name: str
-    arguments: str = ""
+    parts: list[str] = field(default_factory=list)
     is_whole: bool = False
+
+    @property
+    def arguments(self) -> str:
+        return "".join(self.parts)
 
 
 class Part(NamedTuple):
-    """The additions of a part of an answer: content, and to calls."""
+    """The additions of a part of an answer: reasoning, content, and to calls."""
 
+    reasoning: str
     content: str
     calls: list[CallDelta]
 
@@ -180,18 +185,20 @@ def own_id(delta: CallDelta) -> str | None:
 
 
 class Answer:
-    """An answer whose tool calls are read. All else is content, unchanged: thinking with its markers, and spans in which no call was
-    found. Blanks alone before, between and after calls are not."""
+    """An answer whose tool calls are read. All else is content, unchanged: thinking with its markers, unless it is split, and spans in
+    which no call was found. Blanks alone before, between and after calls are not."""
 
-    def __init__(self, scanner: Scanner[str]) -> None:
+    def __init__(self, scanner: Scanner[str], *, splits: bool = False) -> None:
         self._scanner = scanner
+        # Whether thinking is reasoning, and not content.
+        self._splits = splits
         self._calls: list[Call] = []
-        self._content = ""
+        self._reasoning = self._content = ""
         self._deltas: list[CallDelta] = []
         # Blanks before all other content, or after a call: they are content only if other content comes before a call.
         self._blanks = ""
         self._has_said = False
-        # The text of the tool span that is open, of the call that is, and of calls in it that were not reported.
+        # The text of the open tool span, of the open call, and of the span outside reported calls.
         self._span = self._call = self._untold = ""
         self._is_in_call = self._is_told = self._has_told = False
 
@@ -203,7 +210,7 @@ class Answer:
         # An answer of calls alone has no content.
         blanks = "" if self._calls else self._blanks
         self._blanks, self._has_said = "", False
-        return Part(part.content + blanks, part.calls)
+        return Part(part.reasoning, part.content + blanks, part.calls)
 
     def whole_calls(self) -> list[Call]:
         """Return the calls that are whole."""
@@ -213,33 +220,46 @@ class Answer:
         for event in events:
             for delta in event.calls:
                 self._tell(delta)
-            if event.channel != "tool":
-                # Removed white space was written around a marker; anything else is an end token or the like.
-                if event.kind != "framing" or event.channel == "thinking" or not event.text.strip():
+            if event.channel == "thinking":
+                if self._splits:
+                    self._reasoning += event.text if event.kind == "text" else ""
+                else:
                     self._say(event.text if event.kind in ("open", "text", "framing", "close") else "")
                 continue
-            self._span += event.text
+            if event.channel != "tool":
+                # Removed white space was written around a marker; any other framing is an end token or the like.
+                is_blank = event.kind == "framing" and not self._splits and not event.text.strip()
+                self._say(event.text if event.kind == "text" or is_blank else "")
+                continue
+            # Reported text is not kept.
+            if not self._has_told:
+                self._span += event.text
             if event.kind == "call":
                 self._is_in_call, self._is_told, self._call = True, bool(event.calls), ""
-            if self._is_in_call:
+            if self._is_in_call and not self._is_told:
                 self._call += event.text
             if event.kind == "call_end":
                 self._is_in_call = False
                 if not self._is_told:
                     self._untold += self._call
+            elif event.kind == "text" and not self._is_in_call:
+                self._untold += event.text
+            if self._has_told and not self._is_in_call:
+                self._say(self._untold)
+                self._untold = ""
             if event.kind == "close":
                 self._say(self._untold if self._has_told else self._span)
                 self._span = self._call = self._untold = ""
                 self._is_in_call = self._is_told = self._has_told = False
-        part = Part(self._content, self._deltas)
-        self._content, self._deltas = "", []
+        part = Part(self._reasoning, self._content, self._deltas)
+        self._reasoning, self._content, self._deltas = "", "", []
         return part
 
     def _tell(self, delta: CallDelta) -> None:
         if delta.index >= len(self._calls):
             self._calls.append(Call(own_id(delta), delta.name or ""))
         call = self._calls[delta.index]
-        call.arguments += delta.arguments
+        call.parts.append(delta.arguments)
         if delta.end:
             call.is_whole = delta.end.is_whole
         self._deltas.append(delta)

@@ -3,12 +3,14 @@ constrained is what is read."""
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import Any
 
 from ._libaside import Dialect, ToolTrigger
 
 
+@functools.lru_cache(maxsize=16)
 def register_structural_tag(dialect: Dialect) -> str | None:
     """Register a builder for the calls of a dialect, and return its name; None if vLLM or the dialect has no grammar for them."""
     triggers = [one for one in dialect.tool_triggers() if one.arguments in ("json", "tags")]

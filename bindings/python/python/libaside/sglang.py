@@ -1,45 +1,105 @@
-"""A reasoning detector for SGLang that splits with libaside.
+"""Reasoning and function-call detectors for SGLang that split with libaside.
 
     pip install libaside
-    python -m sglang.launch_server --model-path Qwen/Qwen3-32B --reasoning-parser aside
+    python -m sglang.launch_server --model-path Qwen/Qwen3-32B --reasoning-parser aside --tool-call-parser aside
 
-SGLang finds it by its entry point (group `sglang.srt.plugins`; the variable `SGLANG_PLUGINS`, if it is set, must name `aside`).
+SGLang finds them by their entry point (group `sglang.srt.plugins`; the variable `SGLANG_PLUGINS`, if it is set, must name `aside`).
 The dialect is that of the environment variable `ASIDE_DIALECT`, else that of the model that is served, else `any`; with
-`--reasoning-parser aside-qwen3` it is the one of this name. Tool calls stay in the normal text with their markers, for SGLang's tool
-call parser.
+`aside-qwen3` it is the one of this name. SGLang's server reads fields of a detector too: each is a subclass of the family's own,
+where SGLang has one, and only parses otherwise.
 
 Written for the interface of SGLang 0.5.23.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
-from typing import TYPE_CHECKING, Any
+import inspect
+import os
+from collections.abc import Callable
+from typing import Any
 
-from ._engine import Piece, Start, both, choose_dialect, markers, pieces, whole
-from ._libaside import Dialect, Scanner
+from ._engine import Answer, Part, Piece, Start, both, choose_dialect, markers, pieces
+from ._libaside import Dialect, Scanner, ToolTrigger
 
 __all__ = ["NAME", "register"]
 
-# The value for --reasoning-parser.
+# The value for --reasoning-parser and --tool-call-parser.
 NAME = "aside"
 
-_MODULE = "sglang.srt.parser.reasoning_parser"
+_REASONING = "sglang.srt.parser.reasoning_parser"
+_CALLS = "sglang.srt.function_call.function_call_parser"
+
+# SGLang passes these to a class whose signature has them.
+_OPTIONAL = ("tokenizer", "tool_call_parser_active")
+
+# SGLang's own parsers of a dialect's family: of its reasoning and of its calls.
+_FAMILIES: dict[str, tuple[str | None, str | None]] = {
+    "apertus": ("apertus2509", "apertus2509"),
+    "cohere-command-a": ("cohere_command4", "cohere_command4"),
+    "deepseek-r1": ("deepseek-r1", "deepseekv3"),
+    "deepseek-v3": ("deepseek-v3", "deepseekv31"),
+    "deepseek-v4": ("deepseek-v4", "deepseekv4"),
+    "dots3": ("dots", "dots"),
+    "gemma-4": ("gemma4", "gemma4"),
+    "gigachat-3": (None, "gigachat3"),
+    "gigachat-3.5": ("gigachat35", "gigachat35"),
+    "glm-4.5": ("glm45", "glm45"),
+    "glm-4.7": ("glm45", "glm47"),
+    "granite-4": ("granite_thinking_parser", None),
+    "harmony": ("gpt-oss", "gpt-oss"),
+    "hunyuan-a13b": ("hunyuan", "hunyuan"),
+    "hy3": ("hunyuan", "hunyuan"),
+    "inkling": ("inkling", "inkling"),
+    "internlm2": (None, "interns1"),
+    "k2-horizon": ("k2_horizon", "k2_horizon"),
+    "kimi-k2": ("kimi_k2", "kimi_k2"),
+    "kimi-k3": ("kimi_k3", "kimi_k3"),
+    "kimi-vl": ("kimi", None),
+    "laguna": ("poolside_v1", "poolside_v1"),
+    "lfm2.5": (None, "lfm2"),
+    "llama-3": (None, "llama3"),
+    "llama-4-pythonic": (None, "pythonic"),
+    "minicpm5": (None, "minicpm5"),
+    "minimax-m2": ("minimax", "minimax-m2"),
+    "minimax-m3": ("minimax-m3", "minimax-m3"),
+    "mistral": ("mistral", "mistral"),
+    "muse": ("muse", "muse"),
+    "nemotron": ("nemotron_3", "qwen3_coder"),
+    "pythonic": (None, "pythonic"),
+    "qwen3": ("qwen3", "qwen25"),
+    "qwen3-thinking": ("qwen3-thinking", "qwen25"),
+    "step-3": ("step3", "step3"),
+    "step-3.5": ("step3p5", "step3p5"),
+}
 
 
 def register() -> None:
-    """Add the detectors to those of SGLang, which calls this before it reads its arguments: one for the model that is served, and
-    one for each dialect."""
-    module = _module()
-    module.ReasoningParser.DetectorMap[NAME] = _detector_class(module, None)
+    """Add the detectors to those of SGLang, which calls this before it reads its arguments: for reasoning and for calls, one for the
+    model that is served, and one for each dialect."""
+    # The choices of the arguments are taken from these modules only if they are imported already.
+    reasoning, calls = _module(_REASONING), _module(_CALLS)
+    detectors, parsers = reasoning.ReasoningParser.DetectorMap, calls.FunctionCallParser.ToolCallParserEnum
     for name in Dialect.names():
-        module.ReasoningParser.DetectorMap[f"{NAME}-{name}"] = _detector_class(module, name)
+        family, tools = _FAMILIES.get(name, (None, None))
+        base = detectors.get(family, reasoning.BaseReasoningFormatDetector)
+        dialect = functools.partial(_find, name)
+        detectors[f"{NAME}-{name}"] = _reasoning_class(dialect, base, reasoning.StreamingParseResult)
+        parsers[f"{NAME}-{name}"] = _calls_class(dialect, parsers.get(tools, calls.BaseFormatDetector))
+    detectors[NAME] = _served_class(detectors, reasoning.BaseReasoningFormatDetector)
+    parsers[NAME] = _served_class(parsers, calls.BaseFormatDetector)
 
 
-def _module() -> Any:
-    # The choices of --reasoning-parser are taken from this module only if it is imported already.
+@functools.cache
+def _find(name: str) -> Dialect:
+    """Return a dialect. It is compiled when the first detector of it is made."""
+    return Dialect.find(name)
+
+
+def _module(name: str) -> Any:
     try:
-        return importlib.import_module(_MODULE)
+        return importlib.import_module(name)
     except ImportError as error:
         raise ImportError("libaside.sglang needs SGLang: run it in the environment of the server (pip install sglang)") from error
 
@@ -54,43 +114,44 @@ def _model() -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _detector_class(module: Any, name: str | None) -> type[Any]:
-    result = module.StreamingParseResult
+def _served_class(classes: dict[str, type[Any]], base: Any) -> type[Any]:
+    """Return a class that makes a detector of the dialect of the model that is served."""
 
-    class AsideDetector(module.BaseReasoningFormatDetector):  # type: ignore[misc]
+    class AsideDetector(base):  # type: ignore[misc]
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+            chosen = classes[f"{NAME}-{choose_dialect(_model()).name}"]
+            known = inspect.signature(chosen).parameters
+            return chosen(*args, **{name: one for name, one in kwargs.items() if name in known or name not in _OPTIONAL})
+
+        def __init__(self, tokenizer: Any = None, tool_call_parser_active: bool = False, **kwargs: Any) -> None:
+            raise NotImplementedError
+
+    return AsideDetector
+
+
+def _reasoning_class(dialect_of: Callable[[], Dialect], base: Any, result: type[Any]) -> Any:
+    is_known = base.__name__ != "BaseReasoningFormatDetector"
+
+    class AsideDetector(base):  # type: ignore[misc]
         """Splits what a model writes into reasoning and normal text. One for each request."""
 
-        def __init__(
-            self,
-            stream_reasoning: bool = True,
-            force_reasoning: bool | None = None,
-            continue_final_message: bool = False,
-            previous_content: str = "",
-            force_nonempty_content: bool = False,
-            **kwargs: Any,
-        ) -> None:
-            self._dialect: Dialect = Dialect.find(name) if name else choose_dialect(_model())
-            begin, end = markers(self._dialect)
-            super().__init__(
-                begin,
-                end,
-                force_reasoning=bool(force_reasoning),
-                stream_reasoning=stream_reasoning,
-                continue_final_message=continue_final_message,
-                previous_content=previous_content,
-                force_nonempty_content=force_nonempty_content,
-            )
-            is_thinking = force_reasoning and "thinking" in self._dialect.starts
-            self._start: Start | None = "thinking" if is_thinking else None
-            self._before = previous_content if continue_final_message else ""
-            self._waiting = ""
-            self._said = ""
+        # The signature stays too: SGLang looks into it.
+        @functools.wraps(base.__init__)  # type: ignore[misc]
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            self._dialect = dialect_of()
+            super().__init__(*(() if is_known else markers(self._dialect)), *args, **kwargs)
+            # The request says whether the reasoning is open, or else the family, or else the dialect.
+            asked = kwargs.get("force_reasoning", self.force_reasoning or None)
+            wanted: Start | None = None if asked is None else "thinking" if asked else "content"
+            self._start: Start | None = wanted if wanted in self._dialect.starts else None
+            self._before = self.previous_content
+            self._waiting = self._said = ""
             self._has_content = False
             self._scanner = self._begin()
 
         def _begin(self) -> Scanner[str]:
             """Return a scanner for the beginning of the generated text."""
-            scanner: Scanner[str] = Scanner(self._dialect, start=self._start)
+            scanner: Scanner[str] = Scanner(self._dialect, start=None if self._before else self._start)
             if self._before:
                 # The text that the client already has. Bytes held back of it are not part of the answer either.
                 scanner.feed(self._before)
@@ -98,11 +159,8 @@ def _detector_class(module: Any, name: str | None) -> type[Any]:
             return scanner
 
         def detect_and_parse(self, text: str) -> Any:
-            if self._before:
-                scanner = self._begin()
-                reasoning, content = both(pieces(scanner.feed(text) + scanner.finish()))
-            else:
-                reasoning, content = whole(Scanner(self._dialect, start=self._start), text)
+            scanner = self._begin()
+            reasoning, content = both(pieces(scanner.feed(text) + scanner.finish()))
             if self._force_nonempty_content and not content:
                 reasoning, content = "", reasoning
             return result(normal_text=content, reasoning_text=reasoning)
@@ -135,14 +193,67 @@ def _detector_class(module: Any, name: str | None) -> type[Any]:
     return AsideDetector
 
 
-if TYPE_CHECKING:
-    AsideDetector: type[Any]
+def _calls_class(dialect_of: Callable[[], Dialect], base: Any) -> Any:
+    types = _module("sglang.srt.function_call.core_types")
 
+    def trigger() -> ToolTrigger | None:
+        """Return the texts around a call with arguments in JSON, as SGLang's grammars have them."""
+        return next((one for one in dialect_of().tool_triggers() if one.arguments == "json"), None)
 
-def __getattr__(name: str) -> Any:
-    """Make the class when it is asked for: SGLang is not needed before."""
-    if name == "AsideDetector":
-        made = _detector_class(_module(), None)
-        globals()[name] = made
-        return made
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    class AsideCallDetector(base):  # type: ignore[misc]
+        """Reads tool calls out of the normal text. One for each request."""
+
+        _answer: Answer | None = None
+
+        def _begin(self, tools: Any) -> Answer:
+            dialect = dialect_of()
+            start: Start | None = "content" if "content" in dialect.starts else None
+            is_open = os.environ.get("SGLANG_FORWARD_UNKNOWN_TOOLS", "").lower() in ("1", "true", "yes", "y", "t")
+            scanner: Scanner[str] = Scanner(
+                dialect,
+                start=start,
+                calls=True,
+                tools=[tool.model_dump() for tool in tools or []] or None,
+                stray_close="text",
+                unknown_tool="tell" if is_open else "text",
+            )
+            return Answer(scanner)
+
+        def has_tool_call(self, text: str) -> bool:
+            answer = self._begin(None)
+            return bool(answer.feed(text).calls or answer.finish().calls)
+
+        def detect_and_parse(self, text: str, tools: Any) -> Any:
+            answer = self._begin(tools)
+            content = answer.feed(text).content + answer.finish().content
+            made = [
+                types.ToolCallItem(tool_index=index, name=call.name, parameters=call.arguments)
+                for index, call in enumerate(answer.whole_calls())
+            ]
+            return types.StreamingParseResult(normal_text=content if made else text, calls=made)
+
+        def parse_streaming_increment(self, new_text: str, tools: Any) -> Any:
+            self._answer = self._answer or self._begin(tools)
+            return self._result(self._answer.feed(new_text))
+
+        def finish(self, tools: Any) -> Any:
+            return self._result(self._answer.finish()) if self._answer else types.StreamingParseResult()
+
+        def _result(self, part: Part) -> Any:
+            made = [
+                types.ToolCallItem(tool_index=delta.index, name=delta.name, parameters=delta.arguments)
+                for delta in part.calls
+                if delta.name or delta.arguments
+            ]
+            return types.StreamingParseResult(normal_text=part.content, calls=made)
+
+        def supports_structural_tag(self) -> bool:
+            return trigger() is not None
+
+        def structure_info(self) -> Any:
+            one = trigger()
+            if one is None:
+                raise NotImplementedError(f"calls of the dialect {dialect_of().name} have no arguments in JSON")
+            return lambda name: types.StructureInfo(begin=one.begin + name + one.after_name, end=one.end, trigger=one.trigger)
+
+    return AsideCallDetector

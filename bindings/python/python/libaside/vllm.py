@@ -11,13 +11,15 @@ under a name of your own:
     ToolParserManager.register_module("mine", module=libaside.vllm.tool_parser("qwen3"))
 
 With a tool parser, vLLM asks a reasoning parser no more once the first content has come: thinking that comes after that is
-reported by the tool parser here. Without one, set `ASIDE_VLLM_STAY=1`, and thinking is split wherever it stands.
+reported by the tool parser here. Without one, set `ASIDE_VLLM_STAY=1`, and thinking is split wherever it stands. `parser` returns
+both as one `Parser`, which splits thinking after content too; vLLM has no name under which one can be registered.
 
 Written for the interface of vLLM 0.33.0.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +29,7 @@ from ._engine import Answer, Ids, Part, Start, both, choose_dialect, is_off, mar
 from ._libaside import CallDelta, Dialect, Scanner
 from ._structural import register_structural_tag
 
-__all__ = ["NAME", "reasoning_parser", "register", "tool_parser"]
+__all__ = ["NAME", "compose_parser", "parser", "reasoning_parser", "register", "tool_parser"]
 
 # The names for --reasoning-parser and --tool-call-parser.
 NAME = "aside"
@@ -75,14 +77,69 @@ def reasoning_parser(dialect: str | Dialect) -> type[Any]:
 def tool_parser(dialect: str | Dialect) -> type[Any]:
     """Return the tool parser of a dialect: a class that vLLM makes for each request."""
     found = Dialect.find(dialect) if isinstance(dialect, str) else dialect
-    return _tool_class(lambda tokenizer, config: found, found)
+    return _tool_class(lambda tokenizer, config: found)
+
+
+def parser(dialect: str | Dialect) -> type[Any]:
+    """Return the `Parser` of a dialect: reasoning, content and calls of an answer by one scanner. vLLM makes it for each request."""
+    return compose_parser(reasoning_parser(dialect), tool_parser(dialect))
+
+
+def compose_parser(reasoning: type[Any] | None, tool: type[Any] | None, **fields: Any) -> type[Any]:
+    """Return the `Parser` of a pair that this module has made, with these fields of its class."""
+    base = _module("vllm.parser.abstract_parser").DelegatingParser
+    return type("AsideParser", (_Streams, base), {"reasoning_parser_cls": reasoning, "tool_parser_cls": tool, **fields})
+
+
+class _Streams:
+    """In a `DelegatingParser`: a stream goes through one scanner, if there is a pair, and vLLM does not itself read a forced call."""
+
+    _reasoning_parser: Any
+    _tool_parser: Any
+    _answer: Answer | None = None
+
+    def parse_delta(
+        self, delta_text: str, delta_token_ids: list[int], request: Any, prompt_token_ids: list[int] | None = None, *, finished: bool
+    ) -> Any:
+        pair = self._reasoning_parser and self._tool_parser
+        is_forced = request.tool_choice not in (None, "auto", "none")
+        if not pair or is_forced and self._tool_parser.supports_required_and_named:
+            said = super().parse_delta  # type: ignore[misc]
+            return said(delta_text, delta_token_ids, request, prompt_token_ids, finished=finished)
+        if self._answer is None:
+            if prompt_token_ids is not None:
+                self._reasoning_parser.set_prompt_token_ids(prompt_token_ids)
+            self._answer = Answer(self._reasoning_parser.begin(**self._tool_parser.options(request)), splits=True)
+        part = self._answer.feed(delta_text)
+        if finished:
+            last = self._answer.finish()
+            part = Part(part.reasoning + last.reasoning, part.content + last.content, part.calls + last.calls)
+        made = self._reasoning_parser.message(part.reasoning, part.content)
+        calls = self._tool_parser.deltas(part)
+        if finished and (promoted := self._reasoning_parser.get_streaming_fallback_content("", request)):
+            made = _protocol().DeltaMessage(reasoning=part.reasoning or None, content=promoted)
+        if calls and request.tool_choice != "none":
+            made = made or _protocol().DeltaMessage()
+            made.tool_calls = calls
+        if made and not request.include_reasoning:
+            made.reasoning = None
+            if not made.content and not made.tool_calls:
+                return None
+        return made
 
 
 def _served(tokenizer: Any, config: Any) -> Dialect:
     served = getattr(config, "served_model_name", None)
     names = served if isinstance(served, list) else [served]
     model = getattr(config, "model", None) or getattr(tokenizer, "name_or_path", None)
-    return choose_dialect(*names, model, template=getattr(tokenizer, "chat_template", None))
+    named = tuple(name for name in (*names, model) if isinstance(name, str))
+    return _chosen(os.environ.get("ASIDE_DIALECT"), getattr(tokenizer, "chat_template", None), *named)
+
+
+@functools.lru_cache(maxsize=16)
+def _chosen(variable: str | None, template: Any, *names: str) -> Dialect:
+    """Choose once for all requests of a server."""
+    return choose_dialect(*names, template=template)
 
 
 def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
@@ -102,8 +159,9 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
             self._start: Start | None = start_of(self._dialect, asked)
             self._is_off = is_off(asked)
             self._ids = Ids(self._dialect, taught(tokenizer, vocabulary(tokenizer), self._dialect), self._start)
-            self._prompt = self._said = ""
-            self._scanner = self._begin()
+            self._prompt = ""
+            self._said: list[str] = []
+            self._scanner = self.begin()
             self._has_content = self._has_begun = False
             self._stays = os.environ.get("ASIDE_VLLM_STAY") == "1"
 
@@ -127,15 +185,16 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
         def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
             """Read off the prompt what is open where the answer begins."""
             self._prompt = self._ids.prompt(prompt_token_ids)
-            self._scanner = self._begin()
+            self._scanner = self.begin()
 
         def adjust_initial_state_from_prompt(self, prompt_token_ids: Sequence[int]) -> None:
             self.set_prompt_token_ids(prompt_token_ids)
 
-        def _begin(self) -> Scanner[str]:
+        def begin(self, **options: Any) -> Scanner[str]:
+            """Return a scanner of the answer."""
             # A model that was asked not to think writes no closer, unless its prompt has closed the thinking.
             stray: Literal["text", "dialect"] = "text" if self._is_off and not self._prompt else "dialect"
-            scanner: Scanner[str] = Scanner(self._dialect, start=self._start, stray_close=stray)
+            scanner: Scanner[str] = Scanner(self._dialect, start=self._start, stray_close=stray, **options)
             if self._prompt:
                 scanner.start_from_prompt(self._prompt)
             return scanner
@@ -144,7 +203,7 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
 
         def extract_reasoning(self, model_output: str, request: Any) -> tuple[str | None, str | None]:
             asked = _template_kwargs(request)
-            scanner = self._begin()
+            scanner = self.begin()
             if not self._prompt and is_off(asked):
                 scanner = Scanner(self._dialect, start=start_of(self._dialect, asked))
             reasoning, content = whole(scanner, model_output)
@@ -168,11 +227,11 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
                 # Another parser has read the beginning.
                 self._scanner.feed(previous_text)
             self._has_begun = True
-            return self._message(self._scanner.feed(delta_text))
+            return self.message(*both(pieces(self._scanner.feed(delta_text))))
 
         def finish_streaming(self) -> Any:
             """Return what was held back."""
-            return self._message(self._scanner.finish())
+            return self.message(*both(pieces(self._scanner.finish())))
 
         def has_engine_confirmed_reasoning_end(self) -> bool:
             """Return whether content has come: from then on vLLM hands the text to its tool parser."""
@@ -180,12 +239,12 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
 
         def get_streaming_fallback_content(self, text: str, request: Any) -> str | None:
             """Return what is the content of an answer that has had none, if the request wants one. vLLM asks at the end."""
-            return self._said or None if _wants_content(_template_kwargs(request)) and not self._has_content else None
+            return "".join(self._said) or None if _wants_content(_template_kwargs(request)) and not self._has_content else None
 
-        def _message(self, events: list[Any]) -> Any:
-            reasoning, content = both(pieces(events))
+        def message(self, reasoning: str, content: str) -> Any:
+            """Return the message of a part of a stream, or None if there is nothing in it."""
             self._has_content |= bool(content)
-            self._said += reasoning
+            self._said.append(reasoning)
             if not reasoning and not content:
                 return None
             return message(reasoning=reasoning or None, content=content or None)
@@ -219,22 +278,24 @@ def _wants_content(template_kwargs: dict[str, Any]) -> bool:
     return template_kwargs.get("force_nonempty_content") is True or is_off(template_kwargs)
 
 
-def _tool_class(dialect_of: Callable[[Any, Any], Dialect], known: Dialect | None) -> type[Any]:
+def _tool_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
     base = _module("vllm.tool_parsers.abstract_tool_parser").ToolParser
     make_tool_call_id = _module("vllm.renderers.chat_utils").make_tool_call_id
+    envs = _module("vllm.envs")
     protocol = _protocol()
 
     class AsideToolParser(base):  # type: ignore[valid-type, misc]
         """Reads tool calls out of the content. One for each request."""
 
         engine_based_streaming = True
-        # Required and named calls are constrained as the model writes them, where there is a grammar for that, and read as such.
-        supports_required_and_named = False
-        structural_tag_model = register_structural_tag(known) if known else None
 
         def __init__(self, tokenizer: Any, tools: Any = None, *args: Any, **kwargs: Any) -> None:
             super().__init__(tokenizer, tools)
             self._dialect = dialect_of(tokenizer, kwargs.get("model_config"))
+            # Required and named calls are constrained as the model writes them, and read as such. Where there is no grammar for that,
+            # vLLM has them written as JSON, and reads them itself.
+            self.structural_tag_model = register_structural_tag(self._dialect)
+            self.supports_required_and_named = not (self.structural_tag_model and envs.VLLM_ENFORCE_STRICT_TOOL_CALLING)
             self._answer: Answer | None = None
             self._ids: list[str] = []
 
@@ -245,17 +306,15 @@ def _tool_class(dialect_of: Callable[[Any, Any], Dialect], known: Dialect | None
                 request.skip_special_tokens = False
             return request
 
+        def options(self, request: Any) -> dict[str, Any]:
+            """Return the options of a scanner that reads the calls of a request."""
+            is_parallel = getattr(request, "parallel_tool_calls", True) is not False
+            tools = _tools(request, self.tools)
+            return {"calls": True, "tools": tools, "unknown_tool": "tell", "max_calls": None if is_parallel else 1}
+
         def _begin(self, request: Any) -> Answer:
-            scanner: Scanner[str] = Scanner(
-                self._dialect,
-                start="content" if "content" in self._dialect.starts else None,
-                calls=True,
-                tools=_tools(request, self.tools),
-                stray_close="text",
-                unknown_tool="tell",
-                max_calls=1 if getattr(request, "parallel_tool_calls", True) is False else None,
-            )
-            return Answer(scanner)
+            start: Start | None = "content" if "content" in self._dialect.starts else None
+            return Answer(Scanner(self._dialect, start=start, stray_close="text", **self.options(request)))
 
         # ---- the whole answer ----
 
@@ -295,6 +354,15 @@ def _tool_class(dialect_of: Callable[[Any, Any], Dialect], known: Dialect | None
             return self._message(self._answer.finish()) if self._answer else None
 
         def _message(self, part: Part) -> Any:
+            said: dict[str, Any] = {}
+            if part.content:
+                said["content"] = part.content
+            if calls := self.deltas(part):
+                said["tool_calls"] = calls
+            return protocol.DeltaMessage(**said) if said else None
+
+        def deltas(self, part: Part) -> list[Any]:
+            """Return the additions to calls, one for each call."""
             made: dict[int, Any] = {}
 
             def add(index: int, arguments: str) -> None:
@@ -314,12 +382,7 @@ def _tool_class(dialect_of: Callable[[Any, Any], Dialect], known: Dialect | None
                 self.prev_tool_call_arr[delta.index]["arguments"] += delta.arguments
                 if delta.arguments:
                     add(delta.index, delta.arguments)
-            said: dict[str, Any] = {}
-            if part.content:
-                said["content"] = part.content
-            if made:
-                said["tool_calls"] = list(made.values())
-            return protocol.DeltaMessage(**said) if said else None
+            return list(made.values())
 
         def _begin_call(self, delta: CallDelta) -> None:
             """Note a call where vLLM looks to say why an answer has ended."""
@@ -352,7 +415,7 @@ def __getattr__(name: str) -> Any:
     if name == "AsideReasoningParser":
         made = _reasoning_class(_served)
     elif name == "AsideToolParser":
-        made = _tool_class(_served, None)
+        made = _tool_class(_served)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = made

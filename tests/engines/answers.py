@@ -1,0 +1,68 @@
+"""Answers as a model of a dialect writes them, by `libaside.join`: their text, and the parts that an engine's parser is to find in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import libaside
+
+# Lengths of the pieces of an answer, in characters; the last is the whole answer.
+SIZES = (1, 3, 7, 10**6)
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}
+TOOLS = [{"name": "get_weather", "parameters": SCHEMA}, {"name": "search", "parameters": SCHEMA}]
+ONE = [{"name": "get_weather", "arguments": {"city": "Zürich", "days": 3}}]
+TWO = [*ONE, {"name": "search", "arguments": {"city": "a < b"}}]
+
+
+class Said(NamedTuple):
+    """The parts of an answer, without the blanks at their ends."""
+
+    reasoning: str
+    content: str
+    calls: list[tuple[str, Any]]
+
+
+class Answer(NamedTuple):
+    dialect: str
+    is_thinking: bool
+    """Whether the reasoning is open where the text begins."""
+    wanted: Said
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.dialect}, {'thinking' if self.is_thinking else 'content'}, {self.text!r}"
+
+
+def value(text: str) -> Any:
+    """Return arguments as a value; those that are not JSON as they are."""
+    try:
+        return json.loads(text or "{}")
+    except ValueError:
+        return text
+
+
+def pieces(text: str, size: int) -> list[str]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def written(dialects: Iterable[str]) -> Iterator[Answer]:
+    """Write answers in these dialects."""
+    for name in dialects:
+        dialect = libaside.Dialect.find(name)
+        for start in ("thinking", "content"):
+            if start not in dialect.starts:
+                continue
+            for thinking in ("", "Hm < 3.\nSo."):
+                for content in ("", "It is 42."):
+                    for calls in ([], ONE, TWO):
+                        if not (thinking or content or calls):
+                            continue
+                        try:
+                            text = libaside.join(thinking, content, dialect=dialect, start=start, calls=calls or None)
+                        except (ValueError, libaside.AsideError):  # The dialect has no form for it.
+                            continue
+                        wanted = Said(thinking, content, [(call["name"], call["arguments"]) for call in calls])
+                        yield Answer(name, start == "thinking", wanted, text)
