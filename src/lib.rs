@@ -58,6 +58,7 @@
 //! |---|---|---|
 //! | `c-api` | yes | the C interface; without it the crate builds for targets that have no C, such as WebAssembly |
 //! | `compress` | yes | the module `compress`; without it there are no regular expressions among the dependencies |
+//! | `store` | no | the module `store`: a folder that keeps the whole texts of shortened ones |
 //! | `templates` | no | `Dialect::find_for_rendered_template`, which renders a chat template with the variables of a request |
 
 #![deny(unsafe_code, missing_docs, missing_debug_implementations)]
@@ -87,6 +88,8 @@ mod memory;
 mod response_template;
 mod scanner;
 pub mod sse;
+#[cfg(feature = "store")]
+pub mod store;
 mod tables_only;
 mod template;
 mod tokens;

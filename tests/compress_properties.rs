@@ -173,7 +173,7 @@ fn lines_come_in_order_or_are_markers_that_count_exactly() {
                 };
                 let cuts: Vec<usize> = (index + 1..).step_by(2).map_while(gone).collect();
                 match Marker::parse(output[index]) {
-                    Some(Marker::LeftOut { lines, .. } | Marker::AsAbove { lines }) => {
+                    Some(Marker::LeftOut { lines, .. } | Marker::AsAbove { lines, .. }) => {
                         counted += lines;
                     }
                     _ if !cuts.is_empty() => {

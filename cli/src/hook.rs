@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 use std::process::ExitCode;
 
-use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry};
+use aside::compress::{BudgetError, Compressor, Input, Invocation, Outcome, Part, Registry};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -17,14 +17,27 @@ use crate::stop::Stop;
 /// Reads an event from standard input: PostToolUse of Claude Code, or AfterTool of Gemini CLI. Writes the event's answer, or nothing if the result stays unchanged.
 #[derive(Args)]
 pub struct Arguments {
-    /// At most N bytes of a result go to the model: 1024, 10k, 1m
-    #[arg(long, value_name = "N", value_parser = size::parse, default_value = "10k")]
-    budget: usize,
+    /// At most N bytes of a result go to the model: 1024, 10k, 1m; without any budget, 10k
+    #[arg(long, value_name = "N", value_parser = size::parse)]
+    budget: Option<usize>,
+
+    /// At most N tokens of a result go to the model, by an estimate: 2500, 10k (thousands). Of two budgets, both hold
+    #[arg(long, value_name = "N", value_parser = size::parse_count)]
+    budget_tokens: Option<usize>,
 }
 
+/// The budget in bytes if there is none.
+const BUDGET: usize = 10 << 10;
+
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
-    let compressor =
-        Compressor::new(&Registry::new()).budget(arguments.budget).map_err(|error| Stop::Usage(error.to_string()))?;
+    let usage = |error: BudgetError| Stop::Usage(error.to_string());
+    let mut compressor = Compressor::new(&Registry::new());
+    if let Some(tokens) = arguments.budget_tokens {
+        compressor = compressor.budget_tokens(tokens).map_err(usage)?;
+    }
+    if let Some(bytes) = arguments.budget.or(arguments.budget_tokens.is_none().then_some(BUDGET)) {
+        compressor = compressor.budget(bytes).map_err(usage)?;
+    }
     let mut text = String::new();
     io::stdin().read_to_string(&mut text).map_err(|error| Stop::io("standard input", &error))?;
     let event: Value = serde_json::from_str(&text).map_err(|error| Stop::Failed(format!("the event: {error}")))?;

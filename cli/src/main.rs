@@ -18,7 +18,6 @@ mod size;
 mod split;
 mod squeeze;
 mod stop;
-mod store;
 
 use std::process::ExitCode;
 

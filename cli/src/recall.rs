@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use aside::store::Store;
 use clap::Args;
 
 use crate::output::write_out;
 use crate::stop::Stop;
-use crate::store::Store;
 
 /// The most lines, and the most bytes of them, that one call shows.
 const MOST_LINES: usize = 200;

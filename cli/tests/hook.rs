@@ -52,6 +52,24 @@ fn gemini_cli_gets_a_text() {
 }
 
 #[test]
+fn a_budget_may_be_in_tokens() {
+    let text: String = (0..20_000).map(|line| format!("line {line}\n")).collect();
+    let event = json!({
+        "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": { "command": "make" }, "tool_response": text,
+    });
+    let mut command = Command::new(env!("CARGO_BIN_EXE_aside"));
+    let output = feed(command.args(["hook", "--budget-tokens", "4000"]), event.to_string().as_bytes());
+    let answer: Value = serde_json::from_str(&out(&output)).unwrap();
+    let result = answer["hookSpecificOutput"]["updatedToolOutput"].as_str().unwrap();
+    let tokens = aside::compress::estimated_tokens(result.as_bytes());
+    // It is the only budget: 10k bytes of these lines would have fewer.
+    assert!((3600..=4000).contains(&tokens), "{tokens}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_aside"));
+    let output = feed(command.args(["hook", "--budget-tokens", "9"]), event.to_string().as_bytes());
+    assert!(output.status.code() == Some(2) && err(&output).contains("the least is 512"), "{}", err(&output));
+}
+
+#[test]
 fn an_event_that_is_not_known_changes_nothing() {
     for event in [json!({ "hook_event_name": "PreToolUse" }), json!([])] {
         let output = hook(&event);

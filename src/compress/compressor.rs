@@ -6,7 +6,7 @@ use std::{borrow::Cow, sync::Arc};
 use super::{
     invocation::Invocation,
     lines::verdict::Verdicts,
-    passes::{pass::is_for, terminal::TERMINAL},
+    passes::{built_in::hides_nothing, pass::is_for, terminal::TERMINAL},
     pipeline::{
         counter::Counter,
         filters::{Pipeline, ShortenedText},
@@ -170,6 +170,23 @@ impl Compressor {
         self
     }
 
+    /// Makes markers say which lines of the original they replace, for a host that shows them on request. Lines of a text that
+    /// is longer than the memory have no numbers.
+    ///
+    /// ```
+    /// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry};
+    ///
+    /// let compressor = Compressor::new(&Registry::new()).number_lines();
+    /// let log = format!("first\n{}last\n", "the same line\n".repeat(100));
+    /// let result = compressor.compress(&Invocation::new("bash", &Input::of_command("make")), &[Part::Text(log.as_bytes())]);
+    /// let Outcome::Text(text) = &result.parts[0] else { panic!() };
+    /// assert!(text.ends_with("the same line\n[… 99 lines as above: lines 3-101]\nlast\n".as_bytes()));
+    /// ```
+    pub fn number_lines(mut self) -> Compressor {
+        self.pipeline.numbers_lines = true;
+        self
+    }
+
     /// Sets the longest text, in bytes, that is worked on as a whole. A longer one goes window by window, as in a
     /// [`ToolStream`](crate::compress::ToolStream) with that much memory, so that a tool that prints without end cannot exhaust a host. Such a
     /// text loses its repeats, or under a budget all but its head, its tail and its error regions; filters for a tool do not see it,
@@ -321,7 +338,7 @@ impl Compressor {
         report.failed.append(&mut own.failed);
         let names: Vec<&str> = own.filters.iter().map(String::as_str).collect();
         let after = Length::of(&text);
-        let mut banner = if names == [TERMINAL] { String::new() } else { head(&names, after.units) };
+        let mut banner = if hides_nothing(&names) { String::new() } else { head(&names, after.units) };
         let mut length = Length::of(banner.as_bytes());
         length += after;
         if names.is_empty() || !length.is_below(raw.length) {

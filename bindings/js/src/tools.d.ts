@@ -17,7 +17,8 @@ declare class Handle {
 export interface CompressorOptions {
   /** The most bytes of a result. */
   budget?: number;
-  /** The most tokens of a result, at least 512, by an estimate from the shape of the text. Of two budgets, both hold. */
+  /** The most tokens of a result, at least 512, by an estimate from the shape of the text. Of two budgets, both hold. A host's
+   * tokenizer cannot count them here, since the module imports no function. */
   budgetTokens?: number;
   /** Texts of filter files, besides those that are built in. */
   filters?: readonly string[];

@@ -5,7 +5,7 @@ mod source;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, ErrorKind, IsTerminal, PipeReader};
+use std::io::{self, ErrorKind, IsTerminal, PipeReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use std::sync::Arc;
 use aside::compress::{
     Compressor, Input, MIN_BUDGET, MIN_BUDGET_TOKENS, Registry, Report, ToolStream, estimated_tokens,
 };
+use aside::store::{Entry, Store};
 use clap::Args;
 
 use crate::files::{Input as File, read_text};
 use crate::output::{Output, say};
 use crate::size;
 use crate::stop::Stop;
-use crate::store::{Entry, Store};
 use source::Source;
 
 /// Makes what a command printed shorter, for a model to read
@@ -78,6 +78,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     }
     let mut compressor = Compressor::new(&registry);
     let mut kept = arguments.store.as_deref().map(Kept::new).transpose()?;
+    if kept.is_some() {
+        compressor = compressor.number_lines();
+    }
     if let Some(budget) = arguments.budget {
         let head = kept.as_ref().map_or(0, |kept| kept.head.len());
         if budget < MIN_BUDGET + head {
@@ -179,7 +182,7 @@ impl Kept {
     }
 
     fn add(&mut self, bytes: &[u8], failed: &mut Option<Stop>) {
-        if let Err(error) = self.entry.write(bytes) {
+        if let Err(error) = self.entry.write_all(bytes) {
             failed.get_or_insert(Stop::io("the store", &error));
         }
     }

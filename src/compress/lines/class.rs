@@ -35,6 +35,11 @@ impl Class {
         self.0 |= other.0;
     }
 
+    /// Returns the flags of both.
+    pub const fn or(self, other: Class) -> Class {
+        Class(self.0 | other.0)
+    }
+
     pub fn remove(&mut self, other: Class) {
         self.0 &= !other.0;
     }

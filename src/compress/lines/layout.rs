@@ -119,6 +119,8 @@ pub struct Text<'a> {
     pub goes_on: bool,
     /// Which lines a filter for a tool is for.
     pub scope: Scope,
+    /// How many lines the original has, if markers say their numbers.
+    pub numbered: Option<usize>,
 }
 
 /// Some lines of a text.
@@ -134,7 +136,7 @@ pub enum Scope {
 
 impl<'a> Text<'a> {
     pub fn new(bytes: &'a [u8], layout: &'a Layout) -> Text<'a> {
-        Text { bytes, layout, goes_on: false, scope: Scope::All }
+        Text { bytes, layout, goes_on: false, scope: Scope::All, numbered: None }
     }
 
     /// Returns whether a filter for a tool is for this line.

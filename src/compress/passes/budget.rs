@@ -173,7 +173,8 @@ impl<'a> Selection<'a> {
     fn new(text: Text<'a>, classes: &'a [Class], weak: &[Range<usize>], limit: usize) -> Selection<'a> {
         // A marker for less than the whole text is shorter. As a rule, one of them counts error regions.
         let cost = |regions| {
-            let most = Marker::LeftOut { lines: text.len(), bytes: text.bytes.len(), regions };
+            let at = text.numbered.map(|lines| (lines, lines + 1));
+            let most = Marker::LeftOut { lines: text.len(), bytes: text.bytes.len(), regions, at };
             most.to_string().len() + 1
         };
         Selection {

@@ -9,7 +9,8 @@ use super::{
     passed_records::PassedRecords,
     paths::Paths,
     repeats::{Repeats, RepeatsAbove},
-    terminal::Terminal,
+    terminal::{TERMINAL, Terminal},
+    utf16::{UTF16, Utf16},
 };
 
 /// Returns the filters for texts of any tool, and then those of `filters/`.
@@ -27,8 +28,14 @@ pub fn minify_json() -> Box<dyn Pass> {
     Box::new(MinifyJson)
 }
 
+/// Returns whether the filters of these ids only show a text as it is read: decoded, or as on a terminal.
+pub fn hides_nothing(ids: &[&str]) -> bool {
+    !ids.is_empty() && ids.iter().all(|id| [UTF16, TERMINAL].contains(id))
+}
+
 fn general() -> Vec<Box<dyn Pass>> {
     vec![
+        Box::new(Utf16),
         Box::new(Terminal),
         Box::new(Repeats),
         Box::new(RepeatsAbove),

@@ -13,3 +13,5 @@ pub mod region_order;
 pub mod repeats;
 pub mod screen;
 pub mod terminal;
+pub mod utf16;
+mod watch;

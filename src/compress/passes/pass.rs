@@ -13,6 +13,8 @@ use crate::compress::{
 /// The promise of a built-in filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
+    /// The result is the same text in UTF-8. It may be longer, since nothing else can be done with the text as it is.
+    Decode,
     /// The result is the text that a terminal shows. Lines without ESC, CR or BS are unchanged.
     Normalise,
     /// Undoing the result, at once, returns the input.
@@ -82,7 +84,7 @@ pub trait Pass: Send + Sync {
         (self.edits(text, input, limit), Vec::new())
     }
 
-    /// Returns whether undoing a refold returns its input.
+    /// Returns whether undoing a decoding or a refold returns its input.
     fn is_undone(&self, _old: &[u8], _new: &[u8]) -> bool {
         true
     }

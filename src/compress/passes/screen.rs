@@ -56,6 +56,16 @@ impl Row {
     }
 }
 
+/// The place where a program cleared the screen.
+struct Page {
+    /// The first row after it.
+    row: usize,
+    /// The offset of the sequence.
+    at: usize,
+    /// The end of its line.
+    next: usize,
+}
+
 /// The screen of a terminal that a text is printed on.
 pub struct Screen<'a> {
     bytes: &'a [u8],
@@ -80,6 +90,10 @@ pub struct Screen<'a> {
     pub filled: usize,
     /// A program inserted or deleted rows. Its later output is not followed.
     pub moves_rows: bool,
+    /// Where the screen was cleared.
+    pages: Vec<Page>,
+    /// The text before this offset is not shown any more.
+    pub shown_from: usize,
 }
 
 impl<'a> Screen<'a> {
@@ -101,6 +115,8 @@ impl<'a> Screen<'a> {
             groups: Vec::new(),
             filled: 0,
             moves_rows: false,
+            pages: Vec::new(),
+            shown_from: 0,
         }
     }
 
@@ -278,7 +294,7 @@ impl<'a> Screen<'a> {
             }
             [_, b'c'] => {
                 (self.bottom, self.below) = (None, false);
-                self.new_page(start, next);
+                self.clear(at, start, next);
             }
             _ => {}
         }
@@ -324,9 +340,9 @@ impl<'a> Screen<'a> {
             b'd' => self.go_to_row(count, start, next),
             b's' => self.saved = Some((self.row, self.column)),
             b'J' => match first.unwrap_or(0) {
-                0 if self.home == at => self.new_page(start, next),
+                0 if self.home == at => self.clear(at, start, next),
                 0 => self.erase_below(start, next),
-                2 | 3 => self.new_page(start, next),
+                2 | 3 => self.clear(at, start, next),
                 _ => {}
             },
             b'K' => {
@@ -401,6 +417,41 @@ impl<'a> Screen<'a> {
             self.add_row(start, next);
         }
         self.row = row;
+    }
+
+    /// Clears the screen, by the sequence at `at`.
+    fn clear(&mut self, at: usize, start: usize, next: usize) {
+        self.new_page(start, next);
+        self.pages.pop_if(|page| page.row == self.row);
+        self.pages.push(Page { row: self.row, at, next });
+    }
+
+    /// Returns how often the screen was cleared.
+    pub fn pages(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Returns the text of a page: 0 is what was shown before the screen was cleared.
+    pub fn page(&self, page: usize) -> Vec<u8> {
+        let from = page.checked_sub(1).map_or(0, |before| self.pages[before].row);
+        let to = self.pages.get(page).map_or(self.rows.len(), |page| page.row);
+        let mut text = Vec::new();
+        for row in self.rows[from..to].iter().filter(|row| row.start < self.bytes.len()) {
+            row.show(self.bytes, &mut text);
+            text.push(b'\n');
+        }
+        text
+    }
+
+    /// Drops all that was shown before a page. After this, nothing more is printed.
+    pub fn forget_before(&mut self, page: usize) {
+        let Page { row, at, next } = self.pages[page - 1];
+        self.rows.drain(..row);
+        self.above = 0;
+        let until = self.groups.partition_point(|group| group.0 < next);
+        let to = self.groups[..until].iter().map(|group| group.1).fold(next, usize::max);
+        self.groups.splice(..until, [(0, to)]);
+        self.shown_from = at;
     }
 
     /// Begins a clean page below all that was shown so far.

@@ -2,12 +2,16 @@
 //! overwritten text.
 //!
 //! A line without ESC, CR or BS is left as it is. A page that a program clears stays above it, as in a terminal's
-//! scrollback. Each character takes one column; tabs go to multiples of eight.
+//! scrollback, except for programs that run again whenever a file changes (`watch.rs`). Each character takes one column; tabs
+//! go to multiples of eight.
 //!
 //! A failure that was overwritten is shown all the same, with the lines that belong to it: the terminal may have had
 //! another size, and the reader of the text did not see it pass.
 
-use std::{collections::HashSet, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use memchr::{memchr, memchr3, memrchr};
 use twox_hash::XxHash3_64;
@@ -15,6 +19,7 @@ use twox_hash::XxHash3_64;
 use super::{
     pass::{Pass, Promise, Stage},
     screen::Screen,
+    watch::first_page,
 };
 use crate::compress::{
     invocation::input::Input,
@@ -24,6 +29,7 @@ use crate::compress::{
         layout::{Layout, Text},
     },
     text::{
+        bytes::is_blank,
         controls::{BS, ESC, has_controls, without_colours, written},
         edit::{Edit, EditKind},
     },
@@ -48,14 +54,14 @@ impl Pass for Terminal {
         Stage::Terminal
     }
 
-    fn edits(&self, text: Text<'_>, _: &Input, _: usize) -> Vec<Edit> {
-        edits(text.bytes, text.goes_on)
+    fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
+        edits(text.bytes, text.goes_on, input)
     }
 }
 
 /// Returns edits that turn the text into a terminal's view of it. If that would be longer than the text, they make it all that
 /// was written. `goes_on` says that there was text above it; text written there is put above the rest.
-fn edits(bytes: &[u8], goes_on: bool) -> Vec<Edit> {
+fn edits(bytes: &[u8], goes_on: bool, input: &Input) -> Vec<Edit> {
     if !has_controls(bytes) {
         return Vec::new();
     }
@@ -84,8 +90,14 @@ fn edits(bytes: &[u8], goes_on: bool) -> Vec<Edit> {
         }
         at = next;
     }
+    if screen.pages() > 0
+        && let Some(page) = first_page(&screen, input)
+    {
+        screen.forget_before(page);
+    }
+    let shown_from = screen.shown_from;
     let mut edits = screen.edits();
-    bring_back(bytes, &mut edits);
+    bring_back(bytes, shown_from, &mut edits);
     if is_shorter(&edits) { edits } else { all_written(bytes) }
 }
 
@@ -94,8 +106,9 @@ fn is_shorter(edits: &[Edit]) -> bool {
     edits.iter().map(shown).sum::<usize>() < edits.iter().map(|edit| edit.range.len()).sum()
 }
 
-/// Makes an edit show all the written text if it would hide a failure, or something that belongs to one.
-fn bring_back(bytes: &[u8], edits: &mut [Edit]) {
+/// Makes an edit show all the text that was written from an offset on if it would hide a failure, or something that belongs to
+/// one. Of frames in one line, only those are shown.
+fn bring_back(bytes: &[u8], shown_from: usize, edits: &mut [Edit]) {
     let failures = failures::built_in();
     let moves = |edit: &Edit| without_colours(&bytes[edit.range.clone()]).is_none();
     if !failures.may_say_failure(bytes) || !edits.iter().any(moves) {
@@ -107,7 +120,7 @@ fn bring_back(bytes: &[u8], edits: &mut [Edit]) {
         all.extend_from_slice(&bytes[at..edit.range.start]);
         at = edit.range.end;
         let start = all.len();
-        all.extend(written(&bytes[edit.range.clone()]));
+        all.extend(written(&bytes[edit.range.start.max(shown_from.min(edit.range.end))..edit.range.end]));
         start..all.len()
     });
     let spans: Vec<Range<usize>> = spans.collect();
@@ -118,7 +131,8 @@ fn bring_back(bytes: &[u8], edits: &mut [Edit]) {
         if let EditKind::Replace(shown) = &mut edit.kind
             && is_lost(text, span.clone(), shown)
         {
-            *shown = all[span].to_vec();
+            let is_one_line = !bytes[edit.range.clone()].trim_ascii_end().contains(&b'\n');
+            *shown = if is_one_line { with_failures(text, span, shown) } else { all[span].to_vec() };
         }
     }
 }
@@ -154,6 +168,33 @@ fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
         }
     }
     region.iter().any(|&(_, is_gone)| is_gone)
+}
+
+/// How many frames that have the same letters are separate messages. More of them only count something.
+const MOST_ALIKE: usize = 10;
+
+/// Returns the shown text of a line after the written frames that say a failure or belong to one.
+fn with_failures(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> Vec<u8> {
+    let letters = |line: &[u8]| -> Vec<u8> { line.iter().copied().filter(u8::is_ascii_alphabetic).collect() };
+    let mut said: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut text = Vec::with_capacity(shown.len());
+    for line in written.line_at(span.start)..written.line_at(span.end.max(1) - 1) + 1 {
+        let (class, line) = (written.class(line), written.line(line));
+        if class == Class::default() || line == shown.trim_ascii_end() {
+            continue;
+        }
+        let alike = said.entry(letters(line)).or_default();
+        *alike += 1;
+        if *alike <= MOST_ALIKE {
+            text.extend_from_slice(line);
+            text.push(b'\n');
+        }
+    }
+    match is_blank(shown) {
+        true => text.truncate(text.trim_ascii_end().len()),
+        false => text.extend_from_slice(shown),
+    }
+    text
 }
 
 /// Returns edits that turn each line with a control into all the text that was written in it.

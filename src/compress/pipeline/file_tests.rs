@@ -119,7 +119,7 @@ fn run(file: &str, tool: &str, entries: &[Entry], test: &Test) -> Result<(), Str
 fn through(entries: &[Entry], invocation: &Invocation<'_>, test: &Test) -> Result<(Vec<u8>, bool), String> {
     let (raw, mut report) = (Original::new(test.input.as_bytes()), Report::default());
     let limit = Some(Limit::of_bytes(0));
-    let mut run = FilterRun::new(invocation, &raw, limit, &mut report);
+    let mut run = FilterRun::new(invocation, &raw, limit, false, &mut report);
     entries.iter().for_each(|entry| run.turn(entry, limit));
     run.sections(&Signatures::new(entries.iter().filter_map(Entry::pass)), |_| true);
     let has_sections = run.has_sections();

@@ -50,12 +50,17 @@ impl<'a> FilterRun<'a> {
         invocation: &'a Invocation<'a>,
         raw: &Original<'_>,
         limit: Option<Limit>,
+        is_numbered: bool,
         report: &'a mut Report,
     ) -> FilterRun<'a> {
+        let mut edited = EditedText::new(raw.bytes, raw.length);
+        if is_numbered {
+            edited.number_lines();
+        }
         FilterRun {
             invocation,
             report,
-            edited: EditedText::new(raw.bytes, raw.length),
+            edited,
             layout: None,
             used: Vec::new(),
             format: raw.format,
@@ -176,7 +181,8 @@ impl<'a> FilterRun<'a> {
         if must_fit.is_some_and(|room| !room.fits(&next.bytes)) {
             return Err(Some(next));
         }
-        if is_blank(&next.bytes) || !next.length.is_below(self.edited.length) {
+        let is_decoded = matches!(entry, Entry::Pass(pass) if pass.promise() == Promise::Decode);
+        if is_blank(&next.bytes) || !is_decoded && !next.length.is_below(self.edited.length) {
             return Err(None);
         }
         self.layout = self.layout.take().map(|layout| layout.next(&next, failures::built_in()));
@@ -213,17 +219,22 @@ impl<'a> FilterRun<'a> {
         let (edited, layout, goes_on) = (&self.edited, &mut self.layout, self.goes_on);
         let work = || {
             let bytes = &edited.bytes;
-            if pass.promise() == Promise::Normalise {
+            if matches!(pass.promise(), Promise::Decode | Promise::Normalise) {
                 let layout = Layout::default();
                 let mut text = Text::new(bytes, &layout);
                 text.goes_on = goes_on;
                 let edits = pass.edits(text, input, target);
-                normalises(bytes, &edits)?;
-                return Ok((!edits.is_empty()).then(|| edited.with(edits, number)));
+                if edits.is_empty() {
+                    return Ok(None);
+                }
+                if pass.promise() == Promise::Normalise {
+                    normalises(bytes, &edits)?;
+                }
+                return undone(pass, bytes, edited.with(edits, number)).map(Some);
             }
             let layout = layout.get_or_insert_with(|| Layout::new(bytes, failures::built_in()));
             let mut text = Text::new(bytes, layout);
-            text.scope = scope;
+            (text.scope, text.numbered) = (scope, edited.numbered());
             let (mut edits, taken) = pass.decisions(text, input, target);
             if edits.is_empty() {
                 layout.take(&taken);
@@ -237,10 +248,7 @@ impl<'a> FilterRun<'a> {
                     no_false_green(text, &edits)?;
                 }
             }
-            let next = edited.with(edits, number);
-            if pass.promise() == Promise::Refold && !pass.is_undone(bytes, &next.bytes) {
-                return Err("undoing it did not give its input".to_owned());
-            }
+            let next = undone(pass, bytes, edited.with(edits, number))?;
             layout.take(&taken);
             Ok(Some(next))
         };
@@ -266,4 +274,13 @@ impl<'a> FilterRun<'a> {
         };
         caught(work)
     }
+}
+
+/// Returns the result of a filter, if undoing it returns its input where the filter promises so.
+fn undone(pass: &dyn Pass, old: &[u8], next: EditedText) -> Result<EditedText, String> {
+    let promises = matches!(pass.promise(), Promise::Decode | Promise::Refold);
+    if promises && !pass.is_undone(old, &next.bytes) {
+        return Err("undoing it did not give its input".to_owned());
+    }
+    Ok(next)
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::compress::{
     invocation::Invocation,
-    passes::{pass::Stage, terminal::TERMINAL},
+    passes::{built_in::hides_nothing, pass::Stage},
     text::{
         banner::{SWITCH_OFF, banner, has_banner},
         edited::EditedText,
@@ -26,11 +26,13 @@ pub struct Pipeline {
     pub budget: Option<Limit>,
     /// The banner's last sentence.
     pub switch_off: String,
+    /// Markers say which lines of the original they replace.
+    pub numbers_lines: bool,
 }
 
 impl Pipeline {
     pub fn new(registry: Registry) -> Pipeline {
-        Pipeline { registry, budget: None, switch_off: SWITCH_OFF.to_owned() }
+        Pipeline { registry, budget: None, switch_off: SWITCH_OFF.to_owned(), numbers_lines: false }
     }
 
     /// Compresses one text part. Returns `None` if it stays unchanged.
@@ -48,7 +50,8 @@ impl Pipeline {
             return None;
         }
         let ids = report.filters.len();
-        let (edited, used) = self.run(invocation, raw, limit, report, |_| true);
+        let run = FilterRun::new(invocation, raw, limit, self.numbers_lines, report);
+        let (edited, used) = self.turns(run, raw, limit, |_| true);
         if used.is_empty() {
             return None;
         }
@@ -59,7 +62,7 @@ impl Pipeline {
         length += edited.length;
         if !length.is_below(raw.length) {
             // Nothing is hidden if a text is only a terminal's view, so it needs no banner.
-            if names != [TERMINAL] {
+            if !hides_nothing(&names) || edited.length.bytes > raw.length.bytes {
                 report.filters.truncate(ids);
                 return None;
             }
@@ -74,7 +77,8 @@ impl Pipeline {
         if limit.is_some_and(|limit| self.switch_off.len() > limit.bytes / 4) { "" } else { &self.switch_off }
     }
 
-    /// Runs the wanted filters over one text. Returns the edited text, and the ids of the filters that changed it.
+    /// Runs the wanted filters over a text, or a part of one, whose lines have no numbers. Returns the edited text, and the ids of
+    /// the filters that changed it.
     pub fn run(
         &self,
         invocation: &Invocation<'_>,
@@ -83,7 +87,16 @@ impl Pipeline {
         report: &mut Report,
         wanted: fn(&str) -> bool,
     ) -> (EditedText, Vec<String>) {
-        let mut run = FilterRun::new(invocation, raw, limit, report);
+        self.turns(FilterRun::new(invocation, raw, limit, false, report), raw, limit, wanted)
+    }
+
+    fn turns(
+        &self,
+        mut run: FilterRun<'_>,
+        raw: &Original,
+        limit: Option<Limit>,
+        wanted: fn(&str) -> bool,
+    ) -> (EditedText, Vec<String>) {
         // The budget left for the text next to a banner without names.
         let free = limit.map(|limit| {
             let mut head = banner(&[], raw.bytes.len(), raw.bytes.len(), self.switch_off_within(Some(limit)));

@@ -3,7 +3,7 @@
 //! Only this file carries edits out. So the lines that a filter keeps stay unchanged and in order, and the counts in
 //! marker lines are exact, whatever a filter does.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use super::{
     bytes::is_blank,
@@ -38,6 +38,8 @@ pub struct EditedText {
     pub segments: Vec<Segment>,
     /// Stretches of the version before this one that were taken over, and where each begins here.
     pub taken: Vec<(Range<usize>, usize)>,
+    /// Where the lines of the original end, if markers say their numbers.
+    original_ends: Option<Arc<[usize]>>,
 }
 
 impl EditedText {
@@ -48,7 +50,38 @@ impl EditedText {
             length,
             segments: vec![Segment { original: whole.clone(), output: whole, kind: SegmentKind::Kept }],
             taken: Vec::new(),
+            original_ends: None,
         }
+    }
+
+    /// Makes markers say which lines of the original they replace.
+    pub fn number_lines(&mut self) {
+        self.original_ends = Some(memchr::memchr_iter(b'\n', &self.bytes).map(|end| end + 1).collect());
+    }
+
+    /// Returns how many lines the original has, if markers say their numbers.
+    pub fn numbered(&self) -> Option<usize> {
+        self.original_ends.as_ref().map(|ends| ends.len() + 1)
+    }
+
+    /// Returns the first and the last line of the original that a range represents, counted from 1, if markers say them.
+    fn original_lines(&self, range: &Range<usize>) -> Option<(usize, usize)> {
+        let ends = self.original_ends.as_ref()?;
+        let inside = |at: usize, is_end: bool| {
+            let segment = match is_end {
+                true => self.segments.partition_point(|segment| segment.output.start < at).checked_sub(1)?,
+                false => self.segments.partition_point(|segment| segment.output.end <= at),
+            };
+            let Segment { original, output, kind } = self.segments.get(segment)?;
+            Some(match (kind, is_end) {
+                (SegmentKind::Kept, _) => original.start + (at - output.start),
+                (_, true) => original.end,
+                (_, false) => original.start,
+            })
+        };
+        let line = |at: usize| ends.partition_point(|&end| end <= at) + 1;
+        let (first, last) = (inside(range.start, false)?, inside(range.end, true)?);
+        Some((line(first), line(last.max(first + 1) - 1)))
     }
 
     /// Adds text. No character may go over its end, so that lengths add up.
@@ -114,6 +147,7 @@ impl EditedText {
                 bytes: Vec::with_capacity(self.bytes.len()),
                 segments: Vec::with_capacity(self.segments.len() + 2 * edits.len()),
                 taken: Vec::with_capacity(edits.len() + 1),
+                original_ends: self.original_ends.clone(),
                 ..EditedText::default()
             },
         };
@@ -142,8 +176,10 @@ impl EditedText {
             return (!gone.is_empty()).then(|| (Vec::new(), (lines, bytes)));
         }
         let text = match *kind {
-            EditKind::LeaveOut { regions } => Marker::LeftOut { lines, bytes, regions }.to_string(),
-            EditKind::AsAbove => Marker::AsAbove { lines }.to_string(),
+            EditKind::LeaveOut { regions } => {
+                Marker::LeftOut { lines, bytes, regions, at: self.original_lines(range) }.to_string()
+            }
+            EditKind::AsAbove => Marker::AsAbove { lines, at: self.original_lines(range) }.to_string(),
             EditKind::Middle(inner) => format!("\n{}\n", inner.marker(bytes)),
             EditKind::Replace(_) => unreachable!("a replacement has no marker"),
         };
@@ -187,7 +223,7 @@ impl EditedText {
             return;
         }
         let start = self.bytes.len();
-        self.append(format!("{}\n", Marker::LeftOut { lines, bytes, regions }).as_bytes());
+        self.append(format!("{}\n", Marker::LeftOut { lines, bytes, regions, at: None }).as_bytes());
         let kind = SegmentKind::LeftOut(0, lines, bytes);
         self.segments.push(Segment { original: offset..offset + bytes, output: start..self.bytes.len(), kind });
     }

@@ -3,8 +3,9 @@
 //!
 //! ```text
 //! marker  = "[… " ( left-out / above / of-line / blob ) "]"
-//! left-out = lines ", " bytes " left out" [ ", with " count " error region" / " error regions" ]
-//! above   = lines " as above"
+//! left-out = lines ", " bytes " left out" [ ", with " count " error region" / " error regions" ] [ at ]
+//! above   = lines " as above" [ at ]
+//! at      = ": line " digits / ": lines " digits "-" digits
 //! of-line = bytes " of this line"
 //! blob    = bytes " of " ( "base64" / "hex" )
 //! lines   = "1 line" / count " lines"
@@ -21,7 +22,7 @@ use std::fmt;
 /// ```
 /// use aside::compress::Marker;
 ///
-/// let marker = Marker::LeftOut { lines: 41, bytes: 2310, regions: 0 };
+/// let marker = Marker::LeftOut { lines: 41, bytes: 2310, regions: 0, at: None };
 /// assert_eq!(marker.to_string(), "[… 41 lines, 2,310 bytes left out]");
 /// assert_eq!(Marker::parse("[… 41 lines, 2,310 bytes left out]".as_bytes()), Some(marker));
 /// assert_eq!(Marker::parse(b"[... 41 lines left out]"), None);
@@ -37,11 +38,15 @@ pub enum Marker {
         bytes: usize,
         /// How many error regions of which no line is left.
         regions: usize,
+        /// The first and the last of these lines in the original, counted from 1, where the compressor numbers lines.
+        at: Option<(usize, usize)>,
     },
     /// Lines that repeat lines further up.
     AsAbove {
         /// How many lines.
         lines: usize,
+        /// As in [`Marker::LeftOut`].
+        at: Option<(usize, usize)>,
     },
     /// Bytes from the middle of a line, whose two ends are the lines around the marker.
     OfLine {
@@ -64,13 +69,14 @@ impl fmt::Display for Marker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[… ")?;
         match *self {
-            Marker::LeftOut { lines, bytes, regions } => {
+            Marker::LeftOut { lines, bytes, regions, at } => {
                 write!(f, "{}, {} left out", Count(lines, "line"), Count(bytes, "byte"))?;
                 if regions > 0 {
                     write!(f, ", with {}", Count(regions, "error region"))?;
                 }
+                write!(f, "{}", At(at))?;
             }
-            Marker::AsAbove { lines } => write!(f, "{} as above", Count(lines, "line"))?,
+            Marker::AsAbove { lines, at } => write!(f, "{} as above{}", Count(lines, "line"), At(at))?,
             Marker::OfLine { bytes } => write!(f, "{} of this line", Count(bytes, "byte"))?,
             Marker::Base64 { bytes } => write!(f, "{} of base64", Count(bytes, "byte"))?,
             Marker::Hex { bytes } => write!(f, "{} of hex", Count(bytes, "byte"))?,
@@ -90,8 +96,12 @@ impl Marker {
     pub fn parse(line: &[u8]) -> Option<Marker> {
         let inner = line.strip_prefix("[… ".as_bytes())?.strip_suffix(b"]")?;
         let body = std::str::from_utf8(inner).ok()?;
+        let (body, at) = match body.split_once(": line") {
+            Some((body, at)) => (body, Some(numbers(at)?)),
+            None => (body, None),
+        };
         let marker = if let Some(lines) = body.strip_suffix(" as above") {
-            Marker::AsAbove { lines: number(lines)? }
+            Marker::AsAbove { lines: number(lines)?, at }
         } else if let Some(bytes) = body.strip_suffix(" of this line") {
             Marker::OfLine { bytes: number(bytes)? }
         } else if let Some(bytes) = body.strip_suffix(" of base64") {
@@ -105,7 +115,7 @@ impl Marker {
                 Some(regions) => number(regions)?,
                 None => 0,
             };
-            Marker::LeftOut { lines: number(lines)?, bytes: number(bytes)?, regions }
+            Marker::LeftOut { lines: number(lines)?, bytes: number(bytes)?, regions, at }
         };
         (marker.to_string().as_bytes() == line).then_some(marker)
     }
@@ -115,6 +125,26 @@ impl Marker {
 fn number(text: &str) -> Option<usize> {
     let digits: String = text.split(' ').next()?.chars().filter(|&c| c != ',').collect();
     digits.parse().ok()
+}
+
+/// Reads the numbers of `s 120-160` or ` 120`.
+fn numbers(text: &str) -> Option<(usize, usize)> {
+    let text = text.split_once(' ')?.1;
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    Some((first.parse().ok()?, last.parse().ok()?))
+}
+
+/// The lines that a marker says, if any, as `aside recall` takes them.
+struct At(Option<(usize, usize)>);
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some((first, last)) if first == last => write!(f, ": line {first}"),
+            Some((first, last)) => write!(f, ": lines {first}-{last}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A number with its noun: `1 line`, `2,310 bytes`.

@@ -11,3 +11,4 @@ pub mod length;
 pub mod limit;
 pub mod marker;
 pub mod tokens;
+pub mod utf16;

@@ -18,13 +18,14 @@ use crate::compress::{
         verdict::Verdicts,
         weak::may_have_weak,
     },
-    passes::terminal::TERMINAL,
+    passes::{terminal::TERMINAL, utf16::UTF16},
     pipeline::{counter::Counter, filters::Pipeline, parts::Original, report::Report},
     text::{
         banner::has_banner,
         controls::{has_controls, plain_lines},
         length::Length,
         limit::Limit,
+        utf16::{ByteOrder, Decoder},
     },
 };
 use crate::utf8::incomplete_tail;
@@ -32,6 +33,8 @@ use retention::Retention;
 
 /// The smallest memory for a text without a budget.
 const MIN_MEMORY: usize = 4096;
+/// How many bytes are decoded at once.
+const DECODED_AT_ONCE: usize = 64 << 10;
 /// The filters that pass lines on before the end is known.
 const PASSING: [&str; 3] = [TERMINAL, "repeats", "repeats-above"];
 
@@ -59,8 +62,10 @@ pub struct BoundedText {
     mode: Mode,
     /// The buffer begins inside a line whose beginning has left it already.
     inside_line: bool,
-    /// Frames of a line that were overwritten are gone.
-    is_overwritten: bool,
+    /// The buffer is not all of the text as it came: it was decoded, or frames of a line that were overwritten are gone.
+    is_changed: bool,
+    /// Decodes the text, if it is UTF-16 and has outgrown the memory.
+    decoder: Option<Decoder>,
     /// The verdicts in the output.
     verdicts: Verdicts,
 }
@@ -87,21 +92,38 @@ impl BoundedText {
             reminder_len: 0,
             mode: Mode::Whole,
             inside_line: false,
-            is_overwritten: false,
+            is_changed: false,
+            decoder: None,
             verdicts: Verdicts::default(),
         }
     }
 
     /// Takes the next bytes. Calls `out` with the bytes that are decided.
     pub fn feed(&mut self, run: &mut Run<'_>, mut chunk: &[u8], mut out: impl FnMut(&[u8])) {
+        if self.decoder.is_none() {
+            chunk = self.take(run, chunk, &mut out);
+        }
+        for part in chunk.chunks(DECODED_AT_ONCE) {
+            let Some(decoder) = &mut self.decoder else { unreachable!("other text is taken whole") };
+            let text = decoder.decode(part);
+            run.report.add_before(Length { bytes: part.len(), units: 0 });
+            self.take(run, &text, &mut out);
+        }
+    }
+
+    /// Takes bytes. Returns the rest of them if they turn out to be UTF-16.
+    fn take<'c>(&mut self, run: &mut Run<'_>, mut chunk: &'c [u8], mut out: impl FnMut(&[u8])) -> &'c [u8] {
         loop {
-            let room = self.memory + self.reminder_len - self.buffer.len();
+            let room = (self.memory + self.reminder_len).saturating_sub(self.buffer.len());
             if chunk.len() <= room {
                 self.buffer.extend_from_slice(chunk);
-                return;
+                return &[];
             }
             self.buffer.extend_from_slice(&chunk[..room]);
             chunk = &chunk[room..];
+            if self.begin_decoding(run) {
+                return chunk;
+            }
             if self.drop_frames(run) {
                 continue;
             }
@@ -115,15 +137,19 @@ impl BoundedText {
 
     /// Ends the text: calls `out` with the rest. Returns the verdicts in the output.
     pub fn finish(mut self, run: &mut Run<'_>, mut out: impl FnMut(&[u8])) -> Verdicts {
+        if let Some(decoder) = &mut self.decoder {
+            let rest = decoder.end();
+            self.take(run, &rest, &mut out);
+        }
         if matches!(self.mode, Mode::Whole) {
             let text = std::mem::take(&mut self.buffer);
             let original = Original::new(&text);
-            run.report.add_before(original.length);
+            self.add_before(run, original.length);
             let begun = std::mem::take(run.report);
-            let is_overwritten = self.is_overwritten;
+            let is_changed = self.is_changed;
             let make = |limit: Option<Limit>| {
                 let mut report = begun.clone();
-                let result = if is_overwritten {
+                let result = if is_changed {
                     // It is not the whole text, so the report has no stretches of it.
                     let limit = limit.filter(|limit| !limit.fits(&text));
                     Some(run.pipeline.run(run.invocation, &original, limit, &mut report, |_| true).0.bytes)
@@ -182,6 +208,26 @@ impl BoundedText {
         }
     }
 
+    /// Counts text that has left the buffer. The bytes of decoded text were counted when they came.
+    fn add_before(&self, run: &mut Run<'_>, length: Length) {
+        let bytes = if self.decoder.is_some() { 0 } else { length.bytes };
+        run.report.add_before(Length { bytes, ..length });
+    }
+
+    /// Decodes the buffer if it is the beginning of a text in UTF-16. Returns whether it was.
+    fn begin_decoding(&mut self, run: &mut Run<'_>) -> bool {
+        if !matches!(self.mode, Mode::Whole) || self.is_changed {
+            return false;
+        }
+        let Some(order) = ByteOrder::of(&self.buffer) else { return false };
+        let decoder = self.decoder.insert(Decoder::new(order));
+        run.report.add_before(Length { bytes: self.buffer.len(), units: 0 });
+        self.buffer = decoder.decode(&self.buffer);
+        self.is_changed = true;
+        run.report.filters.push(UTF16.to_owned());
+        true
+    }
+
     /// Decides how to treat a text that has outgrown the memory.
     fn choose(&mut self, run: &mut Run<'_>) {
         if !matches!(self.mode, Mode::Whole) {
@@ -215,11 +261,11 @@ impl BoundedText {
             return false;
         }
         let (all, left) = (Length::of(&self.buffer[start..]), Length::of(&shown));
-        run.report.add_before(Length { bytes: all.bytes - left.bytes, units: all.units - left.units });
+        self.add_before(run, Length { bytes: all.bytes - left.bytes, units: all.units - left.units });
         if !run.report.filters.iter().any(|id| id == TERMINAL) {
             run.report.filters.push(TERMINAL.to_owned());
         }
-        self.is_overwritten = true;
+        self.is_changed = true;
         self.buffer.truncate(start);
         self.buffer.extend(shown);
         true
@@ -233,7 +279,7 @@ impl BoundedText {
         let all = std::mem::replace(&mut self.buffer, rest);
         let (context, window) = all.split_at(self.reminder_len);
         let goes_on = run.report.before > 0;
-        run.report.add_before(Length::of(window));
+        self.add_before(run, Length::of(window));
         let breaks_line = !window.ends_with(b"\n");
         // A line that is longer than the memory is not filtered.
         let head = if self.inside_line { memchr::memchr(b'\n', window).map_or(window.len(), |end| end + 1) } else { 0 };

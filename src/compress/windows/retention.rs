@@ -338,7 +338,7 @@ impl Omission {
     /// Returns whether it is shorter than its marker.
     fn is_short(&self) -> bool {
         let &Omission { lines, bytes, regions, .. } = self;
-        bytes > 0 && Marker::LeftOut { lines, bytes, regions }.to_string().len() >= bytes
+        bytes > 0 && Marker::LeftOut { lines, bytes, regions, at: None }.to_string().len() >= bytes
     }
 }
 
