@@ -9,6 +9,8 @@ import collections
 import pathlib
 import sys
 
+FLOOR = 438
+
 RUN = "        test_peg_parser(tester_.tmpls_.get(), [this](peg_test_case & t) { t = tc_; }, tester_.detailed_debug_);\n"
 CAUGHT = """
         static int number = 0;
@@ -54,9 +56,13 @@ def compare(out):
     lost = {name: case for name, case in lost.items() if case[0] != "pass"}
     (out / "llama-lost.txt").write_text("".join(f"{name}\t{text}\t{outcome}\n" for name, (outcome, text) in lost.items()))
     print(f"llama test-chat: own {len(counted)}, aside {len(counted) - len(lost)}, of {len(counted)} (lost: {out}/llama-lost.txt)")
+    left_alone = sum(outcome == "fail no dialect" for outcome, _ in lost.values())
+    print(f"    {left_alone} of the lost have no dialect, so that llama.cpp's own parser read them")
     templates = collections.Counter(name.split(" ", 1)[1] for name in lost)
     for template, count in templates.most_common():
         print(f"    {count} lost of {template}")
+    if len(counted) - len(lost) < FLOOR:
+        sys.exit(f"llama: {len(counted) - len(lost)} are fewer than {FLOOR}")
 
 
 if __name__ == "__main__":
