@@ -65,18 +65,22 @@ func TestCases(t *testing.T) {
 		if !isOwn && (c.Suite != "ollama" || c.Verdict != "right" && c.Verdict != "aside") {
 			continue
 		}
-		counted++
 		difference := differs(t, c)
+		if !isOwn {
+			counted++
+		}
 		switch {
 		case difference == "":
-			passed++
+			if !isOwn {
+				passed++
+			}
 		case strings.Contains(c.Source, known):
 			t.Logf("known: %s: %s", c.Input, difference)
 		default:
 			t.Errorf("%s %s: %s: %s", c.Dialect, c.Source, c.Input, difference)
 		}
 	}
-	t.Logf("%d of %d texts", passed, counted)
+	t.Logf("%d of %d texts of Ollama's tests", passed, counted)
 }
 
 // differs says how the parts of a case differ, cut as the server cuts, in pieces of three bytes and in one.
