@@ -26,7 +26,7 @@ const TEXTS: [&str; 5] = ["prose", "near misses", "blank lead", "one line", "ope
 const PEERS: [&str; 4] = ["aside", "reasoning-parser", "clark-agent", "dynamo-parsers"];
 /// The least that a method of Ruby's can cost that calls the library.
 const METHOD: &str = "empty call in a method";
-const PARTS: [&str; 17] = [
+const PARTS: [&str; 18] = [
     "instructions",
     "openers",
     "calls",
@@ -44,6 +44,7 @@ const PARTS: [&str; 17] = [
     "ruby",
     "python",
     "compress",
+    "llama",
 ];
 
 fn main() {
@@ -54,6 +55,7 @@ fn main() {
     let mut report = String::from(HEAD);
     // The costs of others come first, then the machine's limits; the goals, and the machine, come last.
     report += &peers(&figures, &root);
+    report += &llama(&figures);
     report += &times(&figures);
     report += &crossings(&figures);
     report += &places(&figures);
@@ -702,6 +704,32 @@ fn growth(figures: &Figures) -> String {
      without end, a code fence without end.\n"
         .to_owned()
         + &table(["dialect", "prose", "near misses", "blank lead", "one line", "open fence"], rows)
+}
+
+/// Returns nothing if the part was not run: it needs the sources of llama.cpp.
+fn llama(figures: &Figures) -> String {
+    let rows: Vec<[String; 6]> = figures
+        .all(&["llama"])
+        .map(|line| {
+            let number = |field: usize| line.get(field).and_then(|text| text.parse::<f64>().ok());
+            let [tokens, own, inside, alone] = [0, 2, 3, 4].map(number);
+            let whole = |each: Option<f64>| Some(each? * tokens? / 1e6);
+            [show(tokens, 0), show(own, 1), show(inside, 1), show(alone, 3), show(whole(own), 1), show(whole(alone), 4)]
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    "\n## In place of llama.cpp's parser\n\nMicroseconds of processor time a token of 4 bytes, for an answer of thinking and \
+     content: llama.cpp's `common_chat_parse`, which its server calls with the whole text so far at each token; the same function \
+     with the parser of `hosts/llama.cpp`, whose scanner is kept, so that what remains is to copy and compare the whole message, as \
+     the function's interface wants; and the scanner by itself. Of answers longer than 4,000 tokens, llama.cpp's parser was timed at \
+     400 tokens that are evenly spread.\n"
+        .to_owned()
+        + &table(
+            ["tokens", "llama.cpp", "with aside in it", "aside alone", "the whole answer, llama.cpp, s", "aside alone, s"],
+            rows,
+        )
 }
 
 /// Returns the instructions of a feed of W2 through C, callback.

@@ -4,6 +4,7 @@
 use memchr::memmem;
 
 use super::signatures::{Catalogue, Framing, MarkerPair, Needle, NeedleId, Signature};
+use super::value::UNKNOWN;
 use crate::channel::{Channel, Start};
 use crate::memory::{Result, filled};
 
@@ -121,10 +122,11 @@ impl<'a> Scorer<'a> {
         } else {
             let pairs = || signature.thinking.iter().filter(|pair| self.has_pair(pair));
             let count = pairs().count();
-            // A wrapper that is a token speaks for itself.
+            // A wrapper that is a token speaks for itself, and so does a text that only this family has.
+            let is_known = is_own && !signature.thinking.is_empty();
             let is_token = |wrapper: &&NeedleId| self.catalogue.table[**wrapper].text.starts_with("<|");
             let mut wrappers = signature.wrappers.iter().filter(is_token);
-            if count == 0 && !wrappers.any(|wrapper| self.found[*wrapper]) {
+            if count == 0 && !is_known && !wrappers.any(|wrapper| self.found[*wrapper]) {
                 return None;
             }
             score += pairs().map(|pair| self.framing(pair)).sum::<i32>();
@@ -132,6 +134,9 @@ impl<'a> Scorer<'a> {
             let thinking = Start::Channel(Channel::Thinking);
             if pairs().any(|pair| self.prompt_opens(pair)) {
                 start = thinking;
+            } else if count == 0 && self.evidence.prompts.iter().all(|prompt| prompt.contains(UNKNOWN)) {
+                // A macro may write the opener.
+                start = signature.start;
             }
             // If a prompt opens the thinking, and closes it again unless thinking is asked for, the family starts in
             // it.

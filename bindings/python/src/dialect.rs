@@ -103,7 +103,7 @@ impl DialectLike<'_> {
     }
 }
 
-fn find(name: &str) -> PyResult<aside::Dialect> {
+pub fn find(name: &str) -> PyResult<aside::Dialect> {
     aside::Dialect::find(name).map_err(|error| unknown(&error, ""))
 }
 

@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _libaside {
     #[pymodule_export]
-    use super::arrow::{arrow_compress, arrow_split, arrow_strip};
+    use super::arrow::{arrow_compress, arrow_spans, arrow_split, arrow_strip};
     #[pymodule_export]
     use super::calls::{CallDelta, CallEnd};
     #[pymodule_export]

@@ -61,15 +61,20 @@ pub fn spans<'py>(
     let (dialect, bytes) = (dialect.find_after(&text)?, text.bytes()?);
     let start = self::start(start)?;
     let found = guarded(|| dialect.spans(bytes, start).map_err(errors::scanner))?;
+    Ok(places(bytes, text.form(), found))
+}
+
+/// Returns channels and places of spans, counted in bytes or in characters.
+pub fn places(text: &[u8], form: Form, spans: Vec<aside::TextSpan>) -> Vec<(&'static str, usize, usize)> {
     // A character begins with each byte that does not continue one.
-    let is_counted = |byte: &&u8| text.form() == Form::Bytes || **byte & 0xC0 != 0x80;
+    let is_counted = |byte: &&u8| form == Form::Bytes || **byte & 0xC0 != 0x80;
     let (mut at, mut counted) = (0, 0);
     let mut place = |to: usize| {
-        counted += bytes[at..to].iter().filter(is_counted).count();
+        counted += text[at..to].iter().filter(is_counted).count();
         at = to;
         counted
     };
-    Ok(found.into_iter().map(|span| (span.channel.as_str(), place(span.range.start), place(span.range.end))).collect())
+    spans.into_iter().map(|span| (span.channel.as_str(), place(span.range.start), place(span.range.end))).collect()
 }
 
 /// Reads a call of a history: `name`, `arguments` (a dict or JSON), and `id` if it has one; or the form of an OpenAI message.

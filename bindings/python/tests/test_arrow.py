@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import pytest
-from libaside import AsideError, Compressor, UnknownDialectError, arrow, split, strip
+from libaside import AsideError, Compressor, UnknownDialectError, arrow, spans, split, strip
 
 # Neither has types that are strict enough.
 pa: Any = importlib.import_module("pyarrow")
@@ -83,6 +83,56 @@ def test_results_of_tools() -> None:
     call = {"command": "make", "exit_code": 2}
     made = arrow.compress(pa.array([log, None, "short"]), compressor, tool_id="bash", input=call).to_pylist()
     assert made == [compressor.compress(log, tool_id="bash", input=call).text, None, "short"]
+
+
+def test_a_dialect_for_each_row() -> None:
+    texts = ["<think>a</think>b", "[THINK]a[/THINK]b", None, "<think>a</think>b", "<think>a</think>b"]
+    names = ["qwen3", "mistral", "qwen3", None, "qwen3"]
+    columns: list[tuple[Any, Any]] = [
+        (pa.array(texts), pa.array(names)),
+        (pa.array(texts), pa.array(names).dictionary_encode()),
+        (pa.chunked_array([texts[:2], [], texts[2:]]), pa.chunked_array([names[:3], names[3:]])),
+        (pl.Series(texts), pl.Series(names)),
+    ]
+    for column, dialects in columns:
+        thinking, content = arrow.split(column, dialects)
+        assert [pl.Series(made).to_list() for made in (thinking, content, arrow.strip(column, dialects))] == [
+            ["a", "a", None, None, "a"],
+            ["b", "b", None, None, "b"],
+            ["b", "b", None, None, "b"],
+        ]
+    with pytest.raises(UnknownDialectError):
+        arrow.split(pa.array(["a"]), pa.array(["quen3"]))
+    with pytest.raises(AsideError, match="the column of dialects has 1 rows, and that of texts 2"):
+        arrow.split(pa.array(["a", "b"]), pa.array(["qwen3"]))
+    assert arrow.split(pa.array([], pa.string()), pa.array([], pa.string()))[0].to_pylist() == []
+
+
+def test_dictionaries_and_columns_of_nulls() -> None:
+    for kind in (pa.string(), pa.large_string(), pa.string_view()):
+        array: Any = pa.array(TEXTS, pa.string()).dictionary_encode().cast(pa.dictionary(pa.int32(), kind))
+        thinking, content = arrow.split(array, "qwen3")
+        assert thinking.type == kind and (thinking.to_pylist(), content.to_pylist()) == wanted()
+    # A null may also be a value of the dictionary, and the dictionary may be empty.
+    with_null: Any = pa.DictionaryArray.from_arrays([1, 0, None], ["a", None])
+    assert arrow.strip(with_null, "qwen3").to_pylist() == [None, "a", None]
+    empty: Any = pa.DictionaryArray.from_arrays(pa.array([None], pa.int8()), pa.array([], pa.string()))
+    assert arrow.strip(empty, "qwen3").to_pylist() == [None]
+    nulls: Any = arrow.strip(pa.nulls(3), "qwen3")
+    assert nulls.type == pa.string() and nulls.to_pylist() == [None, None, None]
+    assert arrow.strip(pl.Series(["a", "b"], dtype=pl.Categorical), "qwen3").to_list() == ["a", "b"]
+    assert arrow.strip(pl.Series([None, None]), "qwen3").to_list() == [None, None]
+
+
+def test_spans_in_characters() -> None:
+    for column in (pa.array(TEXTS), pa.chunked_array([TEXTS[:9], TEXTS[9:]])):
+        found: Any = arrow.spans(column, "qwen3")
+        rows = [row and [tuple(span.values()) for span in row] for row in found.to_pylist()]
+        assert rows == [None if text is None else spans(text, "qwen3") for text in TEXTS]
+    first, second = arrow.spans(pl.Series(["<think>é</think>b"]), "qwen3").to_list()[0]
+    assert first == {"channel": "thinking", "start": 7, "end": 8}
+    assert second == {"channel": "content", "start": 16, "end": 17}
+    assert arrow.spans(pa.array(["a</think>b"]), pa.array(["qwen3"]), start="thinking").to_pylist()[0][0]["end"] == 1
 
 
 def test_what_is_not_a_column_of_strings() -> None:

@@ -7,9 +7,17 @@ Python (`__arrow_c_array__` or `__arrow_c_stream__`).
     >>> thinking.to_pylist(), content.to_pylist()
     (['hm', None], ['Yes.', None])
 
-A column has one of the types `string`, `large_string` and `string_view`, and so have those that come out. Nulls stay null. What
-comes out is of the library that what went in is of: pyarrow's arrays and chunked arrays, polars' series, and for any other an object
-with `__arrow_c_stream__`. No library is needed but the one that the column is of.
+A column has one of the types `string`, `large_string` and `string_view`, and so have the columns of texts that are returned. A
+dictionary of one of these types is read as its values, and a column of the type `null` as strings. Nulls stay null.
+
+`dialect` is a dialect or its name, for all rows, or a column with the name of each row's, as long as `array`; where that is null, so is
+the result.
+
+    >>> arrow.strip(pa.array(["<think>hm</think>Yes.", "[THINK]hm[/THINK]Yes."]), pa.array(["qwen3", "mistral"])).to_pylist()
+    ['Yes.', 'Yes.']
+
+The columns that are returned are those of the library that `array` is of: pyarrow's arrays and chunked arrays, polars' series, and for
+any other an object with `__arrow_c_stream__`. No other library is needed.
 
 The interpreter's lock is released while a column is read, so that threads work side by side.
 """
@@ -22,30 +30,50 @@ from typing import Any, Literal, TypeVar
 from . import _libaside
 from ._libaside import Compressor, Dialect
 
-__all__ = ["compress", "split", "strip"]
+__all__ = ["compress", "spans", "split", "strip"]
 
 _Column = TypeVar("_Column")
 _Start = Literal["content", "thinking", "narration", "tool", "header"]
 
 
-def split(array: _Column, dialect: Dialect | str, *, start: _Start | None = None) -> tuple[_Column, _Column]:
+def split(array: _Column, dialect: Dialect | str | object, *, start: _Start | None = None) -> tuple[_Column, _Column]:
     """Return the thinking and the content of each text, as columns as long as `array`.
 
     The content has narration too. The text of tool calls is in neither: `libaside.split` has it.
     Raises AsideError for a column that is not of strings, and UnknownDialectError.
     """
-    thinking, content = _libaside.arrow_split(array, dialect, start=start)
+    thinking, content = _libaside.arrow_split(_readable(array), dialect, start=start)
     return _like(array, thinking), _like(array, content)
 
 
-def strip(array: _Column, dialect: Dialect | str) -> _Column:
+def spans(array: _Column, dialect: Dialect | str | object, *, start: _Start | None = None) -> _Column:
+    """Return the parts of each text that are text of a channel, as `libaside.spans` does: a column of lists, whose entries have a
+    `channel`, and `start` and `end` in characters. A mask over a tokenizer's offsets is made of these without a copy of the texts.
+
+    >>> import pyarrow as pa
+    >>> from libaside import arrow
+    >>> arrow.spans(pa.array(["<think>é</think>Yes."]), "qwen3").to_pylist()[0][1]
+    {'channel': 'content', 'start': 16, 'end': 20}
+    """
+    return _like(array, _libaside.arrow_spans(_readable(array), dialect, start=start))
+
+
+def strip(array: _Column, dialect: Dialect | str | object) -> _Column:
     """Return the answer of each text, without white space around it, as `libaside.strip` does."""
-    return _like(array, _libaside.arrow_strip(array, dialect))
+    return _like(array, _libaside.arrow_strip(_readable(array), dialect))
 
 
 def compress(array: _Column, compressor: Compressor, *, tool_id: str, input: object) -> _Column:
     """Return each text as `Compressor.compress` shortens it. `tool_id` and `input` say what printed all of them."""
-    return _like(array, _libaside.arrow_compress(array, compressor, tool_id=tool_id, input=input))
+    return _like(array, _libaside.arrow_compress(_readable(array), compressor, tool_id=tool_id, input=input))
+
+
+def _readable(array: Any) -> Any:
+    """Return a column that Arrow's libraries read: polars exports a column of nulls alone in a way that they refuse."""
+    if type(array).__module__.partition(".")[0] != "polars" or str(array.dtype) != "Null":
+        return array
+    polars: Any = importlib.import_module("polars")
+    return array.cast(polars.String)
 
 
 def _like(array: _Column, made: Any) -> _Column:
