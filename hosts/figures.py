@@ -1,4 +1,4 @@
-"""Measures a host (envoy or nginx) with the rewriter inside it beside the same host without: the processor's time for each frame, and the
+"""Measures a host (envoy or nginx) with the rewriter inside it and without: the processor's time for each frame, and the
 time of a frame on its way. figures.py HOST FOLDER, where the folder has what scripts/test-hosts installs; `scripts/test-hosts --figures`
 runs it. The two alternate, and the medians count; times of a busy machine are to be compared, and not promised."""
 
@@ -11,7 +11,8 @@ import time
 
 from start import HOSTS, wait_for
 
-STREAMS, FRAMES, RATE, ROUNDS = 100, 640, 50, 3
+# Many streams for the processor's time; few for the time on the way, in which frames of other streams would count too.
+MANY, FEW, FRAMES, RATE, ROUNDS = 100, 4, 640, 50, 3
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 BODY = b'{"stream":true}'
 REQUEST = b"POST /v1/chat/completions HTTP/1.1\r\nhost: me\r\ncontent-length: %d\r\n\r\n%s" % (len(BODY), BODY)
@@ -32,23 +33,27 @@ async def answer(reader, writer):
     writer.close()
 
 
-async def ask(port, number, late):
+async def ask(port, number, is_split, late):
     """Reads a stream, and notes how late its frames are. Those without text are not sent alone."""
-    await asyncio.sleep(number / STREAMS / RATE)
+    await asyncio.sleep(number / MANY / RATE)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(REQUEST)
-    times, seen = [], 0
+    times, lengths = [], {"content": 0, "reasoning_content": 0}
     late.append(times)
-    async for line in reader:
-        if line.startswith(b"data: {"):
-            now = time.monotonic()
-            frame = json.loads(line[6:])
-            times.append(now - frame["sent"])
-            seen += len(frame["choices"][0]["delta"].get("content") or frame["choices"][0]["delta"].get("reasoning_content") or "")
-        elif line == b"0\r\n":
-            break
+    await reader.readuntil(b"\r\n\r\n")
+    text = b""
+    while size := int(await reader.readline(), 16):
+        text += (await reader.readexactly(size + 2))[:-2]
+        *lines, text = text.split(b"\n")
+        for line in lines:
+            if line.startswith(b"data: {"):
+                now = time.monotonic()
+                frame = json.loads(line[6:])
+                times.append(now - frame["sent"])
+                for field, piece in frame["choices"][0]["delta"].items():
+                    lengths[field] += len(piece)
     writer.close()
-    assert len(times) > FRAMES - 5 and seen > 5 * FRAMES, (len(times), seen)
+    assert len(times) > FRAMES - 5 and (lengths["reasoning_content"] > 2 * FRAMES) == is_split, (len(times), lengths)
 
 
 def processor(pid):
@@ -65,22 +70,29 @@ async def measure(name, folder):
     upstream = server.sockets[0].getsockname()[1]
     hosts = {kind: HOSTS[name](folder, upstream, is_plain=kind == "plain") for kind in ("plain", "aside")}
     results = {kind: [] for kind in hosts}
+
+    async def run(kind, streams):
+        late = []
+        await asyncio.gather(*(ask(hosts[kind].port, number, kind == "aside", late) for number in range(streams)))
+        return sorted(time for stream in late for time in stream)
+
     try:
         for host in hosts.values():
             wait_for(host)
         for _ in range(ROUNDS):
             for kind, host in hosts.items():
-                before, late = processor(host.process.pid), []
-                await asyncio.gather(*(ask(host.port, number, late) for number in range(STREAMS)))
-                used = processor(host.process.pid) - before
-                times = sorted(time for stream in late for time in stream)
-                results[kind].append((used / STREAMS / FRAMES * 1e6, times[len(times) // 2] * 1e6, times[len(times) * 99 // 100] * 1e6))
+                before = processor(host.process.pid)
+                await run(kind, MANY)
+                used = (processor(host.process.pid) - before) / MANY / FRAMES
+                times = await run(kind, FEW)
+                results[kind].append([seconds * 1e6 for seconds in (used, times[len(times) // 2], times[len(times) * 99 // 100])])
     finally:
         for host in hosts.values():
             host.stop()
-    print(f"{STREAMS} streams, {RATE} frames a second each, {STREAMS * FRAMES} frames; medians of {ROUNDS} rounds")
+    print(f"{RATE} frames a second in each stream; medians of {ROUNDS} rounds")
     print("| in µs | plain | aside | |\n|---|--:|--:|---|")
-    for number, what in enumerate(["processor's time a frame", "a frame's time on its way, median", "the same, of 99 in 100"]):
+    rows = [f"processor's time a frame, {MANY} streams", f"a frame's time on its way, {FEW} streams, median", "the same, of 99 in 100"]
+    for number, what in enumerate(rows):
         plain, aside = (statistics.median(result[number] for result in results[kind]) for kind in ("plain", "aside"))
         print(f"| {name}: {what} | {plain:.1f} | {aside:.1f} | {aside / plain:.2f} times |")
 
