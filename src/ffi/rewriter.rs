@@ -152,7 +152,7 @@ pub struct aside_rewriter_stats {
 }
 
 impl Versioned for aside_rewriter_stats {
-    const FIRST: usize = offset_of!(aside_rewriter_stats, reserved) + size_of::<u32>();
+    const FIRST: usize = offset_of!(aside_rewriter_stats, calls) + size_of::<u64>();
 }
 
 impl Versioned for aside_rewriter_options {
@@ -171,7 +171,7 @@ const _: () = {
     layout!(aside_rewriter_stats 120: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
         truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96, encoded 104,
         reserved 108, calls 112);
-    assert!(aside_rewriter_stats::FIRST == 112);
+    assert!(aside_rewriter_stats::FIRST == 120);
 };
 
 /// The contents of a rewriter's handle.
