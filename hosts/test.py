@@ -4,15 +4,14 @@ passes. scripts/test-hosts installs what it needs and runs it: test.py HOST FOLD
 import glob
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from start import HOSTS, ROOT, wait_for
+
 CHAT = "/v1/chat/completions"
 
 
@@ -23,12 +22,6 @@ def event(text):
 def is_lines(name):
     """Returns whether a recording has Ollama's own format."""
     return name.endswith(".ndjson") or "ollama" in os.path.basename(os.path.dirname(name)) or "/ollama" in name
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def head_of(stream):
@@ -172,108 +165,35 @@ def check(what, right):
 check.failed = False
 
 
-class Nginx:
-    takes_trailers = False
-
-    def __init__(self, folder, upstream):
-        self.port = free_port()
-        self.folder = tempfile.mkdtemp()
-        os.chmod(self.folder, 0o755)
-        with open(f"{ROOT}/hosts/nginx/nginx.conf") as file:
-            text = file.read()
-        root = f"{folder}/root"
-        for old, new in [
-            ("modules/", f"{root}/usr/lib/nginx/modules/"),
-            ("/etc/nginx/aside/?.lua;/usr/share/lua/5.1/", f"{ROOT}/hosts/nginx/?.lua;{root}/usr/share/lua/5.1/"),
-            ("/usr/local", f"{folder}/prefix"),
-            ("127.0.0.1:8080", f"127.0.0.1:{upstream}"),
-            ("127.0.0.1:8088", f"127.0.0.1:{self.port}"),
-        ]:
-            assert old in text, old
-            text = text.replace(old, new)
-        paths = "".join(f"    {name}_temp_path {self.folder}/{name};\n" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-        text = text.replace("http {\n", f"http {{\n    access_log off;\n{paths}")
-        text = f"pid {self.folder}/pid;\nerror_log {self.folder}/error.log;\n" + ("user root;\n" if os.getuid() == 0 else "") + text
-        with open(f"{self.folder}/nginx.conf", "w") as file:
-            file.write(text)
-        libraries = f"{root}/usr/lib/x86_64-linux-gnu:{root}/lib/x86_64-linux-gnu"
-        self.command = [f"{root}/usr/sbin/nginx", "-p", self.folder, "-c", f"{self.folder}/nginx.conf", "-e", f"{self.folder}/error.log"]
-        self.environment = {**os.environ, "LD_LIBRARY_PATH": libraries}
-        self.process = subprocess.Popen([*self.command, "-g", "daemon off;"], env=self.environment)
-
-    def reload(self):
-        subprocess.run([*self.command, "-s", "reload"], env=self.environment, check=True)
-
-    def log(self):
-        with open(f"{self.folder}/error.log") as file:
-            return file.read()
-
-
-class Envoy:
-    takes_trailers = True
-
-    def __init__(self, folder, upstream):
-        self.port = free_port()
-        self.folder = tempfile.mkdtemp()
-        with open(f"{ROOT}/hosts/envoy/envoy.yaml") as file:
-            text = file.read().replace("port_value: 8080", f"port_value: {upstream}").replace("port_value: 8088", f"port_value: {self.port}")
-        # By default, Envoy drops the trailers of HTTP/1.1.
-        trailers = "http_protocol_options: {enable_trailers: true}"
-        text = text.replace("stat_prefix: models", f"stat_prefix: models\n          {trailers}")
-        kind = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
-        options = f'{{"@type": type.googleapis.com/{kind}, explicit_http_config: {{{trailers}}}}}'
-        text = text.replace("connect_timeout: 5s", f"connect_timeout: 5s\n    typed_extension_protocol_options: {{{kind}: {options}}}")
-        self.text = text
-        self.program = f"{folder}/bin/envoy"
-        self.environment = {**os.environ, "ENVOY_DYNAMIC_MODULES_SEARCH_PATH": folder}
-        self.process = self.start(text)
-
-    def start(self, text):
-        path = f"{self.folder}/envoy.yaml"
-        with open(path, "w") as file:
-            file.write(text)
-        self.log_file = open(f"{self.folder}/log", "w+")
-        command = [self.program, "-c", path, "--concurrency", "1", "--disable-hot-restart", "--base-id", "77", "-l", "warning"]
-        return subprocess.Popen(command, env=self.environment, stderr=self.log_file, stdout=self.log_file)
-
-    def restart(self, old, new):
-        self.process.terminate()
-        self.process.wait()
-        self.process = self.start(self.text.replace(old, new))
-
-    def log(self):
-        self.log_file.flush()
-        with open(f"{self.folder}/log") as file:
-            return file.read()
-
-
-def wait_for(host):
-    """Waits until a host listens."""
-    for _ in range(300):
-        try:
-            socket.create_connection(("127.0.0.1", host.port)).close()
-            return
-        except OSError:
-            assert host.process.poll() is None, host.log()
-            time.sleep(0.1)
+def all_streams():
+    """Returns the recordings, and answers of models that are written as streams of chat: names and bytes."""
+    streams = []
+    for place in ("tests/sse", "../shared/corpus/sse", "../shared/cases/formats", "../shared/cases/streams-2", "../shared/cases/faults-3"):
+        for path in sorted(glob.glob(f"{ROOT}/{place}/**/*", recursive=True)):
+            if path.endswith((".sse", ".ndjson", ".json", ".jsonl")):
+                with open(path, "rb") as file:
+                    streams.append((path, file.read()))
+    for path in sorted(glob.glob(f"{ROOT}/../shared/corpus/transcripts/*.jsonl")):
+        with open(path) as file:
+            for line in file:
+                text = json.loads(line)["text"]
+                pieces = [json.dumps(text[at : at + 30])[1:-1].encode() for at in range(0, len(text), 30)]
+                streams.append((path, b"".join(map(event, pieces)) + b"data: [DONE]\n\n"))
+    return streams
 
 
 def main(name, folder):
-    recordings = []
-    for place in ("tests/sse", "../shared/corpus/sse"):
-        for path in sorted(glob.glob(f"{ROOT}/{place}/**/*", recursive=True)):
-            if os.path.isfile(path):
-                with open(path, "rb") as file:
-                    recordings.append((path, file.read()))
+    recordings = all_streams()
     server = Server(recordings)
-    host = {"nginx": Nginx, "envoy": Envoy}[name](folder, server.port)
+    host = HOSTS[name](folder, server.port)
     try:
         wait_for(host)
         wrong = changed = 0
         for number, (path, data) in enumerate(recordings):
             asked = "/api/chat" if is_lines(path) else "/v1/messages" if "messages" in path or "anthropic" in path else CHAT
             asked = "/v1/responses" if "responses" in path else "/v1/completions" if "completions" in path else asked
-            wanted = subprocess.run([os.environ["ASIDE_PROGRAM"], "resplit", "--dialect", "qwen3", path], capture_output=True, check=True).stdout
+            command = [os.environ["ASIDE_PROGRAM"], "resplit", "--dialect", "qwen3"]
+            wanted = subprocess.run(command, input=data, capture_output=True, check=True).stdout
             answer, got, whole = ask(host.port, asked, f"recording {number}")
             changed += wanted != data
             if got != wanted or not whole or "etag" in answer[1]:
@@ -329,9 +249,7 @@ def main(name, folder):
         if check.failed:
             print(host.log()[-3000:])
     finally:
-        host.process.terminate()
-        host.process.wait()
-        shutil.rmtree(host.folder, ignore_errors=True)
+        host.stop()
     sys.exit(check.failed)
 
 

@@ -1692,6 +1692,8 @@ typedef struct aside_rewriter_stats {
     uint32_t encoded;
     /** 0. */
     uint32_t reserved;
+    /** Tool calls of the text that were sent as calls. Those that a server sends itself are not counted. */
+    uint64_t calls;
 } aside_rewriter_stats;
 
 /**

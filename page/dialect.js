@@ -1,8 +1,9 @@
-// The third tab: a dialect file is checked as it is written, and splits a text. An error is shown at its line.
+// The third tab: a dialect file, or the response template of a model, is checked as it is written, and splits a text. An error is shown
+// at its line.
 
 import { Dialect } from "libaside";
 import { byId, make, marks, plural, say } from "./dom.js";
-import { DIALECT } from "./samples.js";
+import { FILES } from "./samples.js";
 import { Session, readable } from "./session.js";
 
 let wrong = null;
@@ -19,8 +20,10 @@ function check() {
   let dialect = null;
   wrong = null;
   try {
-    dialect = Dialect.load(byId("toml").value);
-    const said = `Dialect ${dialect.name}: it starts in ${dialect.start}, and holds back at most ${plural(dialect.maxHold, "byte")} of text.`;
+    const file = byId("toml").value;
+    const isTemplate = file.trimStart().startsWith("{");
+    dialect = isTemplate ? Dialect.fromResponseTemplate(file) : Dialect.load(file);
+    const said = `${isTemplate ? "A response template" : `Dialect ${dialect.name}`}: it starts in ${dialect.start}, and holds back at most ${plural(dialect.maxHold, "byte")} of text.`;
     say(byId("toml-said"), said);
   } catch (error) {
     wrong = error.line ?? null;
@@ -48,12 +51,19 @@ function select() {
   byId("toml").setSelectionRange(begin, begin + lines[wrong - 1].length);
 }
 
+function choose() {
+  const { file, text } = FILES[byId("example").value];
+  byId("toml").value = file;
+  byId("toml-text").value = text;
+  check();
+}
+
 export function start() {
-  byId("toml").value = DIALECT;
-  byId("toml-text").value = "[think]\nTwice 21.\n[/think]\n\nIt is 42.";
+  byId("example").append(...FILES.map(({ title }, at) => make("option", { value: at }, title)));
+  byId("example").addEventListener("change", choose);
   byId("toml").addEventListener("input", check);
   byId("toml").addEventListener("scroll", number);
   byId("toml-text").addEventListener("input", check);
   byId("goto").addEventListener("click", select);
-  check();
+  choose();
 }

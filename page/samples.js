@@ -31,7 +31,7 @@ export const LOGS = [
   { title: "phpunit: one of 201 tests fails", url: new URL("samples/phpunit.txt", import.meta.url), command: "vendor/bin/phpunit --testdox", exit: 1 },
 ];
 
-export const DIALECT = `# Thinking between [think] and [/think].
+const DIALECT = `# Thinking between [think] and [/think].
 name = "mine"
 
 [[span]]
@@ -46,6 +46,26 @@ input = "[think]\\nhm\\n[/think]\\n\\nYes."
 thinking = "hm"
 content = "Yes."
 `;
+
+const TEMPLATE = `{
+  "start_anchor": "<|assistant|>",
+  "fields": {
+    "reasoning_content": {
+      "open": "[think]",
+      "close_pattern": "\\\\[/think\\\\]\\\\s*"
+    },
+    "content": {
+      "close_pattern": "<\\\\|end\\\\|>\\\\s*|$"
+    }
+  }
+}
+`;
+
+const TEXT = "[think]\nTwice 21.\n[/think]\n\nIt is 42.";
+export const FILES = [
+  { title: "a dialect file", file: DIALECT, text: TEXT },
+  { title: "a response_template (tokenizer_config.json)", file: TEMPLATE, text: `${TEXT}<|end|>` },
+];
 
 export async function textOf(sample) {
   if (sample.text !== undefined) return sample.text;

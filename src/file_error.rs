@@ -82,6 +82,12 @@ impl FileError {
         FileError { line: None, key: shown(key, LONGEST_KEY), message: shown(&message.into(), LONGEST_MESSAGE) }
     }
 
+    /// Sets the line of a fault of a key.
+    pub(crate) fn on_line(mut self, line: usize) -> FileError {
+        self.line = Some(line);
+        self
+    }
+
     /// Returns the fault that the TOML library found.
     fn of_toml<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> FileError {
         if error.message() == TOO_DEEP {

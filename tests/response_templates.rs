@@ -93,20 +93,26 @@ fn a_part_that_is_not_read_is_named() {
     let template = |fields: &str| format!(r#"{{"start_anchor": "<a>", "fields": {fields}}}"#);
     for (json, message) in [
         ("{", "line 1, a response template is JSON"),
-        ("{}", "fields: a response template has `fields`"),
+        ("{}", "line 1, fields: a response template has `fields`"),
         (
             &template(r#"{"content": {"close_pattern": "<e>.*"}}"#),
-            "fields.content.close_pattern: the pattern `<e>.*` is not read",
+            "line 1, fields.content.close_pattern: the pattern `<e>.*` is not read",
         ),
-        (&template(r#"{"content": {"closes": "<e>"}}"#), "fields.content.closes: a field has no `closes`"),
-        (&template(r#"{"mood": {"open": "<m>"}}"#), "fields.mood: a field is `content`"),
-        (&template(r#"{"thinking": {"open": "<t>"}}"#), "fields.thinking.close_pattern: a thinking needs a closer"),
+        (&template(r#"{"content": {"closes": "<e>"}}"#), "line 1, fields.content.closes: a field has no `closes`"),
+        (&template(r#"{"mood": {"open": "<m>"}}"#), "line 1, fields.mood: a field is `content`"),
+        (
+            &template(r#"{"thinking": {"open": "<t>"}}"#),
+            "line 1, fields.thinking.close_pattern: a thinking needs a closer",
+        ),
         (
             &template(r#"{"tool_calls": {"open": "<c>", "close": "</c>", "content": "kv-lines"}}"#),
-            "fields.tool_calls.content: calls are read of `json`",
+            "line 1, fields.tool_calls.content: calls are read of `json`",
         ),
     ] {
         let error = Dialect::from_response_template(json).unwrap_err().to_string();
         assert!(error.starts_with(message), "{json}: {error}");
     }
+    let config = "{\"a\": {\"fields\": 1},\n\"response_template\": {\"fields\": {\n\"content\": {},\n\"thinking\": {\n\"open\": 1}}}}";
+    let error = Dialect::from_response_template(config).unwrap_err();
+    assert_eq!((error.line(), error.key()), (Some(5), "fields.thinking.open"), "{error}");
 }

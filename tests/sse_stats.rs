@@ -133,6 +133,20 @@ fn a_finish_keeps_the_counts_and_a_reset_does_not() {
     assert_eq!(rewriter.stats(), Stats::default());
 }
 
+#[test]
+fn calls_are_counted() {
+    let call = "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>";
+    let own = "data: {\"choices\":[{\"index\":1,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"x\",\
+               \"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]}}]}\n\n";
+    let stream = [&content(0, &format!("Now {call}")), own, &content(0, call), "data: [DONE]\n\n"].concat();
+    assert_eq!(stats(&Options::new().calls(true), &stream).calls, 2, "the server's own is not counted");
+    assert_eq!(stats(&Options::new(), &stream).calls, 0);
+    let text = serde_json::json!({"type": "text", "text": call});
+    let body =
+        serde_json::json!({"type": "message", "role": "assistant", "content": [text], "stop_reason": "end_turn"});
+    assert_eq!(stats(&Options::new().calls(true).formats(Formats::MESSAGES), &body.to_string()).calls, 1);
+}
+
 /// Returns the recorded answers of all formats.
 fn recordings() -> Vec<(String, Vec<u8>)> {
     let files = support::files(format!("{}/tests/sse/formats", support::ROOT));

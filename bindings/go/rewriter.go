@@ -96,6 +96,7 @@ type Stats struct {
 	// Encoded reports whether the stream passes unread because its first bytes are not text: it is compressed, or its encoding is
 	// not UTF-8. Ask the server for Accept-Encoding: identity, or decode the body first.
 	Encoded bool
+	Calls   uint64 // tool calls of the text that were sent as calls, without those that a server sends itself
 }
 
 // Rewriter reads the bytes of an answer, an event stream, lines of JSON or a JSON body, and returns the same bytes with the

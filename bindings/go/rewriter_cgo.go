@@ -104,6 +104,7 @@ func (w *rewriterState) stats() (Stats, error) {
 		Held:          uint64(c.held),
 		SplitByServer: uint64(c.split_by_server),
 		Encoded:       c.encoded != 0,
+		Calls:         uint64(c.calls),
 	}, err
 }
 

@@ -179,6 +179,25 @@ test("the page", { skip }, async (context) => {
     await page.close();
   });
 
+  await context.test("a response template with an error, and without", async () => {
+    const { page, errors } = await ready(browser, url);
+    await page.click("#tab-dialect");
+    await page.selectOption("#example", "1");
+    assert.match(await text(page, "toml-said"), /^A response template: it starts in content/);
+    assert.equal(await page.textContent("#toml-split .thinking"), "Twice 21.");
+    assert.equal(await page.textContent("#toml-split .content"), "It is 42.");
+    const file = await page.inputValue("#toml");
+    await page.fill("#toml", file.replace('"close_pattern": "<', '"close_pattern": ".*<'));
+    assert.match(await text(page, "toml-said"), /^line 9, fields.content.close_pattern: the pattern/);
+    assert.equal(await page.textContent("#numbers .wrong"), "9");
+    await page.fill("#toml", file.replace('"fields": {', '"fields": '));
+    assert.match(await text(page, "toml-said"), /^line \d+, a response template is JSON/);
+    await page.selectOption("#example", "0");
+    assert.match(await text(page, "toml-said"), /^Dialect mine/);
+    assert.deepEqual(errors, []);
+    await page.close();
+  });
+
   for (const theme of ["light", "dark"])
     await context.test(`fits three widths, ${theme}`, async () => {
       const grounds = new Set();

@@ -9,7 +9,7 @@ use http::header::HeaderValue;
 
 use crate::choice::Choice;
 use crate::error::Error;
-use crate::settings::{Field, Format, ResponsesAs, Settings, StartAt};
+use crate::settings::{Field, Format, ResponsesAs, Settings, StartAt, Thinking};
 use crate::upstream::{Upstream, tls};
 
 /// The checked settings of a proxy, made of [`Settings`].
@@ -21,6 +21,7 @@ pub struct Config {
     pub(crate) key: Option<HeaderValue>,
     pub(crate) choice: Option<Choice>,
     pub(crate) starts: Starts,
+    pub(crate) thinking: Thinking,
     pub(crate) formats: Formats,
     pub(crate) options: Options,
     pub(crate) history: Option<history::Server>,
@@ -87,6 +88,7 @@ impl Config {
                 on: settings.on.unwrap_or(StartAt::Dialect),
                 off: settings.off.unwrap_or(StartAt::Content),
             },
+            thinking: settings.thinking.unwrap_or(Thinking::Keep),
             formats,
             options: options(settings).formats(formats),
             history: settings.server.as_deref().map(server).transpose()?,

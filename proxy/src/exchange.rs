@@ -27,6 +27,7 @@ use crate::metrics::Metrics;
 use crate::questions::Questions;
 use crate::report::{End, Report};
 use crate::request::{Asked, RequestBody, Seen};
+use crate::settings::Thinking;
 use crate::socket::{Flushes, Idle};
 use crate::upstream::{self, HttpClient, Upstream};
 
@@ -42,6 +43,7 @@ pub struct Exchanges {
     client: HttpClient,
     pub chooser: Chooser,
     starts: Starts,
+    thinking: Thinking,
     formats: Formats,
     options: Options,
     history: Option<history::Server>,
@@ -69,6 +71,7 @@ impl Exchanges {
             client,
             chooser: Chooser::new(config.choice, questions)?,
             starts: config.starts,
+            thinking: config.thinking,
             formats: config.formats,
             options: config.options,
             history: config.history,
@@ -289,7 +292,7 @@ impl Exchanges {
                 }
             }
         };
-        let asked = seen.read();
+        let asked = seen.read(&known.path);
         let choice = self.chooser.choose(asked.model.as_deref()).await;
         let rewriter = self.rewriter(&choice, asked, kind);
         headers::remove_of_the_body(headers);
@@ -317,7 +320,11 @@ impl Exchanges {
         asked: Asked,
         kind: aside::sse::Body,
     ) -> Result<(Rewriter, Option<String>), aside::Error> {
-        let mut rewriter = Rewriter::new(&choice.dialect, &self.options.clone().body(kind))?;
+        let mut options = self.options.clone().body(kind);
+        if self.thinking == Thinking::Request {
+            options = options.thinking(asked.thinking);
+        }
+        let mut rewriter = Rewriter::new(&choice.dialect, &options)?;
         // A start that this dialect does not have is one of a template that it does not fit: the dialect's own is right.
         let _ = rewriter.use_dialect(None, self.starts.of(asked.thinks, choice.start));
         // A prompt can make a model write any call: without tools in the request, none is one.

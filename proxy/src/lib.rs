@@ -38,7 +38,7 @@ mod upstream;
 pub use config::Config;
 pub use error::Error;
 pub use serve::{Proxy, run};
-pub use settings::{Field, Format, ResponsesAs, Settings, StartAt};
+pub use settings::{Field, Format, ResponsesAs, Settings, StartAt, Thinking};
 
 #[doc(hidden)]
 pub mod fuzz {

@@ -32,6 +32,7 @@ pub struct Metrics {
     pub streams: Gauge,
     pub bytes: Family<Kind, Counter>,
     pub events: Family<Kind, Counter>,
+    pub calls: Counter,
     pub errors: Family<Kind, Counter>,
     pub first_byte: Histogram,
     pub rewriter: Counter<f64, AtomicU64>,
@@ -45,6 +46,7 @@ impl Metrics {
             streams: Gauge::default(),
             bytes: Family::default(),
             events: Family::default(),
+            calls: Counter::default(),
             errors: Family::default(),
             first_byte: Histogram::new(exponential_buckets(0.005, 2.0, 16)),
             rewriter: Counter::default(),
@@ -62,6 +64,7 @@ impl Metrics {
             "Events and bodies that were read, by what was done with them",
             metrics.events.clone(),
         );
+        registry.register("calls", "Tool calls of texts that were sent as calls", metrics.calls.clone());
         registry.register("errors", "Exchanges that did not end well, by why", metrics.errors.clone());
         let help = "Seconds from a request to the first byte of its answer, for answers that are split";
         registry.register("first_byte_seconds", help, metrics.first_byte.clone());
@@ -91,6 +94,7 @@ impl Metrics {
         for (kind, count) in [("thinking", stats.thinking_bytes), ("content", stats.content_bytes)] {
             self.bytes.get_or_create(&Kind { kind }).inc_by(count);
         }
+        self.calls.inc_by(stats.calls);
         let events = [
             ("read", stats.events),
             ("changed", stats.changed),

@@ -92,6 +92,7 @@ impl Drop for Report {
             self.first.iter().for_each(|first| self.metrics.first_byte.observe(first.as_secs_f64()));
             fields["thinking_bytes"] = stats.thinking_bytes.into();
             fields["content_bytes"] = stats.content_bytes.into();
+            fields["calls"] = stats.calls.into();
             if stats.too_long + stats.unread + stats.unpromoted + stats.truncated > 0 || stats.encoded {
                 // It has passed, in part, unread: someone may wonder why thinking shows.
                 fields["unread"] = json!({

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use aside::call_writer::Tools;
-use aside::sse::{RequestModel, request_model};
+use aside::sse::{Exchange, RequestModel, Thinking, request_model, request_thinking};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::Full;
@@ -37,9 +37,9 @@ impl Seen {
         Seen { idle, is_too_long: AtomicBool::new(false), kept: Mutex::default() }
     }
 
-    /// Returns the request's data about its answer, as far as it has passed.
-    pub fn read(&self) -> Asked {
-        Asked::read(&std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner)))
+    /// Returns the data about its answer in a request to this path, as far as it has passed.
+    pub fn read(&self, path: &str) -> Asked {
+        Asked::read(path, &std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     pub fn keep(&self, bytes: &[u8]) {
@@ -102,6 +102,8 @@ pub struct Asked {
     pub model: Option<String>,
     /// Whether the model is to think, if the request says so.
     pub thinks: Option<bool>,
+    /// Whether the client wants the thinking.
+    pub thinking: Thinking,
     /// The tools that the model may call, or why they cannot be read.
     pub tools: Option<Result<Tools, String>>,
 }
@@ -130,7 +132,7 @@ fn value<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
 }
 
 impl Asked {
-    fn read(body: &[u8]) -> Asked {
+    fn read(path: &str, body: &[u8]) -> Asked {
         let mut room = [0; MOST_MODEL];
         let model = match request_model(body, &mut room) {
             RequestModel::Found(model) => Some(model.to_owned()),
@@ -140,7 +142,8 @@ impl Asked {
         let fields: Fields<'_> = serde_json::from_slice(body).unwrap_or_default();
         let tools = fields.tools.filter(|tools| tools.get() != "null");
         let tools = tools.map(|tools| Tools::read(tools.get()).map_err(|error| error.to_string()));
-        Asked { model, thinks: thinks(&fields), tools }
+        let thinking = request_thinking(&Exchange::new().path(path), body);
+        Asked { model, thinks: thinks(&fields), thinking, tools }
     }
 }
 
@@ -181,7 +184,7 @@ mod tests {
     use super::Asked;
 
     fn thinks(body: &str) -> Option<bool> {
-        Asked::read(body.as_bytes()).thinks
+        Asked::read("", body.as_bytes()).thinks
     }
 
     #[test]
@@ -206,10 +209,10 @@ mod tests {
 
     #[test]
     fn the_model_and_the_tools() {
-        let asked = Asked::read(br#"{"model":"a\/b","tools":[{"name":"f"}]}"#);
+        let asked = Asked::read("", br#"{"model":"a\/b","tools":[{"name":"f"}]}"#);
         assert_eq!(asked.model.as_deref(), Some("a/b"));
         assert!(asked.tools.unwrap().unwrap().has("f"));
-        assert!(Asked::read(br#"{"tools":null}"#).tools.is_none());
-        assert!(Asked::read(br#"{"tools":{}}"#).tools.unwrap().is_err());
+        assert!(Asked::read("", br#"{"tools":null}"#).tools.is_none());
+        assert!(Asked::read("", br#"{"tools":{}}"#).tools.unwrap().is_err());
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use serde_json::json;
@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::exchange::{Client, Exchanges};
 use crate::log;
 use crate::metrics::Metrics;
-use crate::socket::{Flushes, Socket};
+use crate::socket::{Flushes, Socket, Streams};
 
 /// A proxy that serves.
 pub struct Proxy {
@@ -192,8 +192,8 @@ async fn serve(listener: TcpListener, exchanges: Arc<Exchanges>, mut ended: watc
     graceful.shutdown().await;
 }
 
-fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
-    let mut builder = auto::Builder::new(TokioExecutor::new());
+fn builder(limits: &Limits) -> auto::Builder<Streams> {
+    let mut builder = auto::Builder::new(Streams::new(limits.idle));
     builder
         .http1()
         .timer(TokioTimer::new())

@@ -44,6 +44,10 @@ pub struct Settings {
     #[arg(long, value_name = "WHERE", value_enum)]
     pub off: Option<StartAt>,
 
+    /// Whether the thinking is sent: always, or only to a request that wants it [default: keep]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub thinking: Option<Thinking>,
+
     /// The formats of answers that are split, with commas between them [default: all]
     #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
     pub formats: Option<Vec<Format>>,
@@ -121,6 +125,17 @@ pub enum StartAt {
     Content,
     /// In the thinking.
     Thinking,
+}
+
+/// Whether the thinking is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub enum Thinking {
+    /// To everyone.
+    Keep,
+    /// To requests that want it, as [`aside::sse::request_thinking`] reads them.
+    Request,
 }
 
 /// A format of answers.

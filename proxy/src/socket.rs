@@ -1,13 +1,15 @@
 //! A client's connection, with what hyper leaves to its user: a client that says nothing, or reads nothing, does not keep it
 //! forever, and an answer that breaks off can wait until all of it has been written.
 
+use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
+use hyper::rt::Executor;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
@@ -140,6 +142,42 @@ impl AsyncWrite for Socket {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// Runs the streams of a connection over HTTP/2, each for as long as something moves in it. While a client leaves its window full,
+/// hyper waits without a limit, and asks the body of the answer for nothing.
+#[derive(Clone)]
+pub struct Streams {
+    limit: Duration,
+}
+
+impl Streams {
+    pub fn new(idle: Duration) -> Streams {
+        // The limits of the body and of the request come first, since they say more.
+        Streams { limit: idle + Duration::from_secs(1) }
+    }
+}
+
+impl<F> Executor<F> for Streams
+where
+    F: Future + Send + 'static,
+    F::Output: Send,
+{
+    fn execute(&self, stream: F) {
+        let limit = self.limit;
+        tokio::spawn(async move {
+            let (mut stream, mut timer) = (pin!(stream), pin!(sleep(limit)));
+            poll_fn(|cx| {
+                if timer.as_mut().poll(cx).is_ready() {
+                    // Dropping the stream resets it, and ends the server's request.
+                    return Poll::Ready(());
+                }
+                timer.as_mut().reset(Instant::now() + limit);
+                stream.as_mut().poll(cx).map(drop)
+            })
+            .await;
+        });
     }
 }
 

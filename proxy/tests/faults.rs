@@ -187,6 +187,39 @@ fn a_client_that_reads_slowly_slows_the_server() {
 }
 
 #[test]
+fn a_client_of_http2_that_stops_reading_does_not_keep_the_server() {
+    use bytes::Bytes;
+    use http_body_util::{BodyExt, Full};
+    use hyper_util::client::legacy::Client;
+    use hyper_util::rt::TokioExecutor;
+
+    let (leaves, left) = mpsc::channel();
+    let upstream = server(move |request, stream| {
+        begin_events(stream, "");
+        if request.body == b"short" {
+            return stream.write_all(b"0\r\n\r\n").is_ok();
+        }
+        while chunk(stream, event(&"x".repeat(10_000)).as_bytes()) {}
+        let _ = leaves.send(());
+        false
+    });
+    let proxy = run(&Settings { idle_timeout: Some(1), ..settings(upstream) });
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).http2_only(true).build_http();
+    let ask = |body: &'static str| {
+        let uri = format!("http://{}{CHAT}", proxy.address);
+        client.request(http::Request::post(uri).body(Full::from(body)).unwrap())
+    };
+    let unread = runtime.block_on(ask("{}")).unwrap();
+    left.recv_timeout(Duration::from_secs(15)).expect("the server's request goes on");
+    // The other streams of the connection, and those after it, are as before.
+    let answer = runtime.block_on(async { ask("short").await.unwrap().collect().await });
+    assert!(answer.is_ok(), "{answer:?}");
+    // It never looks whole.
+    assert!(runtime.block_on(unread.collect()).is_err());
+}
+
+#[test]
 fn what_is_too_long_is_refused() {
     let upstream = server(|_, stream| common::answer(stream, "200 OK", common::JSON, "{}"));
     let proxy = run(&Settings { max_body: Some(1000), max_header: Some(8192), ..settings(upstream) });

@@ -8,8 +8,8 @@ use std::sync::{Arc, mpsc};
 use aside_proxy::Settings;
 use bytes::Bytes;
 use common::{
-    CHAT, EXPECTED, JSON, Request, Running, answer, begin_events, chat, chunk, connect, front, post, read, run, said,
-    send, server, settings, spoken,
+    CHAT, EXPECTED, JSON, Request, Running, answer, begin_events, chat, chunk, connect, event, front, post, read, run,
+    said, send, server, settings, spoken,
 };
 use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
@@ -315,15 +315,19 @@ fn the_template_says_the_start() {
 
 #[test]
 fn operators_see_health_and_counts_on_a_listener_of_their_own() {
-    let upstream = server(|_, stream| {
+    let upstream = server(|request, stream| {
         begin_events(stream, "");
         chunk(stream, spoken().as_bytes());
+        if request.body != br#"{"stream":true}"# {
+            chunk(stream, event(r#"<tool_call>{"name": "f", "arguments": {}}</tool_call>"#).as_bytes());
+        }
         stream.write_all(b"0\r\n\r\n").is_ok()
     });
     let proxy = run(&Settings { admin: Some("127.0.0.1:0".into()), ..settings(upstream) });
-    for _ in 0..3 {
+    for _ in 0..2 {
         chat(proxy.address);
     }
+    send(proxy.address, &post(CHAT, "", r#"{"tools":[{"type":"function","function":{"name":"f"}}]}"#));
     let get =
         |path: &str| send(proxy.admin.unwrap(), format!("GET {path} HTTP/1.1\r\nhost: me\r\n\r\n").as_bytes()).unwrap();
     assert_eq!(get("/healthz").text(), "ok\n");
@@ -333,6 +337,7 @@ fn operators_see_health_and_counts_on_a_listener_of_their_own() {
         "aside_requests_total{format=\"chat\",status=\"2xx\"} 3\n",
         "aside_streams_open 0\n",
         "aside_text_bytes_total{kind=\"thinking\"} 27\n",
+        "aside_calls_total 1\n",
         "aside_first_byte_seconds_count 3\n",
     ] {
         assert!(metrics.text().contains(line), "{line}{}", metrics.text());

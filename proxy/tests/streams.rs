@@ -79,6 +79,9 @@ fn recordings(folder: &Path, all: &mut Vec<Recording>) {
             recordings(&file, all);
             continue;
         }
+        if file.extension().is_none_or(|kind| !["sse", "ndjson", "json", "jsonl"].iter().any(|known| kind == *known)) {
+            continue;
+        }
         let name = file.to_string_lossy().into_owned();
         let path = match () {
             () if name.contains("ollama") => "/api/chat",
@@ -94,6 +97,20 @@ fn recordings(folder: &Path, all: &mut Vec<Recording>) {
             () => "text/event-stream",
         };
         all.push(Recording { file, path, kind, bytes });
+    }
+}
+
+/// Writes answers of models, a JSON object with a `text` in each line, as streams of chat.
+fn transcripts(folder: &Path, all: &mut Vec<Recording>) {
+    let files = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    for file in files {
+        for line in fs::read_to_string(&file).unwrap().lines() {
+            let transcript: serde_json::Value = serde_json::from_str(line).unwrap();
+            let letters: Vec<char> = transcript["text"].as_str().unwrap().chars().collect();
+            let mut stream: String = letters.chunks(30).map(|piece| event(&String::from_iter(piece))).collect();
+            stream += "data: [DONE]\n\n";
+            all.push(Recording { file: file.clone(), path: CHAT, kind: "text/event-stream", bytes: stream.into() });
+        }
     }
 }
 
@@ -119,7 +136,11 @@ fn recordings_are_rewritten_to_the_byte() {
     let mut all = Vec::new();
     recordings(&root.join("tests/sse"), &mut all);
     let shipped = all.len();
-    recordings(&root.join("../shared/corpus/sse"), &mut all);
+    for folder in ["corpus/sse", "cases/formats", "cases/streams-2", "cases/faults-3"] {
+        recordings(&root.join("../shared").join(folder), &mut all);
+    }
+    let recorded = all.len();
+    transcripts(&root.join("../shared/corpus/transcripts"), &mut all);
     assert!(shipped > 10, "{shipped} recordings are shipped");
     let all = Arc::new(all);
     for mends in [false, true] {
@@ -148,7 +169,7 @@ fn recordings_are_rewritten_to_the_byte() {
             assert_eq!(answer.all("x-aside-dialect"), ["qwen3"], "{file}");
         }
         assert!(changed > 10, "{changed} of {} streams are rewritten", all.len());
-        println!("{} streams, {changed} changed, 0 differ", all.len());
+        println!("{recorded} recordings, {} streams, {changed} changed, 0 differ", all.len());
     }
 }
 
@@ -256,6 +277,21 @@ fn the_request_says_whether_to_think() {
     assert_eq!(message(&proxy, r#"{"enable_thinking":true}"#)["reasoning_content"], "hm");
     assert_eq!(message(&proxy, r#"{"enable_thinking":false}"#)["content"], "hm");
     assert_eq!(message(&proxy, "{}")["content"], "hm");
+}
+
+#[test]
+fn the_request_says_whether_it_wants_the_thinking() {
+    let upstream = server(|_, stream| {
+        let body = r#"{"choices":[{"message":{"content":"<think>hm</think>Yes."},"finish_reason":"stop"}]}"#;
+        common::answer(stream, "200 OK", common::JSON, body)
+    });
+    for (thinking, wanted) in [(None, "hm"), (Some(aside_proxy::Thinking::Request), "")] {
+        let proxy = run(&aside_proxy::Settings { thinking, ..settings(upstream) });
+        let hidden = message(&proxy, r#"{"include_reasoning":false}"#);
+        assert_eq!(hidden["reasoning_content"].as_str().unwrap_or_default(), wanted);
+        assert_eq!(hidden["content"], "Yes.");
+        assert_eq!(message(&proxy, "{}")["reasoning_content"], "hm");
+    }
 }
 
 /// Asks for an answer that is not a stream, and returns its message.

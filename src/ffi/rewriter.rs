@@ -148,10 +148,12 @@ pub struct aside_rewriter_stats {
     pub encoded: u32,
     /// 0.
     pub reserved: u32,
+    /// Tool calls of the text that were sent as calls. Those that a server sends itself are not counted.
+    pub calls: u64,
 }
 
 impl Versioned for aside_rewriter_stats {
-    const FIRST: usize = offset_of!(aside_rewriter_stats, reserved) + size_of::<u32>();
+    const FIRST: usize = offset_of!(aside_rewriter_stats, calls) + size_of::<u64>();
 }
 
 impl Versioned for aside_rewriter_options {
@@ -167,10 +169,10 @@ const _: () = {
         unknown_tool 108, implied_end 112, repair_arguments 116, max_calls 120, start_call 128, normalise 144,
         thinking 148, label 152, reserved 156);
     assert!(aside_rewriter_options::FIRST == 8);
-    layout!(aside_rewriter_stats 112: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
+    layout!(aside_rewriter_stats 120: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
         truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96, encoded 104,
-        reserved 108);
-    assert!(aside_rewriter_stats::FIRST == 112);
+        reserved 108, calls 112);
+    assert!(aside_rewriter_stats::FIRST == 120);
 };
 
 /// The contents of a rewriter's handle.
@@ -528,5 +530,6 @@ fn record(stats: &Stats, size: usize) -> aside_rewriter_stats {
         split_by_server: stats.split_by_server,
         encoded: stats.encoded.into(),
         reserved: 0,
+        calls: stats.calls,
     }
 }

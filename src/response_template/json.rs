@@ -15,8 +15,8 @@ impl<'a> Json<'a> {
         match reader.value().and_then(|at| reader.end().map(|()| at)) {
             Some(at) => Ok(Json { data: text.as_bytes(), at }),
             None => {
-                let at = reader.offset().min(text.len());
-                Err(FileError::at(text, Some(at..at), "a response template is JSON, and this is not"))
+                let fault = FileError::of_key("", "a response template is JSON, and this is not");
+                Err(fault.on_line(line(text.as_bytes(), reader.offset())))
             }
         }
     }
@@ -34,6 +34,16 @@ impl<'a> Json<'a> {
     /// Returns a member of an object.
     pub fn get(&self, name: &str) -> Option<Json<'a>> {
         self.members().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// Returns the line of the value at a path such as `fields.content`, counted from 1: of as much of the path as there is.
+    pub fn line_of(&self, path: &str) -> usize {
+        let mut found = self.clone();
+        for key in path.split('.') {
+            let Some(inner) = found.get(key) else { break };
+            found = inner;
+        }
+        line(self.data, found.at.start)
     }
 
     /// Returns the text of a string.
@@ -70,4 +80,9 @@ impl<'a> Json<'a> {
     pub fn is_true(&self) -> bool {
         &self.data[self.at.clone()] == b"true"
     }
+}
+
+/// Returns the line of a place in a text, counted from 1.
+fn line(text: &[u8], at: usize) -> usize {
+    text.iter().take(at).filter(|&&byte| byte == b'\n').count() + 1
 }

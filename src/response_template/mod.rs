@@ -35,12 +35,16 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// [`FileError`], whose key is that of the template's part which cannot be read, and whose message names its pattern.
+    /// [`FileError`], whose line and key are those of the template's part which cannot be read, and whose message names its pattern.
     #[doc(alias = "aside_dialect_from_response_template")]
     pub fn from_response_template(json: &str) -> Result<Dialect, FileError> {
         let template = json::Json::read(json)?;
         let template = template.get("response_template").unwrap_or(template);
-        let file = fields::Template::read(&template)?.to_file();
+        let read = fields::Template::read(&template).map_err(|error| {
+            let line = template.line_of(error.key());
+            error.on_line(line)
+        });
+        let file = read?.to_file();
         Dialect::load(&file).map_err(|error| FileError::of_key("", format!("as a dialect: {error}")))
     }
 }

@@ -47,4 +47,6 @@ pub struct Stats {
     ///
     /// Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed.
     pub encoded: bool,
+    /// Tool calls of the text that were sent as calls. Those that a server sends itself are not counted.
+    pub calls: u64,
 }

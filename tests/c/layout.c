@@ -251,7 +251,7 @@ int main(void)
         CHECK(offsetof(aside_rewriter_options, thinking) == 148);
         CHECK(offsetof(aside_rewriter_options, label) == 152);
         CHECK(offsetof(aside_rewriter_options, reserved) == 156);
-        CHECK(sizeof(aside_rewriter_stats) == 112);
+        CHECK(sizeof(aside_rewriter_stats) == 120);
         CHECK(offsetof(aside_rewriter_stats, size) == 0);
         CHECK(offsetof(aside_rewriter_stats, events) == 8);
         CHECK(offsetof(aside_rewriter_stats, changed) == 16);
@@ -267,6 +267,7 @@ int main(void)
         CHECK(offsetof(aside_rewriter_stats, split_by_server) == 96);
         CHECK(offsetof(aside_rewriter_stats, encoded) == 104);
         CHECK(offsetof(aside_rewriter_stats, reserved) == 108);
+        CHECK(offsetof(aside_rewriter_stats, calls) == 112);
         CHECK(sizeof(aside_join_call) == 48);
         CHECK(offsetof(aside_join_call, name) == 0);
         CHECK(offsetof(aside_join_call, arguments) == 16);

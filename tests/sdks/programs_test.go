@@ -1,4 +1,4 @@
-// Package sdks tests the project's gateway and its proxy with the packages that people use. A server of the test's own, the gateway and the
+// Package sdks tests the project's gateway, its proxy, and Envoy and nginx with aside inside, with the packages that people use. A server of the test's own, the gateway and the
 // client are three processes with real sockets.
 package sdks
 
@@ -20,6 +20,8 @@ var (
 	python   = filepath.Join(packages, "python/bin/python")
 	// long is set if everything is to be tested, and not only one cut.
 	long = os.Getenv("ASIDE_LONG") != ""
+	// host is envoy or nginx, if one of them is tested in place of the gateway.
+	host = os.Getenv("ASIDE_HOST")
 )
 
 // built is the folder of the programs that were built.
@@ -51,12 +53,15 @@ func build(t *testing.T, folder string, flags ...string) string {
 }
 
 // startGateway runs the gateway as its users do, or `aside proxy` if ASIDE_PROGRAM names the program, and returns its URL. Both
-// have the same flags.
+// have the same flags. A host has none.
 func startGateway(t *testing.T, upstream string, flags ...string) string {
 	t.Helper()
 	arguments := append([]string{"-listen", "127.0.0.1:0", "-upstream", upstream, "-dialect", "qwen3"}, flags...)
 	program := os.Getenv("ASIDE_PROGRAM")
-	if program == "" {
+	if host != "" {
+		program = "python3"
+		arguments = []string{"../../hosts/start.py", host, os.Getenv("ASIDE_HOSTS"), upstream[strings.LastIndex(upstream, ":")+1:]}
+	} else if program == "" {
 		program = build(t, "../../examples/go/gateway", "-tags", os.Getenv("ASIDE_TAGS"))
 	} else {
 		for i, argument := range arguments {
@@ -71,11 +76,18 @@ func startGateway(t *testing.T, upstream string, flags ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stdin, err := gateway.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := gateway.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		gateway.Process.Kill()
+		stdin.Close()
+		if host == "" {
+			gateway.Process.Kill()
+		}
 		gateway.Wait()
 	})
 	lines := bufio.NewScanner(stderr)

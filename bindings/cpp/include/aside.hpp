@@ -1755,6 +1755,7 @@ struct Stats {
     /// The stream passes unread because its first bytes are not text: it is compressed, or in another encoding than UTF-8.
     /// Ask the server for `Accept-Encoding: identity`, or decode the body first.
     bool encoded = false;
+    std::uint64_t calls = 0; ///< tool calls of the text that were sent as calls, except for those of a server itself
 };
 
 /// Rewrites the bytes of an answer, an event stream, lines of JSON or a JSON body: the thinking moves from the content to
@@ -1922,9 +1923,9 @@ public:
         raw.size = sizeof raw;
         const Status status = static_cast<Status>(aside_rewriter_get_stats(handle(), &raw));
         if (status == Status::ok)
-            stats = {raw.events, raw.changed,         raw.added,       raw.repaired,       raw.too_long,
-                     raw.unread, raw.unpromoted,      raw.truncated,   raw.thinking_bytes, raw.content_bytes,
-                     raw.held,   raw.split_by_server, raw.encoded != 0};
+            stats = {raw.events, raw.changed,         raw.added,        raw.repaired,       raw.too_long,
+                     raw.unread, raw.unpromoted,      raw.truncated,    raw.thinking_bytes, raw.content_bytes,
+                     raw.held,   raw.split_by_server, raw.encoded != 0, raw.calls};
         return status;
     }
 

@@ -180,7 +180,7 @@ func (w *rewriterState) stats() (stats Stats, err error) {
 	_, err = w.run("rewriter_stats", nil, nil, func(out *reader) {
 		for _, count := range []*uint64{
 			&stats.Events, &stats.Changed, &stats.Added, &stats.Repaired, &stats.TooLong, &stats.Unread, &stats.Unpromoted,
-			&stats.Truncated, &stats.ThinkingBytes, &stats.ContentBytes, &stats.Held, &stats.SplitByServer,
+			&stats.Truncated, &stats.ThinkingBytes, &stats.ContentBytes, &stats.Held, &stats.SplitByServer, &stats.Calls,
 		} {
 			*count = out.long()
 		}

@@ -1,5 +1,6 @@
-// Processor time of the calls for each token and each frame, and of the first use of a dialect, in a separate process. Prints one line of
-// JSON. `scripts/test-js --bench` runs it on the package as installed.
+// Processor time of the calls for each token and each frame, and of the first use of a dialect, in a separate process; memory that grows
+// with 100,000 scanners that are used and freed. Prints one line of JSON. `scripts/test-js --bench` runs it on the package as installed,
+// and native.c, the same calls of the native library.
 
 import { execFileSync } from "node:child_process";
 import { Dialect, Rewriter, Scanner } from "libaside";
@@ -21,13 +22,31 @@ function least(call) {
   return Math.round(least);
 }
 
+// The memory in kB that is kept of this many scanners, after three times as many before them.
+function kept(count) {
+  const use = () => {
+    for (let at = 0; at < count; at++) {
+      const scanner = new Scanner("qwen3");
+      scanner.feed("<think>hm");
+      scanner.free();
+    }
+    globalThis.gc();
+    return process.memoryUsage().rss / 1024;
+  };
+  use();
+  use();
+  const before = use();
+  return Math.round(use() - before);
+}
+
 if (process.argv[2]) {
   Dialect.names();
   // Another dialect has been used before, so that only the dialect's own part is measured.
   Dialect.find("inline-think");
-  const before = performance.now();
+  const before = process.cpuUsage();
   Dialect.find(process.argv[2]);
-  console.log(performance.now() - before);
+  const { user, system } = process.cpuUsage(before);
+  console.log((user + system) / 1000);
 } else {
   const [scanner, splitter, rewriter] = [new Scanner("qwen3"), new Scanner("qwen3"), new Rewriter("qwen3")];
   const first = (name) => Number(execFileSync(process.execPath, [process.argv[1], name], { encoding: "utf8" })).toFixed(1);
@@ -37,6 +56,7 @@ if (process.argv[2]) {
       split_ns: least(() => splitter.split("word")),
       frame_ns: least(() => rewriter.feed(FRAME)),
       frame_bytes: FRAME.length,
+      kept_kb_of_100000_scanners: kept(100_000),
       first_use_ms: Object.fromEntries(["qwen3", "harmony", "any"].map((name) => [name, Number(first(name))])),
     }),
   );

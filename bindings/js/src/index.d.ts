@@ -370,6 +370,8 @@ export interface Stats {
   readonly contentBytes: number;
   readonly held: number;
   readonly splitByServer: number;
+  /** Tool calls of the text that were sent as calls, without those that a server sends itself. */
+  readonly calls: number;
   /** Whether the answer passes unread because it is not text: compressed, or in another encoding than UTF-8. */
   readonly encoded: boolean;
 }

@@ -6,7 +6,7 @@ import { Handle } from "./handle.js";
 
 const STATS = [
   "events", "changed", "added", "repaired", "tooLong", "unread", "unpromoted", "truncated", "thinkingBytes", "contentBytes", "held",
-  "splitByServer",
+  "splitByServer", "calls",
 ];
 
 export class Rewriter extends Handle {

@@ -67,6 +67,9 @@ test("options", () => {
     const body = utf8(JSON.stringify({ choices: [{ message: { content: text }, finish_reason: "stop" }] }));
     return JSON.parse(string(all(new Rewriter("qwen3", options), [body]))).choices[0];
   };
+  const calling = new Rewriter("qwen3", { calls: true });
+  all(calling, [utf8(JSON.stringify({ choices: [{ message: { content: '<tool_call>{"name": "h", "arguments": {}}</tool_call>' } }] }))]);
+  assert.equal(calling.stats.calls, 1);
   assert.equal(content("<think>hm</think>Yes.", { field: "reasoning" }).message.reasoning, "hm");
   assert.equal(content("hm</think>Yes.", { start: "thinking" }).message.reasoning_content, "hm");
   assert.equal(content("<think>hm</think>Yes.", { off: true }).message.content, "<think>hm</think>Yes.");

@@ -27,6 +27,7 @@ pub struct Stats {
     split_by_server: u64,
     /// Whether the answer passes unread because it is not text: compressed, or in another encoding than UTF-8.
     encoded: bool,
+    calls: u64,
 }
 
 /// Splits the text of a server's answer into fields, as its bytes come: an event stream, lines, or one JSON body. One thread at
@@ -205,6 +206,7 @@ impl Rewriter {
             held: stats.held,
             split_by_server: stats.split_by_server,
             encoded: stats.encoded,
+            calls: stats.calls,
         })
     }
 

@@ -82,6 +82,30 @@ class InstalledTest < Minitest::Test
     assert_equal printed, Support.ruby(shown.find { |program| program.include?("Compressor") }).first
   end
 
+  def test_the_rails_controller
+    model, controller = File.read(File.join(CHECKOUT, "docs/users.md")).scan(/^```ruby\n(.*?)^```/m).flatten
+    output, status = Support.ruby(<<~RUBY)
+      begin
+        require "action_controller"
+      rescue LoadError
+        abort "no Rails"
+      end
+      #{model}
+      module Model
+        def self.chunks(question) = ["<thi", "nk>", question, "</think>Y", "es."]
+      end
+      #{controller}
+      request = Rack::MockRequest.env_for("/?question=hm")
+      status, headers, body = AnswersController.action(:show).call(request)
+      puts status, headers["Content-Type"], body.to_enum.to_a.join
+    RUBY
+    skip "Rails is not there (Debian's package ruby-actionpack)" if output == "no Rails\n"
+    assert_predicate status, :success?, output
+    events = [%w[thinking hm], %w[content Y], %w[content es.]]
+    events = events.map { |channel, text| "event: #{channel}\ndata: #{text.to_json}\n\n" }
+    assert_equal "thinking: hm\ncontent: Yes.\n200\ntext/event-stream\n#{events.join}", output
+  end
+
   def test_the_example_over_loopback
     output, status = Open3.capture2e(RbConfig.ruby, File.join(CHECKOUT, "examples/ruby/event_stream.rb"))
     assert_predicate status, :success?, output

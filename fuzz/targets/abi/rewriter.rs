@@ -307,6 +307,7 @@ fn is_counted(got: &RewriterStats, stats: &Stats) {
         split_by_server: stats.split_by_server,
         encoded: stats.encoded.into(),
         reserved: 0,
+        calls: stats.calls,
     };
     assert_eq!(Version::new(*got).bytes(), Version::new(wanted).bytes(), "not {stats:?}");
 }

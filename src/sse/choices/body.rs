@@ -61,7 +61,7 @@ impl Choices {
         if server.is_some() && choice.field == server {
             parts.push_thinking(&thinking)?;
         }
-        let (given, _) = parts.lens();
+        let given = parts.counts().thinking;
         setup.scan(text, Input::Feed(said), parts)?;
         if has_ended {
             text.end_reason = EndReason::Ended;
@@ -80,7 +80,7 @@ impl Choices {
         if let Some(stop) = stream.told_stop(choice, layout) {
             edits.replace(stop, |out| append(out, TOLD_STOP))?;
         }
-        let joins = given > 0 && parts.lens().0 > given;
+        let joins = given > 0 && parts.counts().thinking > given;
         if let Some(at) = unwrapped.filter(|_| !joins) {
             wrapper::put(&thinking, at, edits)?;
         }

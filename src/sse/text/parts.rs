@@ -72,14 +72,20 @@ pub enum CallPart<'a> {
     Arguments(&'a [u8]),
 }
 
+/// The lengths of the thinking and of the content of stretches, and the number of calls that begin in them.
+#[derive(Clone, Copy, Default)]
+pub struct Counts {
+    pub thinking: u64,
+    pub content: u64,
+    pub calls: u64,
+}
+
 /// Stretches of text, of which neighbours are for different fields or calls.
 #[derive(Default)]
 pub struct Parts {
     text: Vec<u8>,
     runs: Vec<Run>,
-    /// The lengths of the thinking and the content in it.
-    thinking: u64,
-    content: u64,
+    counts: Counts,
     /// Whether the thinking of the text that was read last may turn out to be its answer. `None`: none was read.
     pub may_be_answer: Option<bool>,
     /// They are all of a body's text. In a stream, content may have left already, so none of it becomes thinking.
@@ -90,7 +96,7 @@ impl Parts {
     pub fn clear(&mut self) {
         memory::clear(&mut self.text);
         memory::clear(&mut self.runs);
-        (self.thinking, self.content, self.is_body) = (0, 0, false);
+        (self.counts, self.is_body) = (Counts::default(), false);
         self.may_be_answer = None;
     }
 
@@ -105,8 +111,8 @@ impl Parts {
         for run in self.runs.iter_mut().filter(|run| run.kind == RunKind::Reasoning) {
             run.kind = RunKind::Content;
         }
-        let moved = mem::take(&mut self.thinking);
-        self.content += moved;
+        let moved = mem::take(&mut self.counts.thinking);
+        self.counts.content += moved;
         moved
     }
 
@@ -128,9 +134,8 @@ impl Parts {
         self.is_body
     }
 
-    /// Returns the number of bytes that are thinking, and how many are content.
-    pub fn lens(&self) -> (u64, u64) {
-        (self.thinking, self.content)
+    pub fn counts(&self) -> Counts {
+        self.counts
     }
 
     /// Returns a stretch's part of a call.
@@ -163,7 +168,7 @@ impl Parts {
             for run in self.runs.iter_mut().filter(|run| run.kind == RunKind::Content) {
                 run.kind = RunKind::Reasoning;
             }
-            self.thinking += mem::take(&mut self.content);
+            self.counts.thinking += mem::take(&mut self.counts.content);
         }
         match event.channel {
             Channel::Thinking if event.kind == Kind::Text => self.push_thinking(event.bytes),
@@ -184,6 +189,7 @@ impl Parts {
     /// Adds the beginning of a call.
     pub fn push_call(&mut self, index: u64, id: &str, name: &str) -> memory::Result<()> {
         let start = self.text.len();
+        self.counts.calls += 1;
         append_all(&mut self.text, &[id.as_bytes(), name.as_bytes()])?;
         let kind = RunKind::Call { index, name: start + id.len() };
         push(&mut self.runs, Run { kind, text: start..self.text.len() })
@@ -196,6 +202,7 @@ impl Parts {
     /// Adds a whole call, whose arguments are an object.
     pub fn push_object(&mut self, index: u64, id: &str, name: &str, arguments: &str) -> memory::Result<()> {
         let start = self.text.len();
+        self.counts.calls += 1;
         append_all(&mut self.text, &[id.as_bytes(), name.as_bytes(), arguments.as_bytes()])?;
         let kind = RunKind::Object { index, name: start + id.len(), arguments: start + id.len() + name.len() };
         push(&mut self.runs, Run { kind, text: start..self.text.len() })
@@ -208,8 +215,8 @@ impl Parts {
         let start = self.text.len();
         append(&mut self.text, bytes)?;
         match kind {
-            RunKind::Reasoning => self.thinking += bytes.len() as u64,
-            RunKind::Content => self.content += bytes.len() as u64,
+            RunKind::Reasoning => self.counts.thinking += bytes.len() as u64,
+            RunKind::Content => self.counts.content += bytes.len() as u64,
             RunKind::Call { .. } | RunKind::Arguments { .. } | RunKind::Object { .. } => {}
         }
         match self.runs.last_mut() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::bare::{self, Bare};
 use super::calls::{Calls, Form, Settings};
-use super::parts::Parts;
+use super::parts::{Counts, Parts};
 use super::stream::{Input, TextStream};
 use crate::call_writer::Tools;
 use crate::memory::TryBox;
@@ -145,7 +145,7 @@ impl Setup {
 
     /// Reads on in a text.
     pub fn scan(&mut self, text: &mut TextStream, input: Input<'_>, parts: &mut Parts) -> Result<(), Error> {
-        let before = parts.lens();
+        let before = parts.counts();
         text.scan(input, &mut self.waiting, parts)?;
         self.count(before, parts);
         Ok(())
@@ -160,18 +160,19 @@ impl Setup {
 
     /// Leaves the calls of a text to the server, which has itself made one.
     pub fn give_up_calls(&mut self, text: &mut TextStream, parts: &mut Parts) -> Result<(), Error> {
-        let before = parts.lens();
+        let before = parts.counts();
         text.give_up_calls(&mut self.waiting, parts)?;
         self.count(before, parts);
         Ok(())
     }
 
-    /// Counts the text that has come to `parts`, whose thinking and content were so long before.
-    fn count(&mut self, before: (u64, u64), parts: &Parts) {
-        let (thinking, content) = parts.lens();
+    /// Counts the text and the calls that have come to `parts` since it had the counts `before`.
+    fn count(&mut self, before: Counts, parts: &Parts) {
+        let now = parts.counts();
         // Content of this event may have become thinking.
-        self.stats.thinking_bytes += thinking.wrapping_sub(before.0);
-        self.stats.content_bytes = self.stats.content_bytes.wrapping_add(content.wrapping_sub(before.1));
+        self.stats.thinking_bytes += now.thinking.wrapping_sub(before.thinking);
+        self.stats.content_bytes = self.stats.content_bytes.wrapping_add(now.content.wrapping_sub(before.content));
+        self.stats.calls += now.calls - before.calls;
     }
 
     /// Takes the calls out of a text that is over, for a later text of the same answer: so no id comes twice.

@@ -76,6 +76,7 @@ pub fn stats(host: &mut Host, rewriter: u32) -> Result<i32, Failure> {
         stats.content_bytes,
         stats.held,
         stats.split_by_server,
+        stats.calls,
     ];
     counts.into_iter().for_each(|count| host.output.long(count));
     host.output.flag(stats.encoded);

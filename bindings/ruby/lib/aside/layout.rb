@@ -160,11 +160,11 @@ module Aside
                             start_call: 128, normalise: 144, thinking: 148, label: 152, reserved: 156 }.freeze
     REWRITER_OPTIONS_PACK = "JL4QL2pJQL6QL6QpJL4"
 
-    REWRITER_STATS_SIZE = 112
+    REWRITER_STATS_SIZE = 120
     REWRITER_STATS_AT = { size: 0, events: 8, changed: 16, added: 24, repaired: 32, too_long: 40, unread: 48,
                           unpromoted: 56, truncated: 64, thinking_bytes: 72, content_bytes: 80, held: 88,
-                          split_by_server: 96, encoded: 104, reserved: 108 }.freeze
-    REWRITER_STATS_UNPACK = "x8Q12Lx4"
+                          split_by_server: 96, encoded: 104, reserved: 108, calls: 112 }.freeze
+    REWRITER_STATS_UNPACK = "x8Q12Lx4Q"
 
     JOIN_CALL_SIZE = 48
     JOIN_CALL_AT = { name: 0, arguments: 16, id: 32 }.freeze

@@ -37,8 +37,9 @@ module Aside
     # +split_by_server+:: texts whose thinking the server splits itself
     # +encoded+:: whether the stream passes unread because its first bytes are not text: it is compressed, or its encoding is not
     #             UTF-8. Ask the server for <tt>Accept-Encoding: identity</tt>, or decode the body first
+    # +calls+:: tool calls of the text that were sent as calls, without those that a server sends itself
     Stats = Struct.new(:events, :changed, :added, :repaired, :too_long, :unread, :unpromoted, :truncated, :thinking_bytes,
-                       :content_bytes, :held, :split_by_server, :encoded)
+                       :content_bytes, :held, :split_by_server, :encoded, :calls)
 
     # The longest name of a model that is read.
     MODEL_SIZE = 1024
@@ -258,12 +259,12 @@ module Aside
     #
     #   rewriter.stats.thinking_bytes
     def stats
-      *counts, encoded = exclusively do
+      *counts, encoded, calls = exclusively do
         Native.filled(Native::REWRITER_STATS_SIZE, Native::REWRITER_STATS_UNPACK) do |out|
           Error.check(Native.aside_rewriter_get_stats(address, out))
         end
       end
-      Stats.new(*counts, encoded == 1).freeze
+      Stats.new(*counts, encoded == 1, calls).freeze
     end
 
     # Frees the rewriter at once, without waiting for Ruby to collect it. Held bytes are lost: call #finish first to get them. May

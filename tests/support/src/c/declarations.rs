@@ -380,6 +380,7 @@ pub struct RewriterStats {
     pub split_by_server: u64,
     pub encoded: u32,
     pub reserved: u32,
+    pub calls: u64,
 }
 
 impl Default for RewriterStats {
