@@ -14,6 +14,7 @@ Gem::Specification.new do |spec|
                      "calls, through the native library libaside. Chunking does not change the result. " \
                      "Shortens the output of tools before a model reads it."
   spec.licenses = ["MIT", "Apache-2.0"]
+  spec.homepage = "https://aside.example"
   spec.required_ruby_version = ">= 3.0"
   spec.metadata = { "rubygems_mfa_required" => "true" }
 
