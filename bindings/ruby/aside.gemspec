@@ -20,7 +20,9 @@ Gem::Specification.new do |spec|
 
   Dir.chdir(__dir__) do
     library = Dir["lib/aside/libaside.{so,dylib}"]
-    spec.platform = Gem::Platform.local unless library.empty?
+    platform = ENV.fetch("ASIDE_GEM_PLATFORM", "")
+    platform = Gem::Platform.local if platform.empty? && !library.empty?
+    spec.platform = platform unless platform.to_s.empty?
     spec.files = Dir["lib/**/*.rb"] + Dir["sig/*.rbs"] + library + Dir["README.md"] + Dir["LICENSE-*"] + Dir["third-party/*/*"]
   end
   spec.extra_rdoc_files = ["README.md"]
