@@ -4,7 +4,14 @@ if(NOT ASIDE_CARGO)
     unset(ASIDE_CARGO CACHE)
     find_program(ASIDE_CARGO cargo HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin" REQUIRED)
 endif()
-set(ASIDE_TARGET_DIR "${PROJECT_BINARY_DIR}/target" CACHE PATH "cargo's target folder; builds may share one")
+# By default cargo's usual one, so that what `cargo build --release --lib` has built is not built again.
+set(target_dir "$ENV{CARGO_TARGET_DIR}")
+if(NOT target_dir)
+    set(target_dir target)
+endif()
+get_filename_component(target_dir "${target_dir}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
+set(ASIDE_TARGET_DIR "${target_dir}" CACHE PATH "cargo's target folder; builds may share one")
+unset(target_dir)
 set(ASIDE_RUST_TARGET "" CACHE STRING "The platform to build for, as rustc names it; empty for this one")
 
 # The system libraries that a static library of Rust needs. A test compares the list with rustc's. The unwinder is left to the
