@@ -60,16 +60,17 @@ function(aside_cargo suffix profile)
     if(NOT WIN32)
         set(link COMMAND "${CMAKE_COMMAND}" -E create_symlink ${ASIDE_LINK_NAME} "${folder}/${ASIDE_SONAME}")
     endif()
-    # Cargo itself knows what is out of date. It is asked as by `cargo build --lib`, so that the two share what they build.
+    # Cargo itself knows what is out of date. It is asked by `cargo build --lib`, as people do. `cargo rustc` selects one package
+    # of the workspace; dependencies have other features then, and either command would build again what the other has built.
     # For a target that is named it would put the library into another folder, even if that is this machine's.
     add_custom_target(aside_build${suffix} ALL
         COMMAND "${CMAKE_COMMAND}" -E env --unset=CARGO_BUILD_TARGET "CARGO_TARGET_DIR=${target_dir}"
-                "${ASIDE_CARGO}" rustc --lib --profile ${profile} ${platform} ${ARGN}
+                "${ASIDE_CARGO}" build --lib --profile ${profile} ${platform} ${ARGN}
         COMMAND "${CMAKE_COMMAND}" "-DLIBRARY=${folder}/${ASIDE_STATIC_NAME}" -P "${PROJECT_SOURCE_DIR}/cmake/built.cmake"
         ${link}
         BYPRODUCTS "${folder}/${ASIDE_LINK_NAME}" "${folder}/${ASIDE_STATIC_NAME}"
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-        COMMENT "cargo rustc --lib ${ARGN}"
+        COMMENT "cargo build --lib ${ARGN}"
         VERBATIM USES_TERMINAL)
     foreach(kind shared static)
         set(library aside_${kind}${suffix})
