@@ -1,4 +1,4 @@
-"""Builds a program with the package, and runs it."""
+"""Builds a program with each kind of library of the package, and runs them."""
 
 import os
 
@@ -24,4 +24,5 @@ class AsideTest(ConanFile):
 
     def test(self):
         if can_run(self):
-            self.run(os.path.join(self.cpp.build.bindir, "consumer"), env="conanrun")
+            for kind in ("shared", "static"):
+                self.run(os.path.join(self.cpp.build.bindir, kind), env="conanrun")
