@@ -4,7 +4,14 @@ if(NOT ASIDE_CARGO)
     unset(ASIDE_CARGO CACHE)
     find_program(ASIDE_CARGO cargo HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin" REQUIRED)
 endif()
-set(ASIDE_TARGET_DIR "${PROJECT_BINARY_DIR}/target" CACHE PATH "cargo's target folder; builds may share one")
+# By default cargo's usual one, so that what `cargo build --release --lib` has built is not built again.
+set(target_dir "$ENV{CARGO_TARGET_DIR}")
+if(NOT target_dir)
+    set(target_dir target)
+endif()
+get_filename_component(target_dir "${target_dir}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
+set(ASIDE_TARGET_DIR "${target_dir}" CACHE PATH "cargo's target folder; builds may share one")
+unset(target_dir)
 set(ASIDE_RUST_TARGET "" CACHE STRING "The platform to build for, as rustc names it; empty for this one")
 
 # The system libraries that a static library of Rust needs. A test compares the list with rustc's. The unwinder is left to the
@@ -53,16 +60,17 @@ function(aside_cargo suffix profile)
     if(NOT WIN32)
         set(link COMMAND "${CMAKE_COMMAND}" -E create_symlink ${ASIDE_LINK_NAME} "${folder}/${ASIDE_SONAME}")
     endif()
-    # Cargo itself knows what is out of date. It is asked as by `cargo build --lib`, so that the two share what they build.
+    # Cargo itself knows what is out of date. It is asked by `cargo build --lib`, as people do. `cargo rustc` selects one package
+    # of the workspace; dependencies have other features then, and either command would build again what the other has built.
     # For a target that is named it would put the library into another folder, even if that is this machine's.
     add_custom_target(aside_build${suffix} ALL
         COMMAND "${CMAKE_COMMAND}" -E env --unset=CARGO_BUILD_TARGET "CARGO_TARGET_DIR=${target_dir}"
-                "${ASIDE_CARGO}" rustc --lib --profile ${profile} ${platform} ${ARGN}
+                "${ASIDE_CARGO}" build --lib --profile ${profile} ${platform} ${ARGN}
         COMMAND "${CMAKE_COMMAND}" "-DLIBRARY=${folder}/${ASIDE_STATIC_NAME}" -P "${PROJECT_SOURCE_DIR}/cmake/built.cmake"
         ${link}
         BYPRODUCTS "${folder}/${ASIDE_LINK_NAME}" "${folder}/${ASIDE_STATIC_NAME}"
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-        COMMENT "cargo rustc --lib ${ARGN}"
+        COMMENT "cargo build --lib ${ARGN}"
         VERBATIM USES_TERMINAL)
     foreach(kind shared static)
         set(library aside_${kind}${suffix})

@@ -29,6 +29,7 @@ fn every_package_has_the_same_version() {
         ("bindings/js/wasm/Cargo.toml", "name = \"aside-js\"\nversion = \"", "\""),
         ("bindings/js/package.json", "\"version\": \"", "\""),
         ("bindings/ruby/lib/aside/version.rb", "VERSION = \"", "\""),
+        ("packaging/debian/changelog", "aside (", "-"),
         ("include/aside.h", "#define ASIDE_VERSION \"", "\""),
     ] {
         assert_eq!(between(file, before, after), version, "{file}");

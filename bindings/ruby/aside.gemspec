@@ -14,12 +14,15 @@ Gem::Specification.new do |spec|
                      "calls, through the native library libaside. Chunking does not change the result. " \
                      "Shortens the output of tools before a model reads it."
   spec.licenses = ["MIT", "Apache-2.0"]
+  spec.homepage = "https://aside.example"
   spec.required_ruby_version = ">= 3.0"
   spec.metadata = { "rubygems_mfa_required" => "true" }
 
   Dir.chdir(__dir__) do
     library = Dir["lib/aside/libaside.{so,dylib}"]
-    spec.platform = Gem::Platform.local unless library.empty?
+    platform = ENV.fetch("ASIDE_GEM_PLATFORM", "")
+    platform = Gem::Platform.local if platform.empty? && !library.empty?
+    spec.platform = platform unless platform.to_s.empty?
     spec.files = Dir["lib/**/*.rb"] + Dir["sig/*.rbs"] + library + Dir["README.md"] + Dir["LICENSE-*"] + Dir["third-party/*/*"]
   end
   spec.extra_rdoc_files = ["README.md"]
