@@ -158,7 +158,7 @@ enum {
     ASIDE_ERROR_LENGTH = -1002,
     /** No dialect of that name is built in (the message names the nearest ones), or known for that model or template. */
     ASIDE_ERROR_UNKNOWN = -1003,
-    /** The text of a dialect file, or of a server file, has an error. The message names line and key. */
+    /** The text of a dialect file, or of a server file, has an error. The message names the line and the key. */
     ASIDE_ERROR_DIALECT = -1004,
     /** An option has a value that it cannot have, or that the dialect has no use for. */
     ASIDE_ERROR_OPTION = -1005,
@@ -193,7 +193,7 @@ enum {
      * else, or the form that the dialect lacks.
      */
     ASIDE_ERROR_JOIN = -1012,
-    /** The text of a filter file has an error, or does not pass its own tests. The message names line and key. */
+    /** The text of a filter file has an error, or does not pass its own tests. The message names the line and the key. */
     ASIDE_ERROR_FILTER = -1013,
     /** The text is not the one that the report is about. */
     ASIDE_ERROR_ORIGINAL = -1014,
@@ -260,7 +260,7 @@ typedef struct aside_rewriter aside_rewriter;
 typedef struct aside_bytes {
     /** The first byte. */
     const char *at;
-    /** How many there are. */
+    /** Their number. */
     size_t len;
 } aside_bytes;
 
@@ -295,7 +295,7 @@ const struct aside_dialect *aside_dialect_find(const char *name, size_t len);
  * file's path, in upper or lower case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`, `openai/gpt-oss-120b:free`). `model`
  * has `len` bytes and needs no NUL.
  *
- * Returns as `aside_dialect_find()`. If the model's prompt opens the thinking and that of its siblings does not (or
+ * Returns the same as `aside_dialect_find()`. If the model's prompt opens the thinking and that of its siblings does not (or
  * the other way round), this is another handle than `aside_dialect_find()` returns for the same name: scanners that
  * are made from it start as the model does. `aside_dialect_start()` returns that start. For a model that writes tool calls and
  * no thinking, the dialect of the calls is found.
@@ -328,7 +328,7 @@ typedef struct aside_join_call {
     struct aside_bytes id;
 } aside_join_call;
 
-/** Where a stream starts: the values of `aside_start`. */
+/** The start of a stream: the values of `aside_start`. */
 enum {
     /** As the dialect says. */
     ASIDE_START_DEFAULT = 0,
@@ -375,7 +375,7 @@ typedef struct aside_join_options {
     struct aside_bytes content;
     /** The tool calls after the content. NULL if there are none. */
     const struct aside_join_call *calls;
-    /** How many there are. */
+    /** Their number. */
     size_t call_count;
     /** `sizeof(aside_join_call)` of the caller's header, if there are calls. */
     size_t call_size;
@@ -444,7 +444,7 @@ typedef struct aside_template_match {
      * are written here. Like those of `aside_dialect_find()` they are never freed.
      */
     const struct aside_dialect **dialects;
-    /** How many dialects there is room for. */
+    /** The number of dialects that there is room for. */
     size_t capacity;
     /** Filled: how many dialects fit equally well, also if there is room for fewer. */
     size_t count;
@@ -484,7 +484,7 @@ const struct aside_dialect *aside_dialect_find_for_template(const char *text,
  * used after the call.
  *
  * Returns a dialect that the caller owns: `aside_dialect_free()`. NULL if that fails; `aside_last_status()` is then
- * `ASIDE_ERROR_DIALECT` with a message that names line and key; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`;
+ * `ASIDE_ERROR_DIALECT` with a message that names the line and the key; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`;
  * `ASIDE_ERROR_MEMORY` if there is no memory for the handle.
  *
  * Memory: if it runs out while the text is read, the process ends.
@@ -522,7 +522,7 @@ aside_status aside_dialect_preload(const char *names, size_t len);
 const char *aside_dialect_name(const struct aside_dialect *dialect, size_t *len);
 
 /**
- * Returns where a stream of this dialect starts if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`: another
+ * Returns the start of a stream of this dialect if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`: another
  * `ASIDE_START_` value. For a dialect from `aside_dialect_find_for_model()` it is the start of that model.
  * `ASIDE_START_DEFAULT` if `dialect` is NULL.
  */
@@ -565,7 +565,7 @@ const char *aside_dialect_name_at(size_t index, size_t *len);
  * Threads: one at a time for one scanner, in this section and those about scanners after it.
  * ========================================================================== */
 
-/** How a tool call that begins inside the thinking is treated: the values of `aside_calls_in_thinking`. */
+/** The treatment of a tool call that begins inside the thinking: the values of `aside_calls_in_thinking`. */
 enum {
     /** As the dialect says: the call ends the thinking, interrupts it, or is text of it. */
     ASIDE_CALLS_IN_THINKING_DIALECT = 0,
@@ -576,7 +576,7 @@ enum {
 /** An `ASIDE_CALLS_IN_THINKING_` value. */
 typedef uint32_t aside_calls_in_thinking;
 
-/** How a closer of the thinking without an opener, after content, is treated: the values of `aside_stray_close`. */
+/** The treatment of a closer of the thinking without an opener, after content: the values of `aside_stray_close`. */
 enum {
     /** As the dialect says. */
     ASIDE_STRAY_CLOSE_DIALECT = 0,
@@ -596,8 +596,8 @@ enum {
 typedef uint32_t aside_stray_close;
 
 /**
- * How a tag of another family, such as `<think>`, is read at the beginning of a stream, after blanks at most: the values of
- * `aside_leading_tags`.
+ * The reading of a tag of another family, such as `<think>`, at the beginning of a stream, after blanks at most: the values
+ * of `aside_leading_tags`.
  */
 enum {
     /** In dialects of models it opens the thinking, which its own closer or the dialect's ends. */
@@ -637,14 +637,14 @@ typedef struct aside_scanner_options {
     size_t size;
     /** The span that is open at the first byte. */
     aside_start start;
-    /** How a closer of the thinking without an opener, after content, is treated. */
+    /** The treatment of a closer of the thinking without an opener, after content. */
     aside_stray_close stray_close;
     /**
      * Non-zero: collect whole thoughts for `aside_scanner_take_thought()`, and hold at most this many bytes of them at
      * a time: text, types, and attributes, of which each counts as at least 48. The excess is cut off, the text last.
      */
     uint64_t collect;
-    /** How much thinking there may be before an `ASIDE_KIND_BUDGET` event. 0 if `has_budget` is not 1. */
+    /** The limit of the thinking, beyond which there is an `ASIDE_KIND_BUDGET` event. 0 if `has_budget` is not 1. */
     uint64_t budget;
     /** 1: there is a budget. */
     uint32_t has_budget;
@@ -657,9 +657,9 @@ typedef struct aside_scanner_options {
      * they are written. 0: their bytes are text of the tool channel.
      */
     uint32_t calls;
-    /** How a tool call that begins inside the thinking is treated. */
+    /** The treatment of a tool call that begins inside the thinking. */
     aside_calls_in_thinking calls_in_thinking;
-    /** How the scanner reads a tag that is not the dialect's own at the beginning of a stream. */
+    /** The reading of a tag that is not the dialect's own at the beginning of a stream. */
     aside_leading_tags leading_tags;
 } aside_scanner_options;
 
@@ -687,7 +687,7 @@ struct aside_scanner *aside_scanner_new(const struct aside_dialect *dialect, con
 void aside_scanner_free(struct aside_scanner *scanner);
 
 /**
- * Sets where the next stream starts, before its first byte: after a rendered prompt that ends in the `len` bytes of
+ * Sets the start of the next stream, before its first byte: after a rendered prompt that ends in the `len` bytes of
  * `tail`. The bytes after the dialect's last turn marker count; they are read as if the model had written them, so
  * that the stream may start inside a span or a header, and framing that the prompt has begun continues in the stream.
  * Spans that are open are opened at offset 0, without bytes, when the first byte is fed. Finishing or resetting the
@@ -710,16 +710,16 @@ aside_status aside_scanner_start_from_prompt(struct aside_scanner *scanner,
                                              aside_start *start);
 
 /**
- * Returns where the current stream starts, or the next one: as a prompt or the options say, or else the dialect. `*start`
- * becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only the dialect's guess that its models start in the
- * thinking, and neither a prompt nor the options have confirmed it. It becomes 0 otherwise. Either may be NULL. They are
+ * Returns the start of the current stream, or of the next one: as the prompt or the options say, or else as the dialect says.
+ * `*start` becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only the dialect's guess that its models start in
+ * the thinking, and neither a prompt nor the options have confirmed it. It becomes 0 otherwise. Either may be NULL. They are
  * written on success only.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
 aside_status aside_scanner_start(const struct aside_scanner *scanner, aside_start *start, uint32_t *is_guessed);
 
-/** Why a stream ends, as far as its host knows: the values of `aside_end_reason`. */
+/** The reason why a stream ends, as far as its host knows: the values of `aside_end_reason`. */
 enum {
     /** Not known. */
     ASIDE_END_REASON_UNKNOWN = 0,
@@ -733,7 +733,8 @@ enum {
 typedef uint32_t aside_end_reason;
 
 /**
- * Says why the stream ends, before it is finished, which forgets the reason, as a reset does.
+ * Sets the reason why the stream ends. It must be called before the stream is finished: finishing clears the reason, as a reset
+ * does.
  *
  * It matters where the start was guessed to be in the thinking (`aside_scanner_start()`). If an answer ended and nothing in it
  * has closed that thinking or written its opener, it was the answer: finishing then reports `ASIDE_KIND_RECLASSIFY` with the
@@ -763,9 +764,9 @@ enum {
     /**
      * All content so far was thinking, or all thinking so far was content: the channel is the right one. It was thinking
      * where a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
-     * "reclassify"`. It was content where the stream has ended in a thinking that was only guessed
+     * "reclassify"`. It was content where the stream has ended in thinking that was only guessed
      * (`aside_scanner_end_reason()`), and where the closer of a wrapper of the answer ends the thinking. The event has no
-     * bytes of the stream, and comes at most once in it.
+     * bytes of the stream, and is reported at most once in it.
      */
     ASIDE_KIND_RECLASSIFY = 6,
     /**
@@ -774,19 +775,24 @@ enum {
      */
     ASIDE_KIND_BUDGET = 7,
     /**
-     * A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls
+     * A tool call begins. This and the kinds after it are reported only with `options.calls`, from dialects that say how calls
      * are written. The bytes are the beginning of the call, if the opener of its span was not that.
      */
     ASIDE_KIND_CALL = 8,
     /** The name of the call, whole. If it has no bytes, the name is the value of a header's field. */
     ASIDE_KIND_CALL_NAME = 9,
-    /** An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name between them. */
+    /**
+     * An id of the call, whole. If the whole head of the call is its id, it is reported in parts, with the name between
+     * them.
+     */
     ASIDE_KIND_CALL_ID = 10,
     /** A key of the arguments, whole. Arguments that are JSON have none. */
     ASIDE_KIND_CALL_KEY = 11,
     /** The word for the type of the next value, whole. */
     ASIDE_KIND_CALL_TYPE = 12,
-    /** A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a character. */
+    /**
+     * A value, or the arguments as JSON, as they are in the stream. It is reported in pieces that do not cut a character.
+     */
     ASIDE_KIND_CALL_VALUE = 13,
     /** The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none. */
     ASIDE_KIND_CALL_VALUE_END = 14,
@@ -812,11 +818,11 @@ enum {
 /** An `ASIDE_CHANNEL_` value. */
 typedef uint32_t aside_channel;
 
-/** Why a span or a call ended: the values of `aside_cause`. */
+/** The cause of the end of a span or a call: the values of `aside_cause`. */
 enum {
-    /** The closing marker came. */
+    /** The closing marker was read. */
     ASIDE_CAUSE_MARKER = 0,
-    /** Something else came that ends such a span. */
+    /** Another text was read that ends such a span. */
     ASIDE_CAUSE_IMPLIED = 1,
     /** The stream ended inside the span. */
     ASIDE_CAUSE_END_OF_STREAM = 2,
@@ -852,7 +858,7 @@ typedef struct aside_event {
     uint32_t rule;
     /** Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_KIND_ATTRIBUTE`, where the marker is. */
     uint64_t offset;
-    /** How many bytes. For `ASIDE_KIND_ATTRIBUTE`, 0. */
+    /** The number of bytes. For `ASIDE_KIND_ATTRIBUTE`, 0. */
     uint64_t len;
     /**
      * For `ASIDE_KIND_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it. For
@@ -883,13 +889,13 @@ typedef struct aside_event {
     /** For `ASIDE_KIND_CALL` and `ASIDE_KIND_CALL_END`, the number of the call in the stream, from 0. Otherwise 0. */
     uint32_t call;
     /**
-     * How many tokens begin inside the event's bytes, of those that were fed with `aside_scanner_feed_tokens()`. A token that
-     * begins in one event and ends in another belongs to the first, so that each token with bytes is in exactly one event.
+     * The number of tokens that begin inside the event's bytes, of those that were fed with `aside_scanner_feed_tokens()`. A token
+     * that begins in one event and ends in another belongs to the first, so that each token with bytes is in exactly one event.
      * Bytes that were fed without tokens have none.
      */
     uint32_t tokens;
     /**
-     * How many tokens of the stream begin before the event: the next event has `first_token + tokens`. For
+     * The number of tokens of the stream that begin before the event: the next event has `first_token + tokens`. For
      * `ASIDE_KIND_ATTRIBUTE`, those of its marker are among them.
      */
     uint64_t first_token;
@@ -936,7 +942,7 @@ aside_status aside_scanner_feed(struct aside_scanner *scanner,
  * Ends the stream: decides the held bytes, and closes open spans. After `ASIDE_OK` the scanner is reset, and the
  * next feed begins a new stream at offset 0.
  *
- * Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again until it returns `ASIDE_OK`: a feed in
+ * Returns the same as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again until it returns `ASIDE_OK`: a feed in
  * between fails with `ASIDE_ERROR_ORDER`.
  */
 aside_status aside_scanner_finish(struct aside_scanner *scanner, aside_event_fn callback, void *user);
@@ -945,7 +951,7 @@ aside_status aside_scanner_finish(struct aside_scanner *scanner, aside_event_fn 
  * Releases the bytes that are held back as text of their channel, and keeps the state: the stream continues. For a host that
  * must show everything now. If a part of a marker was flushed, the rest of it is text too.
  *
- * Returns as `aside_scanner_feed()`.
+ * Returns the same as `aside_scanner_feed()`.
  */
 aside_status aside_scanner_flush(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
@@ -955,14 +961,14 @@ aside_status aside_scanner_flush(struct aside_scanner *scanner, aside_event_fn c
  * span is neither of these, or before the first byte if a prompt has opened one. A closer that comes next, with only blanks
  * before it, is removed (that of a fence is not: it is text). For a host that ends thinking which has become too long.
  *
- * Returns as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
+ * Returns the same as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
  * the close has not been delivered.
  */
 aside_status aside_scanner_force_close(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /** A token of the model, as the caller's tokenizer knows it. A token of zero bytes counts nowhere. */
 typedef struct aside_token {
-    /** How many bytes of the buffer it has. */
+    /** The number of its bytes in the buffer. */
     uint32_t len;
     /** 1: it is one of the tokenizer's added tokens. 0: it is text, whatever it looks like. */
     uint32_t special;
@@ -974,7 +980,7 @@ typedef struct aside_token {
  * typed as ordinary text stays text; `first_token` and `tokens` of each event say which tokens begin in it, and
  * `aside_scanner_counts()` counts the tokens of each channel. Feeds with and without tokens may be mixed.
  *
- * Returns as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed then.
+ * Returns the same as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed then.
  * After `ASIDE_STOPPED` call it again with the rest of the buffer and the tokens that are not wholly done, the
  * first of them with the length that is left of it.
  *
@@ -1012,8 +1018,8 @@ aside_status aside_scanner_reset(struct aside_scanner *scanner);
 struct aside_scanner *aside_scanner_clone(const struct aside_scanner *scanner);
 
 /**
- * Returns how many bytes of the last feed's buffer are done. Returns 0 and sets a message for NULL, inside a callback
- * of the same scanner, and after `ASIDE_ERROR_PANIC`.
+ * Returns the number of bytes of the last feed's buffer that are done. Returns 0 and sets a message for NULL, inside a callback of
+ * the same scanner, and after `ASIDE_ERROR_PANIC`.
  *
  * After a pause the rest of the buffer need not be fed: every function then treats the consumed bytes as at the end of any
  * feed. Delivered events are final, even where the rest has decided them.
@@ -1021,7 +1027,7 @@ struct aside_scanner *aside_scanner_clone(const struct aside_scanner *scanner);
 size_t aside_scanner_consumed(const struct aside_scanner *scanner);
 
 /**
- * Returns how many bytes are held back now, because they could still become part of a marker or of a character. 0 as
+ * Returns the number of bytes that are held back now, because they could still become part of a marker or of a character. 0 as
  * `aside_scanner_consumed()`.
  */
 size_t aside_scanner_held(const struct aside_scanner *scanner);
@@ -1055,9 +1061,9 @@ typedef struct aside_counts {
 } aside_counts;
 
 /**
- * Fills `*counts` with how much of a channel's text was reported since the stream began; after the end of a stream
- * these are its counts, until another begins. Held bytes count when they are reported. `channel` is an
- * `aside_channel` value. Set `counts->size` to `sizeof(aside_counts)` before.
+ * Counts the text of a channel that was reported since the stream began, into `*counts`. After the end of a stream these are
+ * the counts of that stream, until another begins. Held bytes count when they are reported. `channel` is an `aside_channel`
+ * value. Set `counts->size` to `sizeof(aside_counts)` before the call.
  *
  * After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes,
  * `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the
@@ -1096,7 +1102,7 @@ typedef struct aside_thought {
     struct aside_bytes thought_type;
     /** The confidence, from 0 to 1; 0 if there is none. */
     double confidence;
-    /** How many attributes the marker had: `aside_scanner_thought_attribute()` returns each. */
+    /** The number of attributes of the marker: `aside_scanner_thought_attribute()` returns each. */
     size_t attribute_count;
 } aside_thought;
 
@@ -1162,7 +1168,7 @@ enum {
 /** An `ASIDE_NOT_WHOLE_` value. */
 typedef uint32_t aside_not_whole;
 
-/** How a call of a tool that the request does not list is treated: the values of `aside_unknown_tool`. */
+/** The treatment of a call of a tool that the request does not list: the values of `aside_unknown_tool`. */
 enum {
     /** It is text. */
     ASIDE_UNKNOWN_TOOL_TEXT = 0,
@@ -1212,7 +1218,7 @@ typedef struct aside_call_writer_options {
     /** The part of a call that is sent before the call is whole. At most `max_held` bytes of it are held. */
     aside_not_whole not_whole;
     /**
-     * How a call of a tool that is not in `tools` is treated. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the
+     * The treatment of a call of a tool that is not in `tools`. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the
      * same for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
      */
     aside_unknown_tool unknown_tool;
@@ -1379,8 +1385,8 @@ enum {
     /** Ollama's own, `/api/chat` and `/api/generate`. */
     ASIDE_FORMAT_OLLAMA = 16,
     /**
-     * All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
-     * format is accepted.
+     * All of them, those that later versions add included: all bits that an `int` has. Any other value with a bit that is not
+     * a format's is refused.
      */
     ASIDE_FORMAT_ALL = 2147483647,
 };
@@ -1455,7 +1461,7 @@ typedef struct aside_rewriter_options {
     uint32_t off;
     /** The largest number of bytes of an event, or of a JSON body, that is read: longer ones pass unchanged. 0: 16 MiB. */
     uint64_t max_event;
-    /** How a closer of the thinking without an opener, after content, is treated. */
+    /** The treatment of a closer of the thinking without an opener, after content. */
     aside_stray_close stray_close;
     /**
      * 1: make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written, and
@@ -1474,7 +1480,7 @@ typedef struct aside_rewriter_options {
      * are held.
      */
     uint64_t max_held;
-    /** How a tool call that begins inside the thinking is treated. */
+    /** The treatment of a tool call that begins inside the thinking. */
     aside_calls_in_thinking calls_in_thinking;
     /** The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: all. */
     aside_formats formats;
@@ -1503,11 +1509,11 @@ typedef struct aside_rewriter_options {
     uint64_t max_tools;
     /**
      * 1: leave guessed thinking unchanged. 0: if an answer ends by itself in the thinking in which the
-     * dialect guessed it to start (`aside_scanner_start()`), and nothing has shown that it is one, a stream gets it again
-     * as content, and a body as content alone.
+     * dialect guessed it to start (`aside_scanner_start()`), and nothing has confirmed that guess, a stream gets it again as
+     * content, and a body as content alone.
      */
     uint32_t keep_guessed;
-    /** How the rewriter reads a tag that is not the dialect's own at the beginning of a text. */
+    /** The reading of a tag that is not the dialect's own at the beginning of a text. */
     aside_leading_tags leading_tags;
     /**
      * With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
@@ -1602,10 +1608,9 @@ aside_status aside_rewriter_use_dialect(struct aside_rewriter *rewriter,
 aside_status aside_rewriter_use_tools(struct aside_rewriter *rewriter, const char *tools, size_t len);
 
 /**
- * Sets where the next stream starts, before its first byte: the text of each choice follows a rendered prompt that
- * ends in the `len` bytes of `tail`, read as by `aside_scanner_start_from_prompt()`. Finishing or resetting the
- * rewriter restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must
- * not be memory of the rewriter.
+ * Sets the start of the next stream, before its first byte: the text of each choice follows a rendered prompt that ends in the
+ * `len` bytes of `tail`, read as by `aside_scanner_start_from_prompt()`. Finishing or resetting the rewriter restores its own
+ * start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must not be memory of the rewriter.
  *
  * `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte of each choice's text; `start` may be
  * NULL. It is written on success only.
@@ -1641,7 +1646,7 @@ aside_status aside_rewriter_feed(struct aside_rewriter *rewriter, const char *bu
  * have become a marker. The rewriter is then reset, except for the counts of `aside_rewriter_get_stats()`, and the next feed
  * begins a new stream.
  *
- * Returns as `aside_rewriter_feed()`.
+ * Returns the same as `aside_rewriter_feed()`.
  */
 aside_status aside_rewriter_finish(struct aside_rewriter *rewriter, struct aside_bytes *out);
 
@@ -1751,7 +1756,7 @@ typedef struct aside_exchange {
  */
 aside_status aside_rewriter_wants(const struct aside_exchange *exchange, aside_body *body);
 
-/** How a host should treat a request: the values of `aside_hint`. */
+/** The change that a host should make to a request: the values of `aside_hint`. */
 enum {
     /** Send `Accept-Encoding: identity` to the server: no compressed answer can be read. */
     ASIDE_HINT_IDENTITY = 1,
@@ -1812,11 +1817,11 @@ typedef struct aside_event_array {
      * zeroes the rest.
      */
     size_t event_size;
-    /** How many events there is room for, at least 1. */
+    /** The number of events that there is room for, at least 1. */
     size_t capacity;
-    /** How many events were written. */
+    /** The number of events that were written. */
     size_t count;
-    /** How many bytes of `buf` are done: they are fed, and must not be fed again. */
+    /** The number of bytes of `buf` that are done: they are fed, and must not be fed again. */
     size_t consumed;
     /** The offset in the stream of `buf[0]`. */
     uint64_t offset;
@@ -1841,7 +1846,7 @@ typedef struct aside_event_array {
  * (it is longer if the last attribute is); take the events, then call again with the rest of `buf`, `array->consumed` bytes
  * further on (if it is empty, with `len` 0). Below 0 as `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`
  * for an array with a field that this version does not know; no field of `array` is written then, the contents of
- * `array->events` mean nothing, and `aside_scanner_consumed()` returns how many bytes are done.
+ * `array->events` mean nothing, and `aside_scanner_consumed()` returns the number of bytes that are done.
  *
  * Memory: none is allocated, except for collecting, headers, and tags with attributes.
  */

@@ -107,7 +107,7 @@ void aside_registry_free(struct aside_registry *registry);
  * Adds a filter from the text of a filter file (TOML, UTF-8). It replaces one of the same id. Its tests are read but
  * not run: `aside_filter_check()` of aside_unstable.h does that.
  *
- * Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names line and key; `ASIDE_ERROR_NULL`,
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names the line and the key; `ASIDE_ERROR_NULL`,
  * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
 aside_status aside_registry_add_toml(struct aside_registry *registry, const char *toml, size_t len);
@@ -153,7 +153,7 @@ typedef struct aside_filter {
     struct aside_bytes id;
     /** Ids of the tools whose results it is for. */
     const struct aside_bytes *tool_ids;
-    /** How many there are. 0: all tools. */
+    /** Their number. 0: all tools. */
     size_t tool_id_count;
     /** Says whether it is for the result of an invocation. NULL: always. */
     aside_matches_fn matches;
@@ -203,7 +203,7 @@ typedef struct aside_compressor_options {
     /**
      * The largest number of bytes that the text parts of a result may have together, banners and markers included; at
      * least 1,024 (`aside_min_budget()` of aside_unstable.h). 0: no budget. Text that is never changed stays whole in any
-     * case, and each other text part has at least 1,024 bytes for itself: 100 of them may have 100 KiB, however small the
+     * case, and every other text part has at least 1,024 bytes for itself: 100 of them may have 100 KiB, however small the
      * budget is. The built-in filter `budget` keeps to it: without that filter, only a stream that outgrows its memory does.
      */
     uint64_t budget;
@@ -301,19 +301,19 @@ typedef struct aside_report {
     uint64_t after_units;
     /** The ids of the filters that changed something, in the order of their first change. */
     const struct aside_bytes *filters;
-    /** How many there are. */
+    /** Their number. */
     size_t filter_count;
-    /** How many filters and caches failed: `aside_compressed_failed()` of aside_unstable.h names them. */
+    /** The number of filters and caches that failed: `aside_compressed_failed()` of aside_unstable.h names them. */
     size_t failed_count;
     /**
-     * How many parts filters changed: `aside_compressed_part_report()` of aside_unstable.h describes them. 0 for a stream
-     * that outgrew its memory.
+     * The number of parts that filters changed: `aside_compressed_part_report()` of aside_unstable.h describes them. 0 for a
+     * stream that outgrew its memory.
      */
     size_t part_count;
     /** The cache that had the same output; empty if none had. */
     struct aside_bytes hit;
     /**
-     * 1 if text of a machine format, or text that was compressed before, was cut, because it did not fit into the budget;
+     * 1 if text in a machine format, or text that was compressed before, was cut, because it did not fit into the budget;
      * otherwise 0.
      */
     uint32_t cut_protected;
@@ -346,9 +346,9 @@ void aside_compressed_free(struct aside_compressed *compressed);
 
 /**
  * Makes a stream for the output of one run of a tool, with `memory` bytes for it: at least four times the budget, and at least
- * 4,096. If the text fits into that, the result is that of one call, without a banner, and comes at the end. A longer
- * text without a budget is put out while it comes, without its repeats; with a budget it is put out at the end: head,
- * tail and error regions.
+ * 4,096. If the text fits into that, the result is that of one call, without a banner, and is returned at the end. A longer text
+ * without a budget is returned while it arrives, without its repeats; with a budget it is returned at the end: head, tail and
+ * error regions.
  *
  * The stream holds at most 2.5 times `memory` between its calls, and its last output; inside a call 128 KiB and
  * usually 5 times `memory`, at most 26 times, if all lines have one or two bytes.
@@ -394,7 +394,7 @@ aside_status aside_tool_stream_set_exit_code(struct aside_tool_stream *stream, i
  * Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. The stream takes no more text
  * after that; `aside_tool_stream_report()` returns the report.
  *
- * Returns as `aside_tool_stream_feed()`.
+ * Returns the same as `aside_tool_stream_feed()`.
  */
 aside_status aside_tool_stream_finish(struct aside_tool_stream *stream, struct aside_bytes *out);
 

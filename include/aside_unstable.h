@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  * Generated from src/ffi: do not edit. Link with -laside.
  *
- * The functions and structs of this header may change or go in any version of the library, also where `ASIDE_ABI_VERSION`
+ * The functions and structs of this header may change or be removed in any version of the library, also where `ASIDE_ABI_VERSION`
  * stays. A program that uses one compares `aside_unstable_version()` with the number that it was written for, and does
  * without them if the two differ. The rules of aside.h and aside_compress.h hold here: texts, statuses, messages,
  * structs that begin with their size.
@@ -47,7 +47,7 @@ uint32_t aside_unstable_version(void);
  */
 struct aside_dialect *aside_dialect_from_response_template(const char *json, size_t len);
 
-/** How the arguments of a call are written: the values of `aside_tool_arguments`. */
+/** The form of the arguments of a call: the values of `aside_tool_arguments`. */
 enum {
     /** As one JSON object. */
     ASIDE_TOOL_ARGUMENTS_JSON = 0,
@@ -84,7 +84,7 @@ typedef struct aside_tool_trigger {
     struct aside_bytes after_name;
     /** The text after the arguments. */
     struct aside_bytes end;
-    /** How the arguments are written. */
+    /** The form of the arguments. */
     aside_tool_arguments arguments;
     /** 0. */
     uint32_t reserved;
@@ -185,7 +185,7 @@ aside_status aside_request_thinking(const struct aside_exchange *exchange,
  * Threads: any thread may call these functions at any time.
  * ========================================================================== */
 
-/** Where the thinking of an earlier turn goes in its message: the values of `aside_history_name`. */
+/** The place of the thinking of an earlier turn in its message: the values of `aside_history_name`. */
 enum {
     /** It stays where it is. */
     ASIDE_HISTORY_NAME_AS_IS = 0,
@@ -226,7 +226,7 @@ enum {
 /** An `ASIDE_HISTORY_TURNS_` value. */
 typedef uint32_t aside_history_turns;
 
-/** How an assistant message without thinking is changed: the values of `aside_history_missing`. */
+/** The change to an assistant message without thinking: the values of `aside_history_missing`. */
 enum {
     /** Nothing: existing thinking stays. */
     ASIDE_HISTORY_MISSING_LEAVE = 0,
@@ -239,7 +239,7 @@ enum {
 /** An `ASIDE_HISTORY_MISSING_` value. */
 typedef uint32_t aside_history_missing;
 
-/** How blocks and items are treated that a rewriter made, and the server did not: the values of `aside_history_made`. */
+/** The treatment of blocks and items that a rewriter made, and the server did not: the values of `aside_history_made`. */
 enum {
     /** They stay unchanged. */
     ASIDE_HISTORY_MADE_KEEP = 0,
@@ -262,23 +262,23 @@ typedef struct aside_history_options {
     size_t size;
     /** With `ASIDE_HISTORY_NAME_TEXT`, the dialect whose markers are written. Otherwise not read. */
     const struct aside_dialect *dialect;
-    /** The most bytes of a body that is read: a longer one comes back as it is. 0: 32 MiB. */
+    /** The most bytes of a body that is read: a longer one is returned unchanged. 0: 32 MiB. */
     uint64_t max_body;
     /** The format of the request: `ASIDE_FORMAT_CHAT`, `ASIDE_FORMAT_RESPONSES` or `ASIDE_FORMAT_MESSAGES`. */
     aside_formats format;
-    /** Where the thinking of an earlier turn goes. */
+    /** The place of the thinking of an earlier turn. */
     aside_history_name name;
     /** The turns whose thinking stays. */
     aside_history_turns turns;
-    /** How an assistant message without thinking is changed. */
+    /** The change to an assistant message without thinking. */
     aside_history_missing missing;
-    /** How blocks and items are treated that the server did not make. */
+    /** The treatment of blocks and items that the server did not make. */
     aside_history_made made;
     /** 0. */
     uint32_t reserved;
 } aside_history_options;
 
-/** Whether the body of a request was read, or why it came back as it was: the values of `aside_history_outcome`. */
+/** Whether the body of a request was read, or why it was returned unchanged: the values of `aside_history_outcome`. */
 enum {
     /** It was read. It may still be unchanged. */
     ASIDE_HISTORY_OUTCOME_READ = 0,
@@ -301,16 +301,19 @@ typedef uint32_t aside_history_outcome;
 typedef struct aside_history_report {
     /** `sizeof(aside_history_report)` of the caller's header. */
     size_t size;
-    /** How many messages or items were changed or removed. */
+    /** The number of messages or items that were changed or removed. */
     uint64_t changed;
     /**
-     * How many have thinking that cannot be written into their text. It stays where it is, unless
+     * The number of those that have thinking that cannot be written into their text. It stays where it is, unless
      * `ASIDE_HISTORY_MADE_REMOVE` removes it.
      */
     uint64_t refused;
-    /** How many have thinking in a form that is not known, or that is signed or encrypted. It stays where it is. */
+    /**
+     * The number of those that have thinking in a form that is not known, or that is signed or encrypted. It stays where it
+     * is.
+     */
     uint64_t unread;
-    /** Whether the body was read, or why it came back as it was. */
+    /** Whether the body was read, or why it was returned unchanged. */
     aside_history_outcome outcome;
     /** 1: thinking was turned off in the request, see `ASIDE_HISTORY_MADE_REMOVE`. 0: it was not. */
     uint32_t thinking_off;
@@ -344,8 +347,8 @@ aside_status aside_history_server_find(const char *name,
  * Fills `*options` from the text of a server file, for requests of a format. `toml` has `len` bytes and needs no NUL.
  * Set `options->size` before the call.
  *
- * Returns as `aside_history_server_find()`, but `ASIDE_ERROR_DIALECT` with a message that names line and key if the file has an
- * error.
+ * Returns the same as `aside_history_server_find()`, but `ASIDE_ERROR_DIALECT` with a message that names the line and the key if
+ * the file has an error.
  *
  * Memory: if it runs out, the process ends. A host calls this before it serves.
  */
@@ -364,8 +367,8 @@ const char *aside_history_server_name_at(size_t index, size_t *len);
 
 /**
  * Rewrites the history of a request, so that the server finds the thinking of earlier turns where it reads it. `body` has all
- * `len` bytes of the request. All that the options do not name stays unchanged, byte for byte; a body that is not read comes
- * back as it is, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
+ * `len` bytes of the request. All that the options do not name stays unchanged, byte for byte; a body that is not read is returned
+ * unchanged, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
  *
  * The host writes `Content-Length` again, and any digest or signature of the body.
  *
@@ -422,7 +425,7 @@ typedef struct aside_cache {
     struct aside_bytes id;
     /** Ids of the tools whose results it is for. */
     const struct aside_bytes *tool_ids;
-    /** How many there are. 0: all tools. */
+    /** Their number. 0: all tools. */
     size_t tool_id_count;
     /** Sees every invocation. May be NULL. */
     aside_observe_fn observe;
@@ -453,7 +456,7 @@ aside_status aside_registry_add_last_run(struct aside_registry *registry, size_t
 /**
  * Adds the filter `minify-json`, the only one for text that is protected.
  *
- * Returns as `aside_registry_add_last_run()`.
+ * Returns the same as `aside_registry_add_last_run()`.
  */
 aside_status aside_registry_minify_json(struct aside_registry *registry);
 
@@ -468,7 +471,7 @@ aside_status aside_registry_remove(struct aside_registry *registry, const char *
 /**
  * Reads a filter file and runs its own tests, of which it must have one of each kind.
  *
- * Returns as `aside_registry_add_toml()`.
+ * Returns the same as `aside_registry_add_toml()`.
  *
  * Threads: any thread may call this at any time.
  */
@@ -511,7 +514,7 @@ typedef struct aside_part_report {
     uint64_t len;
     /** XXH3 (64 bits, seed 0) of the original. */
     uint64_t hash;
-    /** How many stretches the original has: `aside_compressed_stretch()`. */
+    /** The number of stretches of the original: `aside_compressed_stretch()`. */
     size_t stretch_count;
 } aside_part_report;
 
@@ -519,7 +522,7 @@ typedef struct aside_part_report {
  * Fills `*report` with the report on one of the parts that filters changed: number `index` of the report's `part_count`.
  * Set `report->size` before.
  *
- * Returns as `aside_compressed_failed()`.
+ * Returns the same as `aside_compressed_failed()`.
  */
 aside_status aside_compressed_part_report(const struct aside_compressed *compressed,
                                           size_t index,
@@ -564,7 +567,7 @@ typedef struct aside_stretch {
  * Fills `*stretch` with the stretch number `index` of a part's original. `part_index` is the index that
  * `aside_compressed_part_report()` takes. Set `stretch->size` before.
  *
- * Returns as `aside_compressed_failed()`.
+ * Returns the same as `aside_compressed_failed()`.
  */
 aside_status aside_compressed_stretch(const struct aside_compressed *compressed,
                                       size_t part_index,
@@ -643,7 +646,7 @@ typedef struct aside_command {
     struct aside_bytes subcommand;
     /** All words after the program, without their quotes. */
     const struct aside_bytes *words;
-    /** How many there are. */
+    /** Their number. */
     size_t word_count;
     /**
      * 1 if its output is seen. 0 for `cd` and the like, and if it goes to a file or into a program that writes

@@ -37,27 +37,27 @@ const (
 	KindClose Kind = 5
 	// KindReclassify: All content so far was thinking, or all thinking so far was content: the channel is the right one.
 	// It was thinking where a closer of the thinking has come without an opener before it, in a dialect with stray_close
-	// = "reclassify". It was content where the stream has ended in a thinking that was only guessed (EndReason), and
-	// where the closer of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and comes at
+	// = "reclassify". It was content where the stream has ended in thinking that was only guessed (EndReason), and where
+	// the closer of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and is reported at
 	// most once in it.
 	KindReclassify Kind = 6
 	// KindBudget: The thinking exceeds its budget here. It has no bytes of the stream and is between two characters. It
 	// is reported once for each span or stream, as options.BudgetScope says.
 	KindBudget Kind = 7
-	// KindCall: A tool call begins. This and the kinds after it come only with options.Calls, from dialects that say how
-	// calls are written. The bytes are the beginning of the call, if the opener of its span was not that.
+	// KindCall: A tool call begins. This and the kinds after it are reported only with options.Calls, from dialects that
+	// say how calls are written. The bytes are the beginning of the call, if the opener of its span was not that.
 	KindCall Kind = 8
 	// KindCallName: The name of the call, whole. If it has no bytes, the name is the value of a header's field.
 	KindCallName Kind = 9
-	// KindCallID: An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name
-	// between them.
+	// KindCallID: An id of the call, whole. If the whole head of the call is its id, it is reported in parts, with the
+	// name between them.
 	KindCallID Kind = 10
 	// KindCallKey: A key of the arguments, whole. Arguments that are JSON have none.
 	KindCallKey Kind = 11
 	// KindCallType: The word for the type of the next value, whole.
 	KindCallType Kind = 12
-	// KindCallValue: A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a
-	// character.
+	// KindCallValue: A value, or the arguments as JSON, as they are in the stream. It is reported in pieces that do not
+	// cut a character.
 	KindCallValue Kind = 13
 	// KindCallValueEnd: The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
 	KindCallValueEnd Kind = 14
@@ -90,13 +90,13 @@ func (c Channel) String() string {
 	return name(uint32(c), "content", "thinking", "narration", "tool")
 }
 
-// Cause is why a span or a call ended.
+// Cause is the cause of the end of a span or a call.
 type Cause uint32
 
 const (
-	// CauseMarker: The closing marker came.
+	// CauseMarker: The closing marker was read.
 	CauseMarker Cause = 0
-	// CauseImplied: Something else came that ends such a span.
+	// CauseImplied: Another text was read that ends such a span.
 	CauseImplied Cause = 1
 	// CauseEndOfStream: The stream ended inside the span.
 	CauseEndOfStream Cause = 2
@@ -114,7 +114,7 @@ func (c Cause) String() string {
 	return name(uint32(c), "marker", "implied", "end_of_stream", "forced", "malformed", "ended")
 }
 
-// Start is where a stream starts.
+// Start is the start of a stream.
 type Start uint32
 
 const (
@@ -140,7 +140,7 @@ func (s Start) String() string {
 	return name(uint32(s), "default", "content", "thinking", "narration", "tool", "header", "calls")
 }
 
-// CallsInThinking is how a tool call that begins inside the thinking is treated.
+// CallsInThinking is the treatment of a tool call that begins inside the thinking.
 type CallsInThinking uint32
 
 const (
@@ -155,7 +155,7 @@ func (c CallsInThinking) String() string {
 	return name(uint32(c), "dialect", "never")
 }
 
-// StrayClose is how a closer of the thinking without an opener, after content, is treated.
+// StrayClose is the treatment of a closer of the thinking without an opener, after content.
 type StrayClose uint32
 
 const (
@@ -174,7 +174,7 @@ func (s StrayClose) String() string {
 	return name(uint32(s), "dialect", "text", "drop")
 }
 
-// EndReason is why a stream ends, as far as its host knows.
+// EndReason is the reason why a stream ends, as far as its host knows.
 type EndReason uint32
 
 const (
@@ -210,7 +210,7 @@ func (n NotWhole) String() string {
 	return name(uint32(n), "tell", "hold", "text")
 }
 
-// UnknownTool is how a call of a tool that the request does not list is treated.
+// UnknownTool is the treatment of a call of a tool that the request does not list.
 type UnknownTool uint32
 
 const (
@@ -227,7 +227,7 @@ func (u UnknownTool) String() string {
 	return name(uint32(u), "text", "drop", "tell")
 }
 
-// ToolArguments is how the arguments of a call are written.
+// ToolArguments is the form of the arguments of a call.
 type ToolArguments uint32
 
 const (
@@ -263,7 +263,7 @@ func (i ImpliedEnd) String() string {
 	return name(uint32(i), "on", "off")
 }
 
-// LeadingTags is how a tag of another family, such as <think>, is read at the beginning of a stream, after blanks at
+// LeadingTags is the reading of a tag of another family, such as <think>, at the beginning of a stream, after blanks at
 // most.
 type LeadingTags uint32
 
@@ -374,8 +374,8 @@ const (
 	FormatMessages Formats = 8
 	// FormatOllama: Ollama's own, /api/chat and /api/generate.
 	FormatOllama Formats = 16
-	// FormatAll: All of them, those that later versions add included: all bits that an int has. No other value with a
-	// bit of no format is accepted.
+	// FormatAll: All of them, those that later versions add included: all bits that an int has. Any other value with a
+	// bit that is not a format's is refused.
 	FormatAll Formats = 2147483647
 )
 
@@ -432,7 +432,7 @@ func (r ResponsesAs) String() string {
 	return name(uint32(r), "reasoning_text", "summary")
 }
 
-// Hint is how a host should treat a request.
+// Hint is the change that a host should make to a request.
 type Hint uint32
 
 const (
@@ -445,7 +445,7 @@ func (h Hint) String() string {
 	return name(uint32(h), "", "identity")
 }
 
-// HistoryName is where the thinking of an earlier turn goes in its message.
+// HistoryName is the place of the thinking of an earlier turn in its message.
 type HistoryName uint32
 
 const (
@@ -493,7 +493,7 @@ func (h HistoryTurns) String() string {
 	return name(uint32(h), "all", "since_user", "none")
 }
 
-// HistoryMissing is how an assistant message without thinking is changed.
+// HistoryMissing is the change to an assistant message without thinking.
 type HistoryMissing uint32
 
 const (
@@ -511,7 +511,7 @@ func (h HistoryMissing) String() string {
 	return name(uint32(h), "leave", "empty", "remove")
 }
 
-// HistoryMade is how blocks and items are treated that a rewriter made, and the server did not.
+// HistoryMade is the treatment of blocks and items that a rewriter made, and the server did not.
 type HistoryMade uint32
 
 const (
@@ -527,7 +527,7 @@ func (h HistoryMade) String() string {
 	return name(uint32(h), "keep", "remove")
 }
 
-// HistoryOutcome is whether the body of a request was read, or why it came back as it was.
+// HistoryOutcome is whether the body of a request was read, or why it was returned unchanged.
 type HistoryOutcome uint32
 
 const (

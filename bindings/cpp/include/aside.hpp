@@ -145,24 +145,26 @@ enum class Kind : std::uint32_t {
     close = ASIDE_KIND_CLOSE,
     /// All content so far was thinking, or all thinking so far was content: the channel is the right one. It was thinking
     /// where a closer of the thinking has come without an opener before it, in a dialect with `stray_close = "reclassify"`.
-    /// It was content where the stream has ended in a thinking that was only guessed (`end_reason()`), and where the closer
-    /// of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and comes at most once in it.
+    /// It was content where the stream has ended in thinking that was only guessed (`end_reason()`), and where the closer
+    /// of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and is reported at most once in
+    /// it.
     reclassify = ASIDE_KIND_RECLASSIFY,
     /// The thinking exceeds its budget here. It has no bytes of the stream and is between two characters. It is reported
     /// once for each span or stream, as `options.budget_scope` says.
     budget = ASIDE_KIND_BUDGET,
-    /// A tool call begins. This and the kinds after it come only with `options.calls`, from dialects that say how calls are
-    /// written. The bytes are the beginning of the call, if the opener of its span was not that.
+    /// A tool call begins. This and the kinds after it are reported only with `options.calls`, from dialects that say how
+    /// calls are written. The bytes are the beginning of the call, if the opener of its span was not that.
     call = ASIDE_KIND_CALL,
     /// The name of the call, whole. If it has no bytes, the name is the value of a header's field.
     call_name = ASIDE_KIND_CALL_NAME,
-    /// An id of the call, whole. If the whole head of the call is its id, it comes in parts, with the name between them.
+    /// An id of the call, whole. If the whole head of the call is its id, it is reported in parts, with the name between
+    /// them.
     call_id = ASIDE_KIND_CALL_ID,
     /// A key of the arguments, whole. Arguments that are JSON have none.
     call_key = ASIDE_KIND_CALL_KEY,
     /// The word for the type of the next value, whole.
     call_type = ASIDE_KIND_CALL_TYPE,
-    /// A value, or the arguments as JSON, as they are in the stream. It comes in pieces that do not cut a character.
+    /// A value, or the arguments as JSON, as they are in the stream. It is reported in pieces that do not cut a character.
     call_value = ASIDE_KIND_CALL_VALUE,
     /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
     call_value_end = ASIDE_KIND_CALL_VALUE_END,
@@ -182,11 +184,11 @@ enum class Channel : std::uint32_t {
     tool = ASIDE_CHANNEL_TOOL,
 };
 
-/// Why a span or a call ended.
+/// The cause of the end of a span or a call.
 enum class Cause : std::uint32_t {
-    /// The closing marker came.
+    /// The closing marker was read.
     marker = ASIDE_CAUSE_MARKER,
-    /// Something else came that ends such a span.
+    /// Another text was read that ends such a span.
     implied = ASIDE_CAUSE_IMPLIED,
     /// The stream ended inside the span.
     end_of_stream = ASIDE_CAUSE_END_OF_STREAM,
@@ -199,7 +201,7 @@ enum class Cause : std::uint32_t {
     ended = ASIDE_CAUSE_ENDED,
 };
 
-/// Where a stream starts.
+/// The start of a stream.
 enum class Start : std::uint32_t {
     /// As the dialect says.
     dialect = ASIDE_START_DEFAULT,
@@ -218,7 +220,7 @@ enum class Start : std::uint32_t {
     calls = ASIDE_START_CALLS,
 };
 
-/// How a tool call that begins inside the thinking is treated.
+/// The treatment of a tool call that begins inside the thinking.
 enum class CallsInThinking : std::uint32_t {
     /// As the dialect says: the call ends the thinking, interrupts it, or is text of it.
     dialect = ASIDE_CALLS_IN_THINKING_DIALECT,
@@ -226,7 +228,7 @@ enum class CallsInThinking : std::uint32_t {
     never = ASIDE_CALLS_IN_THINKING_NEVER,
 };
 
-/// How a closer of the thinking without an opener, after content, is treated.
+/// The treatment of a closer of the thinking without an opener, after content.
 enum class StrayClose : std::uint32_t {
     /// As the dialect says.
     dialect = ASIDE_STRAY_CLOSE_DIALECT,
@@ -238,7 +240,7 @@ enum class StrayClose : std::uint32_t {
     drop = ASIDE_STRAY_CLOSE_DROP,
 };
 
-/// Why a stream ends, as far as its host knows.
+/// The reason why a stream ends, as far as its host knows.
 enum class EndReason : std::uint32_t {
     /// Not known.
     unknown = ASIDE_END_REASON_UNKNOWN,
@@ -260,7 +262,7 @@ enum class NotWhole : std::uint32_t {
     text = ASIDE_NOT_WHOLE_TEXT,
 };
 
-/// How a call of a tool that the request does not list is treated.
+/// The treatment of a call of a tool that the request does not list.
 enum class UnknownTool : std::uint32_t {
     /// It is text.
     text = ASIDE_UNKNOWN_TOOL_TEXT,
@@ -270,7 +272,7 @@ enum class UnknownTool : std::uint32_t {
     tell = ASIDE_UNKNOWN_TOOL_TELL,
 };
 
-/// How the arguments of a call are written.
+/// The form of the arguments of a call.
 enum class ToolArguments : std::uint32_t {
     /// As one JSON object.
     json = ASIDE_TOOL_ARGUMENTS_JSON,
@@ -292,7 +294,7 @@ enum class ImpliedEnd : std::uint32_t {
     off = ASIDE_IMPLIED_END_OFF,
 };
 
-/// How a tag of another family, such as `<think>`, is read at the beginning of a stream, after blanks at most.
+/// The reading of a tag of another family, such as `<think>`, at the beginning of a stream, after blanks at most.
 enum class LeadingTags : std::uint32_t {
     /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
     dialect = ASIDE_LEADING_TAGS_DIALECT,
@@ -358,8 +360,8 @@ enum class Formats : std::uint32_t {
     messages = ASIDE_FORMAT_MESSAGES,
     /// Ollama's own, `/api/chat` and `/api/generate`.
     ollama = ASIDE_FORMAT_OLLAMA,
-    /// All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
-    /// format is accepted.
+    /// All of them, those that later versions add included: all bits that an `int` has. Any other value with a bit that is
+    /// not a format's is refused.
     all = ASIDE_FORMAT_ALL,
 };
 
@@ -399,13 +401,13 @@ enum class ResponsesAs : std::uint32_t {
     summary = ASIDE_RESPONSES_AS_SUMMARY,
 };
 
-/// How a host should treat a request.
+/// The change that a host should make to a request.
 enum class Hint : std::uint32_t {
     /// Send `Accept-Encoding: identity` to the server: no compressed answer can be read.
     identity = ASIDE_HINT_IDENTITY,
 };
 
-/// Where the thinking of an earlier turn goes in its message.
+/// The place of the thinking of an earlier turn in its message.
 enum class HistoryName : std::uint32_t {
     /// It stays where it is.
     as_is = ASIDE_HISTORY_NAME_AS_IS,
@@ -438,7 +440,7 @@ enum class HistoryTurns : std::uint32_t {
     none = ASIDE_HISTORY_TURNS_NONE,
 };
 
-/// How an assistant message without thinking is changed.
+/// The change to an assistant message without thinking.
 enum class HistoryMissing : std::uint32_t {
     /// Nothing: existing thinking stays.
     leave = ASIDE_HISTORY_MISSING_LEAVE,
@@ -448,7 +450,7 @@ enum class HistoryMissing : std::uint32_t {
     remove = ASIDE_HISTORY_MISSING_REMOVE,
 };
 
-/// How blocks and items are treated that a rewriter made, and the server did not.
+/// The treatment of blocks and items that a rewriter made, and the server did not.
 enum class HistoryMade : std::uint32_t {
     /// They stay unchanged.
     keep = ASIDE_HISTORY_MADE_KEEP,
@@ -457,7 +459,7 @@ enum class HistoryMade : std::uint32_t {
     remove = ASIDE_HISTORY_MADE_REMOVE,
 };
 
-/// Whether the body of a request was read, or why it came back as it was.
+/// Whether the body of a request was read, or why it was returned unchanged.
 enum class HistoryOutcome : std::uint32_t {
     /// It was read. It may still be unchanged.
     read = ASIDE_HISTORY_OUTCOME_READ,

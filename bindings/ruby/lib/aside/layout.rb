@@ -32,34 +32,34 @@ module Aside
     # The purpose of a stretch of a stream.
     CHANNEL = %i[content thinking narration tool].freeze
 
-    # Why a span or a call ended.
+    # The cause of the end of a span or a call.
     CAUSE = %i[marker implied end_of_stream forced malformed ended].freeze
 
-    # Where a stream starts.
+    # The start of a stream.
     START = { nil => 0, content: 1, thinking: 2, narration: 3, tool: 4, header: 5, calls: 6 }.freeze
 
-    # How a tool call that begins inside the thinking is treated.
+    # The treatment of a tool call that begins inside the thinking.
     CALLS_IN_THINKING = { dialect: 0, never: 1 }.freeze
 
-    # How a closer of the thinking without an opener, after content, is treated.
+    # The treatment of a closer of the thinking without an opener, after content.
     STRAY_CLOSE = { dialect: 0, text: 1, drop: 2 }.freeze
 
-    # Why a stream ends, as far as its host knows.
+    # The reason why a stream ends, as far as its host knows.
     END_REASON = { unknown: 0, ended: 1, cut_off: 2 }.freeze
 
     # The part of a call that is sent before the call is whole.
     NOT_WHOLE = { tell: 0, hold: 1, text: 2 }.freeze
 
-    # How a call of a tool that the request does not list is treated.
+    # The treatment of a call of a tool that the request does not list.
     UNKNOWN_TOOL = { text: 0, drop: 1, tell: 2 }.freeze
 
-    # How the arguments of a call are written.
+    # The form of the arguments of a call.
     TOOL_ARGUMENTS = { json: 0, tags: 1, elements: 2, literal: 3 }.freeze
 
     # Whether the end of a text that has ended by itself may end a call.
     IMPLIED_END = { on: 0, off: 1 }.freeze
 
-    # How a tag of another family, such as `<think>`, is read at the beginning of a stream, after blanks at most.
+    # The reading of a tag of another family, such as `<think>`, at the beginning of a stream, after blanks at most.
     LEADING_TAGS = { dialect: 0, text: 1 }.freeze
 
     # The unit of a budget.
@@ -89,23 +89,23 @@ module Aside
     # The form of the thinking in the items of OpenAI Responses.
     RESPONSES_AS = { reasoning_text: 0, summary: 1 }.freeze
 
-    # How a host should treat a request.
+    # The change that a host should make to a request.
     HINT = { identity: 1 }.freeze
 
-    # Where the thinking of an earlier turn goes in its message.
+    # The place of the thinking of an earlier turn in its message.
     HISTORY_NAME = { as_is: 0, reasoning_content: 1, reasoning: 2, thinking: 3, reasoning_details: 4, parts: 5,
                      reasoning_text: 6, summary: 7, text: 8 }.freeze
 
     # The turns whose thinking stays in a request.
     HISTORY_TURNS = { all: 0, since_user: 1, none: 2 }.freeze
 
-    # How an assistant message without thinking is changed.
+    # The change to an assistant message without thinking.
     HISTORY_MISSING = { leave: 0, empty: 1, remove: 2 }.freeze
 
-    # How blocks and items are treated that a rewriter made, and the server did not.
+    # The treatment of blocks and items that a rewriter made, and the server did not.
     HISTORY_MADE = { keep: 0, remove: 1 }.freeze
 
-    # Whether the body of a request was read, or why it came back as it was.
+    # Whether the body of a request was read, or why it was returned unchanged.
     HISTORY_OUTCOME = { read: 0, too_long: 1, not_utf8: 2, not_request: 3, repeated: 4, stored: 5 }.freeze
 
     # The change of a stretch.
