@@ -67,8 +67,11 @@ impl Decoder {
                 Some(half) => units.push(self.order.unit([half, byte])),
             }
         }
-        if std::mem::take(&mut self.is_first) && units.first() == Some(&MARK) {
-            units.remove(0);
+        if self.is_first && !units.is_empty() {
+            self.is_first = false;
+            if units[0] == MARK {
+                units.remove(0);
+            }
         }
         self.high = units.pop_if(|unit| matches!(unit, 0xd800..=0xdbff));
         text_of(units)
