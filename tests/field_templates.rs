@@ -209,6 +209,11 @@ const DIFFERENCES: [(&str, &str, &[&str]); 11] = [
         &["of a turn with a call, these calls are read: []"],
     ),
     (
+        "anew_gigachat-3.jinja",
+        "it separates turns by the token at which servers stop",
+        &["after the answer, `<|message_sep|>` stays in the content"],
+    ),
+    (
         "anew_laguna.jinja",
         "reports of the model have no line breaks",
         &[

@@ -99,7 +99,7 @@ fn a_scanner_and_a_rewriter_show_where_they_stand() {
     scanner.feed("<think>hm</th", |_| ()).unwrap();
     let shown = format!("{scanner:?}");
     assert_eq!(shown, r#"Scanner { dialect: "qwen3", channel: Thinking, offset: 13, held: "</th", .. }"#);
-    assert_eq!(format!("{:?}", scanner.finish_events()), "Events { call: Finish, .. }");
+    assert_eq!(format!("{:?}", scanner.finish_events()), "Events { method: Finish, .. }");
     let rewriter = sse::Rewriter::new(&dialect, &sse::Options::new().off(true)).unwrap();
     assert!(format!("{rewriter:?}").contains("off: true"));
 }
