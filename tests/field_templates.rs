@@ -154,7 +154,7 @@ fn harmless_templates_are_rendered() {
 
 /// The text in the turns of a template that its dialect does not read, and the reason.
 #[cfg(feature = "templates")]
-const DIFFERENCES: [(&str, &str, &[&str]); 11] = [
+const DIFFERENCES: [(&str, &str, &[&str]); 12] = [
     (
         "ik_Apriel-1.6-15b-Thinker-fixed.jinja",
         "a turn of the history has not the words with which the prompt begins the thinking",
