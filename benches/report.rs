@@ -407,7 +407,13 @@ fn limits(figures: &Figures, event: Option<f64>) -> String {
     };
     let times = most(LIMITED.map(of).into_iter());
     let words = [
-        "W2 and W4: libaside costs what the minimal scanner costs, or less. What is left is the call and the event.".to_owned(),
+        format!(
+            "W2 and W4: libaside costs {} and {} times the minimal scanner; what is left is the call and the event. In W4, `qwen3` and \
+             `any` cost more: they decide after each `<` and backtick whether a marker is quoted or only mentioned, and one \
+             feed in ten asks the recogniser.",
+            show(of("W2"), 2),
+            show(of("W4"), 2)
+        ),
         format!(
             "W3, W5 and W7: libaside costs up to {} times the minimal scanner. The rest pays for what that leaves out: the \
              counts of bytes and characters of each channel, one engine for markers of every dialect, calls that a callback \
@@ -432,6 +438,8 @@ fn limits(figures: &Figures, event: Option<f64>) -> String {
         "Many rewriters in random order: a frame of one that is in the cache takes a tenth of the time. The rest is waiting for the \
          memory of its rewriter, its scanner and its envelope."
             .to_owned(),
+        "`repair`: only chat compares an event with the one before; the other formats read each event once more.".to_owned(),
+        "A rewriter: a scanner, the envelope that events are compared with, and the buffers of one event.".to_owned(),
         "`find_for_model`: a name is taken apart at every separator, read once by the table of all names, and again for a dialect of its calls."
             .to_owned(),
         "The idle scanner has, next to its state, room for what its dialect may hold back; `max_hold` is in the table of memory.".to_owned(),
