@@ -132,7 +132,7 @@ impl<B> Answer<B> {
         self.stage = stage;
     }
 
-    /// Returns what leaves for a piece that came, or for the end. Without a rewriter the piece itself does.
+    /// Returns the bytes to send for a piece that arrived, or for the end: without a rewriter, the piece itself.
     fn through(&mut self, data: Option<Bytes>) -> Result<Bytes, Failure> {
         match &mut self.splitting {
             None => Ok(data.unwrap_or_default()),
@@ -273,7 +273,7 @@ pub mod fuzz {
     }
 
     /// Sends pieces through a rewriter as an answer's body goes, with their compression undone if they have one. An `Err` is the server's
-    /// death. Returns what the client gets, and whether its connection breaks off.
+    /// death. Returns the client's bytes, and whether its connection breaks off.
     pub fn through(pieces: Vec<Result<Vec<u8>, ()>>, encoding: Option<&str>, rewriter: Rewriter) -> (Vec<u8>, bool) {
         let body = Pieces(pieces.into_iter());
         let source = match encoding {

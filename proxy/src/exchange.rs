@@ -174,7 +174,7 @@ impl Exchanges {
         Ok(self.pass(answer, known, &seen, upgraded).await)
     }
 
-    /// Returns where a request goes, if it goes anywhere.
+    /// Returns the server of a request, if it has one.
     fn check(&self, request: &Request<Incoming>) -> Result<http::Uri, Fault> {
         if request.method() == Method::CONNECT {
             return Err(Fault::new(StatusCode::METHOD_NOT_ALLOWED, "this proxy is for one server alone"));
@@ -340,7 +340,7 @@ impl Exchanges {
         Ok((rewriter, asked.model))
     }
 
-    /// Joins the two connections of an exchange that has changed to another protocol, such as a WebSocket.
+    /// Joins the two connections of an exchange that has switched protocols, such as a WebSocket.
     fn switch(
         &self,
         mut head: http::response::Parts,

@@ -1,5 +1,5 @@
-//! The headers of both ways, as RFC 9110 has it for a proxy: those of one connection go no further, and those that say where a request
-//! came from are added.
+//! The headers of both ways, as RFC 9110 requires for a proxy: those of one connection are not forwarded, and those that say
+//! where a request came from are added.
 
 use std::net::IpAddr;
 
@@ -22,7 +22,7 @@ static HOP_BY_HOP: [HeaderName; 9] = [
     UPGRADE,
 ];
 
-/// Headers that describe the body as it came. They are wrong once it is rewritten.
+/// Headers that describe the body as it came. They are wrong once the body is rewritten.
 static OF_THE_BODY: [HeaderName; 6] = [
     CONTENT_LENGTH,
     http::header::ETAG,
@@ -57,7 +57,7 @@ pub fn remove_hop_by_hop(headers: &mut HeaderMap) -> Option<HeaderValue> {
     upgrade
 }
 
-/// Removes what describes the body as it came.
+/// Removes the headers that describe the original body.
 pub fn remove_of_the_body(headers: &mut HeaderMap) {
     for name in &OF_THE_BODY {
         headers.remove(name);

@@ -13,7 +13,7 @@ use crate::metrics::Metrics;
 /// How an exchange ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Nobody has read the answer to its end. It is what ends an exchange of which nothing else is known.
+    /// Nobody has read the answer to its end. It is the end of an exchange if no other is known.
     ClientLeft,
     Complete,
     ServerDied,

@@ -106,7 +106,7 @@ pub fn client(tls: ClientConfig, connecting: Duration, max_header: usize) -> Htt
     builder.build(connector)
 }
 
-/// Returns what is answered when the server did not answer. Its address is the operator's, and is not in it.
+/// Returns the answer if the server did not answer. Its address is the operator's, and is not in it.
 pub fn fault(error: &legacy::Error) -> Fault {
     let why = reason(error);
     if why.contains("timed out") || why.contains("deadline") {

@@ -1,5 +1,5 @@
 //! Whether a command line shows the contents of files, or searches. The contents of a file may repeat themselves for a reason,
-//! and the results of a search were asked for, so a filter must know before it leaves lines out.
+//! and the results of a search were asked for, so a filter must know that before it leaves lines out.
 
 use super::{command::Command, input::Input};
 

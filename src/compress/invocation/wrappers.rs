@@ -181,7 +181,7 @@ fn command(words: &[String]) -> Option<Wrapped<'_>> {
     Some(if first.contains([' ', '\n', '\t']) { Wrapped::Script(first) } else { Wrapped::Words(words) })
 }
 
-/// Returns how many words from the start are options and their values.
+/// Returns the number of words from the start that are options and their values.
 pub fn skip_options(words: &[String], valued: &[&str]) -> usize {
     let mut at = 0;
     while let Some(word) = words.get(at) {

@@ -45,7 +45,7 @@ pub fn heading(text: Text<'_>, parent: u32) -> Option<u32> {
     above.take_while(|&line| !text.is_blank(line)).find(|&line| names_file(text.line(line))).map(|line| line as u32)
 }
 
-/// Returns how many blanks a line begins with.
+/// Returns the number of blanks that a line begins with.
 pub fn indent(line: &[u8]) -> usize {
     line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }

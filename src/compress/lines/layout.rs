@@ -233,7 +233,7 @@ impl<'a> Text<'a> {
         self.layout.ends.partition_point(|&end| end <= offset)
     }
 
-    /// Returns how many lines before this one are the beginning of the same line, whose middle was left out.
+    /// Returns the number of lines before this one that are the beginning of the same line, whose middle was left out.
     pub fn cut_before(self, line: usize) -> usize {
         let marks =
             |line: usize, back: usize| line > back && line - back + 1 < self.len() && self.is_middle(line - back);
@@ -241,7 +241,7 @@ impl<'a> Text<'a> {
         line - parts(line, |line| line - step(line))
     }
 
-    /// Returns how many lines after this one are the end of the same line.
+    /// Returns the number of lines after this one that are the end of the same line.
     pub fn cut_after(self, line: usize) -> usize {
         let marks = |line: usize| line > 0 && line + 1 < self.len() && self.is_middle(line);
         let step = |line: usize| if marks(line) { 1 } else { 2 * usize::from(marks(line + 1)) };

@@ -292,7 +292,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Returns how many bytes are kept of lines that say, or may say, what failed.
+    /// Returns the number of bytes that are kept of lines that say, or may say, what failed.
     fn said(&self, regions: &[Range<usize>], weak: &[Range<usize>]) -> usize {
         let lines = regions.iter().chain(weak).flat_map(|lines| lines.clone());
         lines.filter(|&line| self.kept[line]).map(|line| self.size(line)).sum()

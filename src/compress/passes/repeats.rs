@@ -188,7 +188,7 @@ fn mark_lines(text: Text<'_>, places: impl Iterator<Item = usize>, marks: &mut [
     }
 }
 
-/// Returns how many lines from here on differ only in how far something has come. `said` returns a line as it is looked
+/// Returns the number of lines from here on that differ only in the progress of something. `said` returns a line as it is looked
 /// at.
 fn progress_run<'a>(text: Text<'a>, first: usize, said: impl Fn(usize) -> &'a [u8]) -> usize {
     let Some(progress) = Progress::read(said(first)) else { return 0 };

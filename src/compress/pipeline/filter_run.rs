@@ -78,7 +78,7 @@ impl<'a> FilterRun<'a> {
         (self.edited, self.used)
     }
 
-    /// Returns how many bytes the text has.
+    /// Returns the number of bytes of the text.
     pub fn len(&self) -> usize {
         self.edited.bytes.len()
     }

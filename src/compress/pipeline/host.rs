@@ -5,7 +5,7 @@ use crate::compress::invocation::Invocation;
 
 /// A filter of the host. It promises only that a text that it calls compressed is shorter, and that is checked.
 ///
-/// A panic in it counts as an error. An error drops the filter for the rest of the compression, and the report has it.
+/// A panic in it counts as an error. An error drops the filter for the rest of the compression, and is in the report.
 ///
 /// ```
 /// use aside::compress::{Compressor, Filter, Filtered, Input, Invocation, Outcome, Part, Registry};

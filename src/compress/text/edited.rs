@@ -59,7 +59,7 @@ impl EditedText {
         self.original_ends = Some(memchr::memchr_iter(b'\n', &self.bytes).map(|end| end + 1).collect());
     }
 
-    /// Returns how many lines the original has, if markers say their numbers.
+    /// Returns the number of lines of the original, if markers have line numbers.
     pub fn numbered(&self) -> Option<usize> {
         self.original_ends.as_ref().map(|ends| ends.len() + 1)
     }
@@ -94,7 +94,7 @@ impl EditedText {
         self.length += length;
     }
 
-    /// Returns how many lines and bytes of the original a range of the text represents. A marker counts as the text that it
+    /// Returns the number of lines and bytes of the original that a range of the text represents. A marker counts as the text that it
     /// replaced.
     pub fn count(&self, range: &Range<usize>) -> (usize, usize) {
         let first = self.segments.partition_point(|segment| segment.output.end < range.start);

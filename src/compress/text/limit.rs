@@ -55,7 +55,7 @@ impl Limit {
         Limit { bytes: self.bytes.saturating_sub(text.len()), tokens }
     }
 
-    /// Returns how many bytes of a text to aim at first.
+    /// Returns the number of bytes of a text to aim at first.
     pub fn target(self, text: &[u8]) -> usize {
         let Some(tokens) = self.tokens else { return self.bytes };
         let all = estimated_tokens(text).max(1) as u128;
@@ -63,7 +63,7 @@ impl Limit {
         self.bytes.min((text.len() as u128 * tokens as u128 / all * 5 / 4) as usize)
     }
 
-    /// Returns how many bytes to aim at next, if a text of about `target` bytes does not fit.
+    /// Returns the number of bytes to aim at next, if a text of about `target` bytes does not fit.
     pub fn next_target(self, target: usize, text: &[u8]) -> usize {
         let least = |share: usize| target.saturating_sub((target / share).max(1));
         match self.tokens {

@@ -26,7 +26,7 @@ const REPEATED: usize = 20;
 /// No byte costs more.
 const MOST: usize = 140;
 
-/// Returns how many tokens a text has, by an estimate: within 15 % for nine of ten texts that tools print, and seldom more than a
+/// Returns the number of tokens of a text, by an estimate: within 15 % for nine of ten texts that tools print, and seldom more than a
 /// quarter too low. Tokenizers that make a token of each digit count more.
 ///
 /// ```

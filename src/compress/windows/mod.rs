@@ -74,9 +74,9 @@ pub struct BoundedText {
 enum Mode {
     /// The text fits so far.
     Whole,
-    /// The text comes out as it came in.
+    /// The text is returned as it came in.
     Unchanged,
-    /// The text comes out without its repeats.
+    /// The text is returned without its repeats.
     Passing,
     /// The lines that matter are kept for the end.
     Keeping(Box<Retention>),
@@ -196,7 +196,7 @@ impl BoundedText {
         self.verdicts
     }
 
-    /// Returns how many bytes are held.
+    /// Returns the number of held bytes.
     pub fn held(&self) -> usize {
         self.buffer.len()
     }
