@@ -1,6 +1,7 @@
 //! Events of a stream: their ends, and the contents of their lines. The bytes themselves stay with the caller: they must be
 //! sent unchanged.
 
+use std::mem;
 use std::ops::Range;
 
 use memchr::{memchr, memchr2};
@@ -198,6 +199,22 @@ impl Event {
             raw + (at - start)
         };
         place(span.start)..place(span.end - 1) + 1
+    }
+}
+
+/// The `\n` that comes alone after an event that was not sent, if that ended with `\r`: it is not sent either.
+#[derive(Default)]
+pub struct OwedLineFeed(bool);
+
+impl OwedLineFeed {
+    /// Takes note that this, the end of an event, is not sent now.
+    pub fn leave_out(&mut self, raw: &[u8]) {
+        self.0 = raw.ends_with(b"\r");
+    }
+
+    /// Returns whether the next event is this `\n`. Nothing is owed after that.
+    pub fn is(&mut self, raw: &[u8]) -> bool {
+        mem::take(&mut self.0) && raw == b"\n"
     }
 }
 

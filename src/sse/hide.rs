@@ -9,7 +9,7 @@ use memchr::memchr;
 use memchr::memmem::Finder;
 
 use super::choices::{Layout, REASONING, says};
-use super::event::{Event, EventFramer, EventPart, split_mark};
+use super::event::{Event, EventFramer, EventPart, OwedLineFeed, split_mark};
 use super::format::Format;
 use super::messages;
 use super::normalise::Thinking;
@@ -50,8 +50,7 @@ pub struct Hider {
     events: u64,
     /// Nothing was written.
     fresh: bool,
-    /// The last event was left out, and its last line end lacks a `\n`.
-    owes_line_feed: bool,
+    line_feed: OwedLineFeed,
     event: Event,
     edits: Edits,
     /// The bytes that were written, while the thinking is taken out of them.
@@ -108,7 +107,7 @@ impl Hider {
             next_block: 0,
             events: 0,
             fresh: true,
-            owes_line_feed: false,
+            line_feed: OwedLineFeed::default(),
             event: Event::new(),
             edits: Edits::default(),
             raw: Vec::new(),
@@ -176,7 +175,7 @@ impl Hider {
 
     /// Writes an event or a line without its thinking, or nothing.
     fn one(&mut self, raw: &[u8], read: Read, out: &mut Vec<u8>) -> Result<(), Error> {
-        if mem::take(&mut self.owes_line_feed) && raw == b"\n" {
+        if self.line_feed.is(raw) {
             return Ok(());
         }
         if !self.may_change(raw) {
@@ -195,7 +194,7 @@ impl Hider {
         if stays {
             part.write(&mut self.edits, out)?;
         } else {
-            self.owes_line_feed = raw.ends_with(b"\r");
+            self.line_feed.leave_out(raw);
         }
         self.edits.clear();
         self.event = event;

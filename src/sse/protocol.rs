@@ -1,9 +1,7 @@
 //! The interface of the code of every format, and its shared data. A stream is rewritten by the code of its formats, of which
 //! none knows another: [`rewrite`](super::rewrite) hands each event to one of them.
 
-use std::mem;
-
-use super::event::EventPart;
+use super::event::{EventPart, OwedLineFeed};
 use super::text::{Input, Parts, Setup};
 use crate::Error;
 use crate::json::Edits;
@@ -49,8 +47,7 @@ pub struct Scratch {
     pub decoded: Vec<u8>,
     /// The number of stretches of the event that may still be sent separately.
     pub alone: usize,
-    /// The event is not sent, at least not now, and its last line end lacks a `\n`.
-    owes_line_feed: bool,
+    pub line_feed: OwedLineFeed,
 }
 
 impl Scratch {
@@ -60,24 +57,19 @@ impl Scratch {
             edits: Edits::default(),
             decoded: Vec::new(),
             alone: ALONE,
-            owes_line_feed: false,
+            line_feed: OwedLineFeed::default(),
         }
     }
 
     pub fn begin_event(&mut self) {
         self.begin_data();
         self.alone = ALONE;
-        self.owes_line_feed = false;
+        self.line_feed = OwedLineFeed::default();
     }
 
     /// Takes note that an event, or the last part of it, is not sent now.
     pub fn leave_out(&mut self, event: &EventPart<'_>) {
-        self.owes_line_feed = event.raw[..event.part.end].ends_with(b"\r");
-    }
-
-    /// Returns whether a `\n` that comes alone belongs to an event that was not sent.
-    pub fn takes_line_feed(&mut self) -> bool {
-        mem::take(&mut self.owes_line_feed)
+        self.line_feed.leave_out(&event.raw[..event.part.end]);
     }
 
     /// Begins the next data of an event. One large event must not cost memory in all that come after it.

@@ -206,7 +206,7 @@ impl Rewrite {
 
     fn one_event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, _) = self.pass_mark(raw, out)?;
-        if raw == b"\n" && self.scratch.takes_line_feed() {
+        if self.scratch.line_feed.is(raw) {
             return Ok(());
         }
         if self.known(raw, last, out)? {

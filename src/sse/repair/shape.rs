@@ -7,7 +7,7 @@ use super::members::Wanted;
 use super::object::Object;
 use crate::Error;
 use crate::json::{Edits, Span};
-use crate::memory::{self, TryBox, push};
+use crate::memory::{self, TryBox, append};
 use crate::sse::event::{Event, EventPart, split_mark};
 use crate::sse::options::Options;
 
@@ -78,9 +78,9 @@ impl Shaper {
                 memory::clear(&mut self.shaped);
                 let part = EventPart { raw: rest, part: 0..rest.len(), event: &self.event };
                 part.write(&mut self.edits, &mut self.shaped)?;
-                if portion == Portion::Thinking && rest.ends_with(b"\r\n\r") {
-                    // The line feed that comes alone belongs to the other event.
-                    push(&mut self.shaped, b'\n')?;
+                if portion == Portion::Thinking {
+                    // A line feed that comes alone belongs to the other event.
+                    append(&mut self.shaped, part.missing_end())?;
                 }
                 pass(&self.shaped, true)?;
             }
