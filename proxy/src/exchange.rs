@@ -292,7 +292,7 @@ impl Exchanges {
                 }
             }
         };
-        let asked = seen.read(&known.path);
+        let asked = seen.read((self.thinking == Thinking::Request).then_some(&known.path));
         let choice = self.chooser.choose(asked.model.as_deref()).await;
         let rewriter = self.rewriter(&choice, asked, kind);
         headers::remove_of_the_body(headers);
@@ -321,8 +321,8 @@ impl Exchanges {
         kind: aside::sse::Body,
     ) -> Result<(Rewriter, Option<String>), aside::Error> {
         let mut options = self.options.clone().body(kind);
-        if self.thinking == Thinking::Request {
-            options = options.thinking(asked.thinking);
+        if let Some(thinking) = asked.thinking {
+            options = options.thinking(thinking);
         }
         let mut rewriter = Rewriter::new(&choice.dialect, &options)?;
         // A start that this dialect does not have is one of a template that it does not fit: the dialect's own is right.

@@ -37,8 +37,9 @@ impl Seen {
         Seen { idle, is_too_long: AtomicBool::new(false), kept: Mutex::default() }
     }
 
-    /// Returns the data about its answer in a request to this path, as far as it has passed.
-    pub fn read(&self, path: &str) -> Asked {
+    /// Returns the request's data about its answer, as far as it has passed. If a path is given, it also says whether a client of
+    /// that path wants the thinking.
+    pub fn read(&self, path: Option<&str>) -> Asked {
         Asked::read(path, &std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
@@ -102,8 +103,8 @@ pub struct Asked {
     pub model: Option<String>,
     /// Whether the model is to think, if the request says so.
     pub thinks: Option<bool>,
-    /// Whether the client wants the thinking.
-    pub thinking: Thinking,
+    /// Whether the client wants the thinking, if that was asked.
+    pub thinking: Option<Thinking>,
     /// The tools that the model may call, or why they cannot be read.
     pub tools: Option<Result<Tools, String>>,
 }
@@ -132,7 +133,7 @@ fn value<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
 }
 
 impl Asked {
-    fn read(path: &str, body: &[u8]) -> Asked {
+    fn read(path: Option<&str>, body: &[u8]) -> Asked {
         let mut room = [0; MOST_MODEL];
         let model = match request_model(body, &mut room) {
             RequestModel::Found(model) => Some(model.to_owned()),
@@ -142,7 +143,7 @@ impl Asked {
         let fields: Fields<'_> = serde_json::from_slice(body).unwrap_or_default();
         let tools = fields.tools.filter(|tools| tools.get() != "null");
         let tools = tools.map(|tools| Tools::read(tools.get()).map_err(|error| error.to_string()));
-        let thinking = request_thinking(&Exchange::new().path(path), body);
+        let thinking = path.map(|path| request_thinking(&Exchange::new().path(path), body));
         Asked { model, thinks: thinks(&fields), thinking, tools }
     }
 }
@@ -184,7 +185,7 @@ mod tests {
     use super::Asked;
 
     fn thinks(body: &str) -> Option<bool> {
-        Asked::read("", body.as_bytes()).thinks
+        Asked::read(None, body.as_bytes()).thinks
     }
 
     #[test]
@@ -209,10 +210,10 @@ mod tests {
 
     #[test]
     fn the_model_and_the_tools() {
-        let asked = Asked::read("", br#"{"model":"a\/b","tools":[{"name":"f"}]}"#);
+        let asked = Asked::read(None, br#"{"model":"a\/b","tools":[{"name":"f"}]}"#);
         assert_eq!(asked.model.as_deref(), Some("a/b"));
         assert!(asked.tools.unwrap().unwrap().has("f"));
-        assert!(Asked::read("", br#"{"tools":null}"#).tools.is_none());
-        assert!(Asked::read("", br#"{"tools":{}}"#).tools.unwrap().is_err());
+        assert!(Asked::read(None, br#"{"tools":null}"#).tools.is_none());
+        assert!(Asked::read(None, br#"{"tools":{}}"#).tools.unwrap().is_err());
     }
 }
