@@ -2,59 +2,34 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"log"
-	"os"
 
 	"github.com/sashabaranov/go-openai"
+
+	"aside.example/tests/sdks/clients/seen"
 )
 
-type seen struct {
-	Order    []string `json:"order"`
-	Thinking string   `json:"thinking"`
-	Content  string   `json:"content"`
-	Reason   string   `json:"reason"`
-}
-
-func (s *seen) note(kind string) {
-	if len(s.Order) == 0 || s.Order[len(s.Order)-1] != kind {
-		s.Order = append(s.Order, kind)
-	}
-}
-
 func main() {
-	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		var asked struct{ URL string }
-		if err := json.Unmarshal(lines.Bytes(), &asked); err != nil {
-			log.Fatal(err)
-		}
-		streamed, err := chat(asked.URL + "/v1")
-		answer := map[string]any{"streamed": streamed}
-		if err != nil {
-			answer = map[string]any{"error": err.Error()}
-		}
-		line, _ := json.Marshal(answer)
-		fmt.Println(string(line))
-	}
+	seen.Serve(func(asked seen.Request) (streamed, final *seen.Seen, err error) {
+		streamed, err = chat(asked.URL + "/v1")
+		return streamed, nil, err
+	})
 }
 
-func chat(url string) (*seen, error) {
+func chat(url string) (*seen.Seen, error) {
 	config := openai.DefaultConfig("none")
 	config.BaseURL = url
 	stream, err := openai.NewClientWithConfig(config).CreateChatCompletionStream(context.Background(), openai.ChatCompletionRequest{
 		Model:    "m",
-		Messages: []openai.ChatCompletionMessage{{Role: "user", Content: "What is twice 21?"}},
+		Messages: []openai.ChatCompletionMessage{{Role: "user", Content: seen.Question}},
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer stream.Close()
-	all := &seen{}
+	all := &seen.Seen{}
 	for {
 		chunk, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
@@ -64,14 +39,8 @@ func chat(url string) (*seen, error) {
 			return nil, err
 		}
 		for _, choice := range chunk.Choices {
-			if choice.Delta.ReasoningContent != "" {
-				all.note("thinking")
-				all.Thinking += choice.Delta.ReasoningContent
-			}
-			if choice.Delta.Content != "" {
-				all.note("content")
-				all.Content += choice.Delta.Content
-			}
+			all.Think(choice.Delta.ReasoningContent)
+			all.Say(choice.Delta.Content)
 			if choice.FinishReason != "" {
 				all.Reason = string(choice.FinishReason)
 			}
