@@ -27,6 +27,7 @@ pub struct Stats {
     split_by_server: u64,
     /// Whether the answer passes unread because it is not text: compressed, or in another encoding than UTF-8.
     encoded: bool,
+    /// Tool calls of the text that were sent as calls. Those that a server sends itself are not counted.
     calls: u64,
 }
 

@@ -29,7 +29,7 @@ use crate::compress::{
         layout::{Layout, Text},
     },
     text::{
-        bytes::is_blank,
+        bytes::{is_blank, letters},
         controls::{BS, ESC, has_controls, without_colours, written},
         edit::{Edit, EditKind},
     },
@@ -128,18 +128,18 @@ fn bring_back(bytes: &[u8], shown_from: usize, edits: &mut [Edit]) {
     let layout = Layout::new(&all, failures);
     let text = Text::new(&all, &layout);
     for (edit, span) in edits.iter_mut().zip(spans) {
+        let lines = text.line_at(span.start)..text.line_at(span.end.max(1) - 1) + 1;
         if let EditKind::Replace(shown) = &mut edit.kind
-            && is_lost(text, span.clone(), shown)
+            && is_lost(text, lines.clone(), shown)
         {
             let is_one_line = !bytes[edit.range.clone()].trim_ascii_end().contains(&b'\n');
-            *shown = if is_one_line { with_failures(text, span, shown) } else { all[span].to_vec() };
+            *shown = if is_one_line { with_failures(text, lines, shown) } else { all[span].to_vec() };
         }
     }
 }
 
 /// Returns whether a failure that was written, or something that belongs to one, is not shown.
-fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
-    let lines = written.line_at(span.start)..written.line_at(span.end.max(1) - 1) + 1;
+fn is_lost(written: Text<'_>, lines: Range<usize>, shown: &[u8]) -> bool {
     if lines.clone().all(|line| written.class(line) == Class::default()) {
         return false;
     }
@@ -173,12 +173,11 @@ fn is_lost(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> bool {
 /// How many frames that have the same letters are separate messages. More of them only count something.
 const MOST_ALIKE: usize = 10;
 
-/// Returns the shown text of a line after the written frames that say a failure or belong to one.
-fn with_failures(written: Text<'_>, span: Range<usize>, shown: &[u8]) -> Vec<u8> {
-    let letters = |line: &[u8]| -> Vec<u8> { line.iter().copied().filter(u8::is_ascii_alphabetic).collect() };
+/// Returns those frames that report a failure or belong to one, and then the shown text of their line.
+fn with_failures(written: Text<'_>, frames: Range<usize>, shown: &[u8]) -> Vec<u8> {
     let mut said: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut text = Vec::with_capacity(shown.len());
-    for line in written.line_at(span.start)..written.line_at(span.end.max(1) - 1) + 1 {
+    for line in frames {
         let (class, line) = (written.class(line), written.line(line));
         if class == Class::default() || line == shown.trim_ascii_end() {
             continue;

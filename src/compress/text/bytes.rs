@@ -8,6 +8,11 @@ pub fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
 }
 
+/// Returns the ASCII letters of a line. Messages with the same ones differ at most in what they count.
+pub fn letters(line: &[u8]) -> Vec<u8> {
+    line.iter().copied().filter(u8::is_ascii_alphabetic).collect()
+}
+
 /// Returns whether no character begins before this offset and ends after it. A stray continuation byte is not a part of a
 /// character.
 pub fn is_boundary(bytes: &[u8], at: usize) -> bool {

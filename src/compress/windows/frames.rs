@@ -5,10 +5,10 @@ use std::collections::HashSet;
 
 use crate::compress::{
     lines::{class::Class, failures},
-    text::controls::plain_lines,
+    text::{bytes::letters, controls::plain_lines},
 };
 
-/// Returns the rest of a line that has not ended: frames that say a failure, each as a line, and the last frame. Returns
+/// Returns the rest of a line that has not ended: frames that report a failure, each as a line, and the last frame. Returns
 /// `None` if nothing was overwritten.
 pub fn shown(line: &[u8]) -> Option<Vec<u8>> {
     // The next byte may be the line feed.
@@ -25,8 +25,7 @@ pub fn shown(line: &[u8]) -> Option<Vec<u8>> {
         let is_failure = class.has(Class::FAILURE)
             || class.has(Class::FAILED_VERDICT)
             || failures.failing_words(text, 0..text.len()).next().is_some();
-        let words: Vec<u8> = text.iter().copied().filter(u8::is_ascii_alphabetic).collect();
-        if is_failure && said.insert(words) {
+        if is_failure && said.insert(letters(text)) {
             shown.extend_from_slice(text);
             shown.push(b'\n');
         }

@@ -104,7 +104,8 @@ impl BoundedText {
             chunk = self.take(run, chunk, &mut out);
         }
         for part in chunk.chunks(DECODED_AT_ONCE) {
-            let Some(decoder) = &mut self.decoder else { unreachable!("other text is taken whole") };
+            // Other text was taken whole.
+            let Some(decoder) = &mut self.decoder else { return };
             let text = decoder.decode(part);
             run.report.add_before(Length { bytes: part.len(), units: 0 });
             self.take(run, &text, &mut out);
