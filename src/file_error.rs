@@ -7,6 +7,7 @@ use std::{borrow::Cow, fmt, ops::Range};
 use serde::de::DeserializeOwned;
 
 mod advice;
+mod values;
 
 /// The most bytes of a name or literal that a message quotes.
 const LONGEST_QUOTE: usize = 200;
@@ -37,11 +38,11 @@ pub(crate) fn with_lf(text: &str) -> Cow<'_, str> {
 
 /// Reads a file's shape. `T` refuses keys that it does not know.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, FileError> {
-    toml::from_str(text).map_err(|error| {
+    values::read(text).map_err(|error| {
         if is_path(text) {
             return FileError::at(text, None, format!("{} looks like a path: pass the text of the file", quoted(text)));
         }
-        FileError::of_toml::<T>(text, &error)
+        FileError::of_values::<T>(text, error)
     })
 }
 
@@ -88,22 +89,23 @@ impl FileError {
         self
     }
 
-    /// Returns the fault that the TOML library found.
-    fn of_toml<T: DeserializeOwned>(text: &str, error: &toml::de::Error) -> FileError {
-        if error.message() == TOO_DEEP {
+    /// Returns the fault that reading the values found.
+    fn of_values<T: DeserializeOwned>(text: &str, error: values::Error) -> FileError {
+        let values::Error { message, span } = error;
+        if message == TOO_DEEP {
             return FileError::at(text, too_deep(text), "a key has too many parts");
         }
-        if let Some(key) = advice::missing(error.message())
-            && error.span().is_none_or(|span| span.start == 0)
+        if let Some(key) = advice::missing(&message)
+            && span.as_ref().is_none_or(|span| span.start == 0)
             && advice::keys::<T>("").contains(&key)
         {
             return FileError::at(text, None, format!("the file has no {}", quoted(&key)));
         }
-        let Some(span) = error.span() else { return FileError::at(text, None, error.message()) };
+        let Some(span) = span else { return FileError::at(text, None, message) };
         let place = Location::of(text, span.start);
         let value = text.get(span.clone()).unwrap_or_default();
-        let message = advice::of::<T>(&place, value, error.message());
-        FileError::at(text, Some(span), message.unwrap_or_else(|| error.message().into()))
+        let better = advice::of::<T>(&place, value, &message);
+        FileError::at(text, Some(span), better.unwrap_or(message))
     }
 }
 

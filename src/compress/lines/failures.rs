@@ -18,6 +18,7 @@ use super::{
     class::Class,
     patterns::{Patterns, Prefixes, needed_texts, set},
 };
+use crate::file_error;
 
 /// The compiled definitions. Each rule has its own sets of patterns, which see only lines with one of their literals.
 pub struct Failures {
@@ -129,8 +130,8 @@ pub struct LineMatch {
 /// Returns the definitions that are part of the library.
 pub fn built_in() -> &'static Failures {
     static FAILURES: LazyLock<Failures> = LazyLock::new(|| {
-        let file: File =
-            toml::from_str(include_str!(concat!(env!("OUT_DIR"), "/failures.toml"))).expect("_failures.toml is right");
+        let file: File = file_error::read(include_str!(concat!(env!("OUT_DIR"), "/failures.toml")))
+            .expect("_failures.toml is right");
         Failures::new(&file)
     });
     &FAILURES
