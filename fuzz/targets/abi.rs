@@ -469,7 +469,7 @@ fn made(input: &mut Input<'_>) -> Option<Slot> {
         if handle.is_null() {
             let wanted = match is_good {
                 _ if dialect.is_null() => NULL,
-                false if !given.has_more() => SIZE,
+                false if !is_version(options.size, size_of::<usize>()) => SIZE,
                 _ => OPTION,
             };
             assert_eq!(status, wanted);
@@ -484,9 +484,9 @@ fn made(input: &mut Input<'_>) -> Option<Slot> {
 /// Returns the sizes of an event and of an array's struct that a host's header says: mostly those of this version.
 fn sizes(input: &mut Input<'_>) -> [usize; 2] {
     let (events, array) = (input.byte(), input.byte());
-    let few = [32, 33, 36, 48, 63, 64, 67, 68, 71, 72, 76, 79, 81, 88, 129, LARGEST];
+    let few = [32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 264, LARGEST];
     let event = if events < 200 { size_of::<Event>() } else { few[usize::from(events & 15)] };
-    let more = [0, 1, 8, LARGEST - size_of::<EventArray>()];
+    let more = [0, 8, 16, LARGEST - size_of::<EventArray>()];
     [event, size_of::<EventArray>() + if array < 200 { 0 } else { more[usize::from(array & 3)] }]
 }
 
@@ -683,7 +683,7 @@ fn array(slot: &mut Slot, capacity: usize, call: impl FnOnce(Handle, *mut EventA
         let mut event = Event::default();
         unsafe { ptr::copy_nonoverlapping(entry.as_ptr(), (&raw mut event).cast(), known) };
         if known < offset_of!(Event, raw_name_at) {
-            // Where its texts are is in fields that this header lacks, or only half of them.
+            // Where its texts are is in fields that this header lacks.
             (event.text_at, event.name_len, event.value_len) = (0, 0, 0);
         }
         let (from, len) = (event.offset as usize, event.len as usize);
@@ -932,8 +932,8 @@ fn misuse(input: &mut Input<'_>, slot: &mut Slot) {
 
 /// Arrays that no call may write to.
 unsafe fn wrong_arrays(input: &mut Input<'_>, scanner: Handle, good: EventArray) {
-    let sizes = [0, 1, 8, 31, 4097, usize::MAX];
-    let (wrong, far) = (sizes[input.below(6)], isize::MAX as usize / size_of::<Event>() + 1);
+    let sizes = [0, 1, 8, 31, 4097, usize::MAX, 36, 124];
+    let (wrong, far) = (sizes[input.below(8)], isize::MAX as usize / size_of::<Event>() + 1);
     for (array, wanted) in [
         (EventArray { event_size: wrong, ..good }, SIZE),
         (EventArray { capacity: 0, ..good }, SIZE),
@@ -941,7 +941,7 @@ unsafe fn wrong_arrays(input: &mut Input<'_>, scanner: Handle, good: EventArray)
         (EventArray { capacity: usize::MAX, ..good }, SIZE),
         (EventArray { size: wrong, ..good }, SIZE),
         (EventArray { size: size_of::<EventArray>() - 1, ..good }, SIZE),
-        (EventArray { size: size_of::<EventArray>() + 1 + input.below(9), ..good }, OPTION),
+        (EventArray { size: size_of::<EventArray>() + 8 + 8 * input.below(2), ..good }, OPTION),
     ] {
         let mut array = Version::new(array);
         array.later().fill(1);

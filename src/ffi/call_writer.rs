@@ -284,7 +284,7 @@ pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) 
 }
 
 /// Feeds the next event of the scanner. `event` and `bytes` are the arguments of an `aside_event_fn`, and are not used
-/// after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 68, so that it has `call`. Feed all
+/// after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 72, so that it has `call`. Feed all
 /// events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that belong to no call
 /// change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
 ///

@@ -10,7 +10,13 @@ use super::status::{fail, fail_null, fail_with, guard};
 use crate::memory;
 
 /// The largest size that any version of a struct may have; a size above it is uninitialised memory.
-pub(super) const STRUCT_MAX: usize = 4096;
+const STRUCT_MAX: usize = 4096;
+
+/// Returns whether a caller's struct may have this size; `first` is its size in the first version that had it. Such a struct has
+/// a `size_t`, and so ends where one may end: a size that ends within a pointer would have half of that pointer used.
+pub(super) fn is_struct_size(size: size_t, first: usize) -> bool {
+    (first..=STRUCT_MAX).contains(&size) && size % align_of::<size_t>() == 0
+}
 
 /// A struct that begins with its size, so that later versions can add fields at its end.
 pub(super) trait Versioned: Copy {
@@ -81,7 +87,7 @@ pub(super) unsafe fn size_of_given<T: Versioned>(at: *const T, what: &str) -> Re
     }
     // SAFETY: the caller's promise; it need not be aligned.
     let size = unsafe { at.cast::<size_t>().read_unaligned() };
-    match (T::FIRST..=STRUCT_MAX).contains(&size) {
+    match is_struct_size(size, T::FIRST) {
         true => Ok(size),
         false => {
             Err(fail_with(ASIDE_ERROR_SIZE, format_args!("{what}->size is not that of any version of the struct")))
@@ -203,6 +209,11 @@ mod tests {
         // SAFETY: it is larger than it says.
         let refused = unsafe { read_sized((&raw const smaller).cast::<New>(), "smaller") };
         assert_eq!(refused, Err(ASIDE_ERROR_SIZE));
+
+        let part = New { size: size_of::<Old>() + size_of::<size_t>() / 2, number: 42, later: 7 };
+        // SAFETY: it is larger than it says.
+        let refused = unsafe { read_sized(&raw const part, "part") };
+        assert_eq!(refused, Err(ASIDE_ERROR_SIZE), "half of a field");
     }
 
     #[test]

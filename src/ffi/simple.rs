@@ -7,7 +7,7 @@ use safer_ffi::prelude::*;
 use super::bytes::{aside_bytes, return_text};
 use super::constants::*;
 use super::dialect::aside_dialect;
-use super::memory::{STRUCT_MAX, Versioned, bytes, layout, read_sized};
+use super::memory::{Versioned, bytes, is_struct_size, layout, read_sized};
 use super::numbers::value;
 use super::status::{fail, fail_no_handle, fail_null, fail_with};
 use crate::{Dialect, JoinCall, JoinError, JoinOptions};
@@ -182,7 +182,7 @@ unsafe fn calls<'a>(options: &aside_join_options) -> Result<Vec<JoinCall<'a>>, a
     if calls.is_null() {
         return Err(fail_null("options->calls"));
     }
-    if !(size_of::<aside_join_call>()..=STRUCT_MAX).contains(&call_size) {
+    if !is_struct_size(call_size, size_of::<aside_join_call>()) {
         let message = "options->call_size is not that of any version of aside_join_call";
         return Err(fail_with(ASIDE_ERROR_SIZE, message));
     }

@@ -45,7 +45,7 @@ pub fn tools_read(text: Bytes, max_tools: u64) -> Result<Option<Tools>, ()> {
 }
 
 /// The smallest event that has the number of its call.
-const WITH_CALL: usize = offset_of!(Event, call) + size_of::<u32>();
+const WITH_CALL: usize = (offset_of!(Event, call) + size_of::<u32>()).next_multiple_of(align_of::<usize>());
 
 pub struct Writer {
     handle: Handle,

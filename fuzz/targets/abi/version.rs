@@ -13,11 +13,9 @@ pub const LARGEST: usize = 4096;
 
 /// Returns the size that a caller's header says: mostly that of this version, otherwise any, and some that no struct has.
 pub fn size<T>(input: &mut Input<'_>) -> usize {
-    // Miri copies no part of a pointer.
-    let step = if cfg!(miri) { 8 } else { 4 };
     match input.byte() {
         0..208 => size_of::<T>(),
-        byte @ 208..252 => step * usize::from(byte - 208),
+        byte @ 208..252 => 4 * usize::from(byte - 208),
         252 => LARGEST,
         253 => LARGEST + 1,
         254 => usize::MAX,
@@ -82,9 +80,9 @@ impl<T: Copy> Version<T> {
     }
 }
 
-/// Returns whether a struct may have that size; `first` is its size in the first version that had it.
+/// Returns whether a struct may have that size; `first` is its size in the first version that had it. It ends within no pointer.
 pub fn is_version(size: usize, first: usize) -> bool {
-    (first..=LARGEST).contains(&size)
+    (first..=LARGEST).contains(&size) && size % align_of::<usize>() == 0
 }
 
 /// Returns the struct that a call fills, or its status if it fails, and has it fill a longer and a shorter one too.

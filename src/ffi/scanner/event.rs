@@ -8,7 +8,7 @@ use libc::{c_char, size_t};
 use safer_ffi::prelude::*;
 
 use crate::ffi::constants::*;
-use crate::ffi::memory::{STRUCT_MAX, bytes as bytes_of, layout};
+use crate::ffi::memory::{bytes as bytes_of, is_struct_size, layout};
 use crate::ffi::numbers::value;
 use crate::ffi::status::{fail, fail_null, fail_with};
 use crate::{Channel, Event, Kind};
@@ -203,7 +203,7 @@ pub(in crate::ffi) unsafe fn call_event<'a>(
 
 /// Refuses a size that is not that of any version of the struct.
 pub(super) fn check_event_size(event_size: size_t, least: usize) -> Result<(), aside_status> {
-    match (least..=STRUCT_MAX).contains(&event_size) {
+    match is_struct_size(event_size, least) {
         true => Ok(()),
         false => Err(fail_with(ASIDE_ERROR_SIZE, "event_size is not sizeof(aside_event) of any version")),
     }
