@@ -345,13 +345,14 @@ fn raw(dialect: &Dialect, settings: &Settings, begin: &Begin, stream: &[u8], len
 
 /// Checks that nothing was changed. In Messages and Responses, a start may wait until its text has come, and an event of
 /// another kind go before it: in Messages from the same event too, so that only the data is compared. If a server of Responses left
-/// a start out, it is added, and replaces one that comes late; the rest is the same then, but for its numbers.
+/// a start out, it is added, and replaces one that comes late; ends that the server left out too are added. The rest is the same
+/// then, but for its numbers.
 fn is_as_it_came(out: &[u8], stream: &[u8]) {
     let has = |word: &str| has(stream, word);
     let may_move = has("content_block_start") || has("response.");
     let same = if may_move {
         let ((starts, others), (came, others_came)) = (data(out), data(stream));
-        if starts != came { without_numbers(&others) == without_numbers(&others_came) } else { others == others_came }
+        if starts != came { has_only_more_ends(&others, &others_came) } else { others == others_came }
     } else {
         out == stream
     };
@@ -360,6 +361,9 @@ fn is_as_it_came(out: &[u8], stream: &[u8]) {
 
 /// The events that begin an item of Responses, and a part of one.
 const STARTS: [&str; 2] = ["response.output_item.added", "response.content_part.added"];
+
+/// Those that end them.
+const ENDS: [&str; 3] = ["response.output_text.done", "response.content_part.done", "response.output_item.done"];
 
 fn has(text: &[u8], word: &str) -> bool {
     text.windows(word.len()).any(|part| part == word.as_bytes())
@@ -375,12 +379,16 @@ fn data(text: &[u8]) -> (Vec<&[u8]>, Vec<&[u8]>) {
     (starts, others)
 }
 
-/// Returns lines without their digits, in order.
-fn without_numbers(lines: &[&[u8]]) -> Vec<Vec<u8>> {
-    let without = |line: &&[u8]| line.iter().copied().filter(|byte| !byte.is_ascii_digit()).collect();
-    let mut lines: Vec<Vec<u8>> = lines.iter().map(without).collect();
-    lines.sort_unstable();
-    lines
+/// Returns whether these are the lines that came, apart from their digits, and beyond them only ends.
+fn has_only_more_ends(lines: &[&[u8]], came: &[&[u8]]) -> bool {
+    let without_digits =
+        |line: &&[u8]| -> Vec<u8> { line.iter().copied().filter(|byte| !byte.is_ascii_digit()).collect() };
+    let mut more: Vec<Vec<u8>> = lines.iter().map(without_digits).collect();
+    for line in came.iter().map(without_digits) {
+        let Some(at) = more.iter().position(|other| *other == line) else { return false };
+        more.swap_remove(at);
+    }
+    more.iter().all(|line| ENDS.iter().any(|end| has(line, end)))
 }
 
 /// Returns a JSON string, entirely in escapes if requested.
