@@ -311,6 +311,41 @@ mod tests {
     }
 
     #[test]
+    fn invalid_length_of_a_longer_list() {
+        says::<Of<(String, String)>>(
+            "a = ['b', 'c', 'd']",
+            "invalid length 3, expected a tuple of size 2",
+            "write pairs of strings: `[[\"name\", \"value\"]]`",
+        );
+    }
+
+    #[test]
+    fn a_date_and_numbers_that_are_not_finite() {
+        says::<Of<String>>(
+            "a = 2026-11-28",
+            "invalid type: date, expected a string",
+            "`a` takes a string in quotes, not a date",
+        );
+        for number in ["inf", "-nan", "1e999"] {
+            let message = "the number is too large, or not finite";
+            says::<Of<f64>>(&format!("a = {number}"), message, message);
+        }
+    }
+
+    /// Compares this reader with that of the TOML library, whose values have other types.
+    #[test]
+    fn reads_the_same_values_as_the_library() {
+        for folder in ["dialects", "filters", "servers"] {
+            for file in std::fs::read_dir(format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"))).unwrap() {
+                let file = file.unwrap().path();
+                let text = std::fs::read_to_string(&file).unwrap();
+                let theirs: toml::Table = toml::from_str(&text).unwrap();
+                assert_eq!(values::read::<toml::Table>(&text).unwrap(), theirs, "{}", file.display());
+            }
+        }
+    }
+
+    #[test]
     fn invalid_value() {
         says::<Of<usize>>(
             "a = -1",

@@ -75,7 +75,7 @@ enum Number {
     Real(f64),
 }
 
-/// Returns a number's value. `None` if it is too large, or no number.
+/// Returns a number's value. `None` if it is too large or not finite, or if the value is not a number.
 fn number(value: &DeValue<'_>) -> Option<Number> {
     match value {
         DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix()).ok().map(Number::Whole),
@@ -107,7 +107,7 @@ impl<'a> Value<'a> {
             Some(Number::Whole(number)) => visitor.visit_i64(number),
             Some(Number::Real(number)) => visitor.visit_f64(number),
             None if matches!(value, DeValue::Integer(_) | DeValue::Float(_)) => {
-                Err(Error::custom("the number is too large"))
+                Err(Error::custom("the number is too large, or not finite"))
             }
             None => Err(Error::wrong_type(value, &visitor)),
         }
@@ -199,8 +199,12 @@ impl<'de> Deserializer<'de> for Value<'de> {
         self.list(visitor)
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
-        self.list(visitor)
+    // A tuple's reader takes as many elements as it needs, and would leave the others unread.
+    fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Error> {
+        match self.0.get_ref() {
+            DeValue::Array(list) if list.len() > len => Err(Error::invalid_length(list.len(), &visitor)),
+            _ => self.list(visitor),
+        }
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
