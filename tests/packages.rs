@@ -24,6 +24,8 @@ fn every_package_has_the_same_version() {
         ("Cargo.toml", "[workspace.package]\nversion = \"", "\""),
         ("Cargo.toml", "[package.metadata.capi.library]\nname = \"aside\"\nversion = \"", "\""),
         ("cli/Cargo.toml", "aside = { path = \"..\", version = \"", "\""),
+        ("cli/Cargo.toml", "aside-proxy = { path = \"../proxy\", version = \"", "\""),
+        ("proxy/Cargo.toml", "aside = { path = \"..\", version = \"", "\""),
         ("bindings/python/Cargo.toml", "name = \"aside-python\"\nversion = \"", "\""),
         ("bindings/python/pyproject.toml", "name = \"libaside\"\nversion = \"", "\""),
         ("bindings/js/wasm/Cargo.toml", "name = \"aside-js\"\nversion = \"", "\""),
@@ -34,8 +36,18 @@ fn every_package_has_the_same_version() {
     ] {
         assert_eq!(between(file, before, after), version, "{file}");
     }
-    for member in ["Cargo.toml", "cli/Cargo.toml"] {
+    for member in ["Cargo.toml", "cli/Cargo.toml", "proxy/Cargo.toml"] {
         assert!(read(member).contains("\nversion.workspace = true\n"), "{member}");
+    }
+}
+
+/// Checks that packages that are fetched as a folder of the repository have the licences.
+#[test]
+fn every_folder_that_is_a_package_has_the_licences() {
+    for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        for folder in ["bindings/go", "bindings/python", "cli", "proxy"] {
+            assert_eq!(read(&format!("{folder}/{name}")), read(name), "{folder}");
+        }
     }
 }
 

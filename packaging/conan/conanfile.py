@@ -51,7 +51,10 @@ class AsideConan(ConanFile):
 
     def package(self):
         CMake(self).install()
-        copy(self, "LICENSE-*", self.source_folder, os.path.join(self.package_folder, "licenses"))
+        licences = os.path.join(self.package_folder, "licenses")
+        copy(self, "LICENSE-*", self.source_folder, licences)
+        script = os.path.join(self.source_folder, "scripts", "licences")
+        self.run(f'"{script}" "{os.path.join(licences, "third-party")}"')
 
     def package_info(self):
         self.cpp_info.set_property("cmake_find_mode", "none")
