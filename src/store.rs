@@ -1,5 +1,5 @@
-//! A folder that keeps whole texts for a while, so that a model that reads a shortened one can ask for the rest. Each text has an
-//! id of random digits. The folder is private, and old texts are removed whenever a new one is added.
+//! A folder that keeps whole texts for a while, so that a model that reads a shortened text can ask for the rest of it. Each text
+//! has an id of random digits. The folder is private, and old texts are removed whenever a new one is added.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
@@ -34,8 +34,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a folder. It is made if it is not there, for its owner alone (mode 0700 on Unix). Of a text, the first 64 MiB are
-    /// kept, for seven days, and of all texts 256 MiB.
+    /// Opens a folder. If the folder does not exist, makes one that only its owner can read (mode 0700 on Unix). By default, the
+    /// store keeps the first 64 MiB of each text for seven days, and at most 256 MiB of all texts together.
     ///
     /// # Errors
     ///
@@ -50,28 +50,29 @@ impl Store {
         Ok(Store { folder, longest: 64 << 20, most: 256 << 20, oldest: Duration::from_secs(7 * 24 * 60 * 60) })
     }
 
-    /// Sets how many bytes of a text are kept; the bytes after those are not.
+    /// Sets the most bytes of a text that are kept. The bytes after those are dropped.
     #[must_use]
     pub fn longest(mut self, bytes: u64) -> Store {
         self.longest = bytes;
         self
     }
 
-    /// Sets how many bytes all texts may have together, the next one included: when a text is added, the oldest ones are removed.
+    /// Sets the most bytes of all texts together, the next text included. When a text is added, the oldest ones are removed to make
+    /// room for it.
     #[must_use]
     pub fn most(mut self, bytes: u64) -> Store {
         self.most = bytes;
         self
     }
 
-    /// Sets how old a text may be: when a text is added, older ones are removed.
+    /// Sets the greatest age of a text. When a text is added, all that are older are removed.
     #[must_use]
     pub fn oldest(mut self, age: Duration) -> Store {
         self.oldest = age;
         self
     }
 
-    /// Adds a text, and removes old ones. Returns its id, which is twelve digits.
+    /// Adds a text, and removes old texts. Returns the new text's id, which has twelve digits.
     ///
     /// # Errors
     ///
@@ -82,7 +83,7 @@ impl Store {
         entry.finish()
     }
 
-    /// Begins a text that comes in chunks, and removes old ones.
+    /// Begins a text that is written in chunks, and removes old texts.
     ///
     /// # Errors
     ///
@@ -107,11 +108,12 @@ impl Store {
         }
     }
 
-    /// Returns a text. No link is followed.
+    /// Returns the text with this id. Does not follow symbolic links.
     ///
     /// # Errors
     ///
-    /// If an id has other characters than the digits 0 to 9 and a to f, or if there is no text with it (any more).
+    /// If the id contains characters other than the digits 0 to 9 and a to f, or if there is no text with this id, or none any
+    /// more.
     pub fn get(&self, id: &str) -> io::Result<Vec<u8>> {
         if id.is_empty() || !id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "an id has only the digits 0 to 9 and a to f"));
@@ -125,7 +127,8 @@ impl Store {
         Ok(text)
     }
 
-    /// Removes texts that are too old, and then the oldest ones while all have too many bytes. Other files stay.
+    /// Removes texts that are too old, and then the oldest ones while all texts together have too many bytes. Leaves other files
+    /// alone.
     fn sweep(&self) -> io::Result<()> {
         let mut texts = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
@@ -134,7 +137,7 @@ impl Store {
             let name = name.to_string_lossy();
             let id = name.strip_suffix(UNFINISHED).unwrap_or(&name);
             let is_text = id.len() == DIGITS && id.bytes().all(|byte| byte.is_ascii_digit());
-            // Another process may have removed it.
+            // Another process may have removed the file.
             if let Some(data) = entry.metadata().ok().filter(|data| is_text && data.is_file()) {
                 texts.push((data.modified()?, data.len(), entry.path()));
             }
@@ -152,8 +155,8 @@ impl Store {
     }
 }
 
-/// A text that is being written. If it is dropped before [`Entry::finish`], nobody can read it, and it is removed with the old
-/// ones.
+/// A text that is being written. If it is dropped before [`Entry::finish`], nobody can read the text, and it is removed later,
+/// together with the old texts.
 ///
 /// ```
 /// use std::io::Write;
@@ -174,7 +177,7 @@ pub struct Entry {
     file: File,
     path: PathBuf,
     id: String,
-    /// How many bytes more are kept.
+    /// The number of further bytes that are kept.
     room: u64,
 }
 
@@ -185,7 +188,7 @@ impl Entry {
         &self.id
     }
 
-    /// Ends the text, which can be read from now on. Returns its id.
+    /// Ends the text, so that it can be read from now on. Returns its id.
     ///
     /// # Errors
     ///
@@ -201,7 +204,7 @@ impl Entry {
     }
 }
 
-/// Adds the next bytes. Those beyond the longest text count as written.
+/// Adds the next bytes. Bytes after the longest allowed text are dropped, and count as written.
 impl Write for Entry {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let room = usize::try_from(self.room).unwrap_or(usize::MAX);
@@ -218,7 +221,7 @@ impl Write for Entry {
     }
 }
 
-/// Returns random digits. Each state of the hasher has keys of the system's.
+/// Returns random digits. They are random because each `RandomState` has random keys from the system.
 fn new_id() -> String {
     let number = RandomState::new().hash_one((std::process::id(), SystemTime::now()));
     format!("{:0width$}", number % 10_u64.pow(DIGITS as u32), width = DIGITS)

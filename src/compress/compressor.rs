@@ -49,7 +49,7 @@ pub const MIN_BUDGET: usize = 1024;
 #[must_use = "a compressor does nothing until it is called"]
 pub struct Compressor {
     pipeline: Pipeline,
-    /// The longest text that is worked on as a whole, in bytes.
+    /// The longest text that is processed as a whole, in bytes.
     memory: Option<usize>,
     /// The host's count of tokens.
     counter: Option<Counter>,
@@ -91,9 +91,9 @@ impl Compressor {
         Compressor { pipeline: Pipeline::new(registry.clone()), memory: None, counter: None }
     }
 
-    /// Sets how many bytes the text parts of a result may have together, banners and markers included. Short text stays
-    /// whole all the same. Each other text has at least [`MIN_BUDGET`] bytes, so together they may come to more than the
-    /// budget. Text of a machine format stays whole if it fits; if it does not, it is cut as any text, and
+    /// Sets the most bytes of the text parts of a result together, banners and markers included. Short texts stay whole
+    /// nevertheless. Each other text is allowed at least [`MIN_BUDGET`] bytes, so several texts together may exceed the budget.
+    /// Text of a machine format stays whole if it fits. If it does not fit, it is cut like any other text, and
     /// [`Report::cut_protected`] says so.
     ///
     /// # Errors
@@ -107,9 +107,10 @@ impl Compressor {
         Ok(self)
     }
 
-    /// Sets how many tokens the text parts of a result may have together, by the estimate of [`estimated_tokens`](crate::compress::estimated_tokens()).
-    /// It is a budget of six bytes for each token too. Of this budget and one in bytes, both hold. Otherwise it is as
-    /// [`Compressor::budget`], with [`MIN_BUDGET_TOKENS`] for each text.
+    /// Sets the most tokens of the text parts of a result together, by the estimate of
+    /// [`estimated_tokens`](crate::compress::estimated_tokens()). It also limits the result to six bytes for each token. If there
+    /// is also a budget in bytes, a result must keep to both. Otherwise this is like [`Compressor::budget`], with at least
+    /// [`MIN_BUDGET_TOKENS`] for each text.
     ///
     /// ```
     /// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry, estimated_tokens};
@@ -133,12 +134,12 @@ impl Compressor {
         Ok(self)
     }
 
-    /// Sets a function that counts the tokens of a text, for a budget in tokens: that of the model's tokenizer. The estimate still
-    /// chooses what stays, and the function is asked at most eight times for one result, with all its text parts as one text. Several
-    /// threads may call it at the same time.
+    /// Sets a function that counts the tokens of a text by the model's tokenizer, for a budget in tokens. The estimate still
+    /// decides which text stays. The function is called at most eight times for one result, with all text parts of the result as
+    /// one text. Several threads may call it at the same time.
     ///
-    /// If it fails or panics, the estimate holds; if no result that it was asked for has few enough tokens, the one with the
-    /// fewest is returned. [`Report::failed`] then has an entry `count`.
+    /// If the function fails or panics, the estimate is used instead. If none of the results that it counted has few enough tokens,
+    /// the result with the fewest is returned. In both cases, [`Report::failed`] has an entry `count`.
     ///
     /// ```
     /// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry};
@@ -170,8 +171,8 @@ impl Compressor {
         self
     }
 
-    /// Makes markers say which lines of the original they replace, for a host that shows them on request. Lines of a text that
-    /// is longer than the memory have no numbers.
+    /// Makes markers say which lines of the original they replace, for a host that shows those lines on request. Lines of a text
+    /// that is longer than the memory have no numbers.
     ///
     /// ```
     /// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry};
@@ -187,11 +188,12 @@ impl Compressor {
         self
     }
 
-    /// Sets the longest text, in bytes, that is worked on as a whole. A longer one goes window by window, as in a
-    /// [`ToolStream`](crate::compress::ToolStream) with that much memory, so that a tool that prints without end cannot exhaust a host. Such a
-    /// text loses its repeats, or under a budget all but its head, its tail and its error regions; filters for a tool do not see it,
-    /// and the report has no stretches of it. At least 4,096 bytes count, and at least four times the budget. Without this, a text
-    /// of any length is worked on as a whole, which takes some times as much memory as it has bytes.
+    /// Sets the longest text, in bytes, that is processed as a whole. A longer text is processed window by window, as in a
+    /// [`ToolStream`](crate::compress::ToolStream) with that much memory, so that a tool that prints without end cannot exhaust a
+    /// host. Such a text loses its repeats, or under a budget all but its head, its tail and its error regions. Filters for a tool
+    /// do not see it, and the report has no stretches of it. Values below 4,096 bytes and below four times the budget are raised to
+    /// these. Without this setting, a text of any length is processed as a whole, which takes several times as much memory as the
+    /// text has bytes.
     ///
     /// ```
     /// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry};
@@ -218,7 +220,7 @@ impl Compressor {
         report.add_before(total);
         let raw: Option<Cow<[u8]>> = match &texts[..] {
             [only] => Some(only.bytes.into()),
-            // Caches take all texts as one, which would be a copy of as many bytes as there are.
+            // Caches take all texts as one text, which would be a copy of all bytes.
             _ if texts.iter().any(|text| self.is_bounded(text.bytes)) => None,
             _ => Some(texts.iter().map(|text| text.bytes).collect::<Vec<_>>().join(&b'\n').into()),
         };
@@ -301,12 +303,12 @@ impl Compressor {
         &self.pipeline
     }
 
-    /// Returns whether a text is too long to be worked on as a whole.
+    /// Returns whether a text is too long to be processed as a whole.
     fn is_bounded(&self, text: &[u8]) -> bool {
         self.memory.is_some_and(|memory| text.len() > memory.max(least_memory(self.pipeline.budget)))
     }
 
-    /// Reads a text. The format of a text that is too long to be processed as a whole is not read either.
+    /// Reads a text. Does not determine the format of a text that is too long to be processed as a whole.
     fn original<'a>(&self, text: &'a [u8]) -> Original<'a> {
         match self.is_bounded(text) {
             true => Original { bytes: text, length: Length::of(text), format: None, goes_on: false },
@@ -314,7 +316,7 @@ impl Compressor {
         }
     }
 
-    /// Compresses a text that is too long to be worked on as a whole. Returns `None` if it stays unchanged.
+    /// Compresses a text that is too long to be processed as a whole. Returns `None` if it stays unchanged.
     fn bounded_part(
         &self,
         invocation: &Invocation<'_>,
@@ -392,7 +394,7 @@ fn joined(parts: &[Part<'_>], outcomes: &[Outcome]) -> Vec<u8> {
     parts.iter().zip(outcomes).flat_map(text).collect()
 }
 
-/// Returns how much of the budget each text may use.
+/// Returns each text's share of the budget.
 fn shares(texts: &[Original], limit: Option<Limit>) -> Vec<Option<Limit>> {
     let Some(limit) = limit else { return vec![None; texts.len()] };
     let bytes = shares_of(texts, limit.bytes, MIN_BUDGET, |text| text.len());
@@ -401,8 +403,8 @@ fn shares(texts: &[Original], limit: Option<Limit>) -> Vec<Option<Limit>> {
     bytes.into_iter().enumerate().map(limit).collect()
 }
 
-/// Shares a budget in some unit. What is never touched comes first, and what should stay whole if all of that fits; the others
-/// share the rest by length.
+/// Divides a budget in some unit among the texts. Texts that are never changed get their share first, and so do texts that should
+/// stay whole, if all of these fit. The other texts share the rest by their lengths.
 fn shares_of(texts: &[Original], budget: usize, least: usize, length: fn(&[u8]) -> usize) -> Vec<usize> {
     if let [_] = texts {
         return vec![budget];
@@ -428,7 +430,7 @@ fn guarded<T>(id: &str, report: &mut Report, run: impl FnOnce() -> Result<T, Str
     caught(run).map_err(failed).ok()
 }
 
-/// Returns the line that replaces a result that equals the last one.
+/// Returns the line that replaces a result if it equals the last one.
 fn same_output(timestamp: u64, texts: &[Original]) -> String {
     let (mut lines, mut bytes) = (0, 0);
     for text in texts.iter().map(|text| text.bytes).filter(|text| !text.is_empty()) {

@@ -1,8 +1,8 @@
-//! Tool results made shorter before a model reads them, without hiding the line that matters.
+//! Shortens tool results before a model reads them, without hiding the line that matters.
 //!
-//! A [`Compressor`] has a [`Registry`] of filters and caches. Built-in filters return their changes as edits, which are
-//! checked and then carried out in one place, so each byte of a result leads back to its original (`docs/compress.md`
-//! has the order of the steps).
+//! A [`Compressor`] has a [`Registry`] of filters and caches. Built-in filters return their changes as edits, which are checked and
+//! then carried out in one place, so that each byte of a result can be traced back to the original (`docs/compress.md` describes
+//! the order of the steps).
 //!
 //! If memory runs out in this half of the library, the process ends.
 

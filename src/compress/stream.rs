@@ -1,4 +1,5 @@
-//! A tool's output as it comes, in bounded memory. A program may print for hours, and its exit code is known last.
+//! Compresses a tool's output while it arrives, in bounded memory. A program may print for hours, and its exit code is known only
+//! at the end.
 
 use std::{fmt, sync::Arc};
 
@@ -9,12 +10,11 @@ use super::{
     windows::{BoundedText, Run, least_memory},
 };
 
-/// Compresses a text that comes in chunks, in bounded memory.
+/// Compresses a text that arrives in chunks, in bounded memory.
 ///
-/// While the text fits into the memory, the result is that of one call, without the banner, and comes at `finish`. A
-/// longer text without a budget comes out as it goes, without its repeats. With a budget it comes at `finish`: its
-/// head, its tail and its error regions, with exact markers between them. How the text was cut into chunks does not
-/// matter.
+/// If the text fits into the memory, `finish` returns the result of one call, without the banner. A longer text without a budget is
+/// written as it arrives, without its repeats. With a budget, `finish` writes its head, its tail and its error regions, with exact
+/// markers between them. It does not matter how the text was cut into chunks.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct ToolStream {
     report: Report,
 }
 
-/// The error of memory that is too small for a stream.
+/// The error if the memory is too small for a stream.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -78,7 +78,7 @@ impl ToolStream {
     ///
     /// # Errors
     ///
-    /// [`MemoryError`] if `memory` is too small; it has the least that there must be.
+    /// [`MemoryError`] if `memory` is too small; the error contains the least memory.
     #[doc(alias = "aside_tool_stream_new")]
     pub fn new(
         compressor: Arc<Compressor>,
@@ -101,8 +101,8 @@ impl ToolStream {
         ToolStream { now, ..self }
     }
 
-    /// Sets the command's exit code, which is known when the command has ended: after the last byte, before `finish`. Until
-    /// then, a command without one counts as failed.
+    /// Sets the command's exit code, which is known when the command has ended. Call this after the last byte and before `finish`.
+    /// Until then, a command without an exit code counts as failed.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -120,7 +120,7 @@ impl ToolStream {
         self.input.set_exit_code(code);
     }
 
-    /// Takes the next bytes. Calls `out` with the bytes that are decided.
+    /// Takes the next bytes. Calls `out` with the bytes of the result that are final.
     #[doc(alias = "aside_tool_stream_feed")]
     pub fn feed(&mut self, chunk: &[u8], out: impl FnMut(&[u8])) {
         let ToolStream { compressor, tool_id, input, now, text, report } = self;

@@ -9,7 +9,7 @@ use crate::Dialect;
 use crate::json::{Edits, Span};
 use crate::memory::{OutOfMemory, append_all, push};
 
-/// The names of thinking that is a string, in the order in which they count.
+/// The names of members whose thinking is a string. If several have thinking, the first in this order counts.
 const NAMES: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 
 const DETAILS: &str = "reasoning_details";
@@ -36,7 +36,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
                 report.refused += 1;
             }
             report.changed += u64::from(edits.len() > before);
-            // Where thinking that cannot be read is not to be moved, all is well.
+            // Thinking that cannot be read matters only if it is to be moved.
             let is_moved = !matches!(options.name, Name::AsIs | Name::ReasoningDetails);
             report.unread += u64::from(message.is_unread && message.is_kept && is_moved);
         }
@@ -47,7 +47,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
 /// An assistant message, and the places that have its thinking.
 struct Message<'a> {
     object: &'a Object<'a>,
-    /// Its thinking stays in the request.
+    /// Whether its thinking stays in the request.
     is_kept: bool,
     /// The members under `NAMES` that are strings or `null`.
     strings: [Option<usize>; 3],
@@ -55,7 +55,7 @@ struct Message<'a> {
     details: Option<(usize, Vec<u8>)>,
     /// The parts of the content, if it is a list.
     parts: Option<Vec<Part<'a>>>,
-    /// It has thinking that cannot be read.
+    /// Whether it has thinking that cannot be read.
     is_unread: bool,
 }
 
@@ -108,7 +108,8 @@ impl<'a> Message<'a> {
         self.parts.iter().flatten().filter_map(|part| part.thinking.as_deref())
     }
 
-    /// Returns the thinking of the message, empty if there is none. That under the name which is asked for counts first.
+    /// Returns the thinking of the message, which is empty if there is none. If there is thinking under the wanted name, that
+    /// counts first.
     fn thinking(&self, wanted: Option<usize>) -> Result<Vec<u8>, OutOfMemory> {
         let mut text = Vec::new();
         let mut order = wanted.into_iter().chain(0..NAMES.len()).filter_map(|name| self.strings[name]);
@@ -148,14 +149,14 @@ impl<'a> Message<'a> {
         Ok(true)
     }
 
-    /// Returns whether a member is a place of thinking. If it stays, only what can be read counts.
+    /// Returns whether a member is a place of thinking. If the thinking stays, only members that can be read count.
     fn is_place(&self, at: usize) -> bool {
         let is_read = self.strings.contains(&Some(at)) || self.details.as_ref().is_some_and(|(place, _)| *place == at);
         let is_at = |name: &str| self.object.find(name) == Some(at);
         is_read || !self.is_kept && NAMES.into_iter().chain([DETAILS]).any(is_at)
     }
 
-    /// Returns whether a place of thinking has none.
+    /// Returns whether a place of thinking is empty.
     fn is_empty(&self, at: usize) -> bool {
         match &self.details {
             Some((details, text)) if *details == at => text.is_empty(),
@@ -172,7 +173,7 @@ impl<'a> Message<'a> {
         edits.remove(&spans, is_removed)
     }
 
-    /// Removes the parts that are thinking. A content of nothing else becomes an empty string.
+    /// Removes the parts that are thinking. If the content consists only of these, it becomes an empty string.
     fn remove_parts(&self, edits: &mut Edits) -> Result<(), OutOfMemory> {
         let Some(parts) = self.parts.as_ref().filter(|_| self.thinking_parts().next().is_some()) else {
             return Ok(());
@@ -196,7 +197,7 @@ impl<'a> Message<'a> {
             (Missing::Remove, _) => self.remove(edits, |at| self.is_place(at)),
             (_, None) => self.remove(edits, |at| self.is_place(at) && !self.is_empty(at)),
             (_, Some(wanted)) => {
-                // An empty one is under the name that is asked for, and nowhere else.
+                // Empty thinking is kept under the wanted name, and nowhere else.
                 let is_empty = |at: &usize| self.is_empty(*at);
                 let own = self.strings[wanted].filter(is_empty);
                 let place = own.or_else(|| self.strings.into_iter().flatten().find(is_empty));
@@ -214,7 +215,7 @@ impl<'a> Message<'a> {
         self.put(wanted, thinking, edits)
     }
 
-    /// Puts thinking, or an empty string, under a name. A member that has it already keeps its place.
+    /// Puts thinking, or an empty string, under a name. If there is a member with this name already, it keeps its place.
     fn put(&self, wanted: usize, thinking: &[u8], edits: &mut Edits) -> Result<(), OutOfMemory> {
         let own = self.strings[wanted];
         let same = |at: &usize| self.raw(*at) == thinking;
@@ -238,7 +239,7 @@ impl<'a> Message<'a> {
         edits.put(self.object.members[at].key.clone(), &[b"\"", NAMES[wanted].as_bytes(), b"\""])
     }
 
-    /// Inserts a member after the last one that stays. There is one: the role.
+    /// Inserts a member after the last one that stays. There is at least one such member: the role.
     fn insert(&self, name: &str, value: [&[u8]; 3], edits: &mut Edits) -> Result<(), OutOfMemory> {
         let members = &self.object.members;
         let end = (0..members.len()).rfind(|&at| !self.is_place(at)).map(|at| members[at].value.span.end);
@@ -249,7 +250,7 @@ impl<'a> Message<'a> {
     fn write_details(&self, thinking: &[u8], edits: &mut Edits) -> Result<(), OutOfMemory> {
         self.remove_parts(edits)?;
         let own = self.details.as_ref().filter(|(_, text)| !text.is_empty()).map(|(at, _)| *at);
-        // Details that are not read are the server's own, and all of the thinking.
+        // Details that are not read are the server's own, and contain all of the thinking.
         if own.is_none() && !(self.object.has(DETAILS) && self.details.is_none()) {
             let open = b"[{\"type\":\"reasoning.text\",\"text\":\"";
             self.insert(DETAILS, [open, thinking, b"\"}]"], edits)?;
@@ -284,7 +285,7 @@ impl<'a> Message<'a> {
     /// Writes thinking into the text. Returns whether that can be done.
     fn write_text(&self, dialect: &Dialect, thinking: &[u8], edits: &mut Edits) -> Result<bool, OutOfMemory> {
         let first = self.parts.iter().flatten().find(|part| part.thinking.is_none());
-        // The text that it goes into.
+        // The text that the thinking goes into.
         let place = match &self.parts {
             None => self.object.get("content"),
             Some(_) => first.and_then(|part| part.text.as_ref()),

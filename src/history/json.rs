@@ -6,9 +6,9 @@ use super::report::Outcome;
 use crate::json::{Reader, Span, append_decoded, is_object, name};
 use crate::memory::{self, OutOfMemory, push};
 
-/// Why a body is not rewritten.
+/// The reason why a body is not rewritten.
 pub enum Fault {
-    /// It passes unchanged.
+    /// The body passes unchanged.
     Outcome(Outcome),
     OutOfMemory,
 }
@@ -41,7 +41,7 @@ impl<'a> Value<'a> {
         (self.first() == b'"').then(|| &self.body[self.span.start + 1..self.span.end - 1])
     }
 
-    /// Returns whether it is this string. The word is no longer than 24 bytes.
+    /// Returns whether the value is this string. The word must be at most 24 bytes long.
     pub fn is(&self, word: &str) -> bool {
         self.first() == b'"' && name(self.body, &self.span, &mut [0; 24]) == word.as_bytes()
     }
@@ -79,7 +79,7 @@ impl Member<'_> {
     }
 }
 
-/// An object of the body, no member of which is there twice.
+/// An object of the body, in which no member occurs twice.
 #[derive(Clone, Debug)]
 pub struct Object<'a> {
     pub body: &'a [u8],

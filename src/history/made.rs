@@ -1,12 +1,12 @@
-//! The marks by which blocks and items are known that a rewriter made. They are labels and prove nothing: anybody can write
-//! them, so nothing that concerns trust may depend on them.
+//! The marks of blocks and items that a rewriter made. They are labels and prove nothing: anybody can write them, so no decision
+//! about trust may depend on them.
 
 use super::json::Object;
 
 /// The beginning of the signature of a made block, if it has a label.
 const SIGNATURE: &[u8] = b"aside:1:";
 
-/// The beginning of the id of a made reasoning item: that of the message follows, or a label.
+/// The beginning of the id of a made reasoning item, which is followed by the id of the message or by a label.
 const REASONING: [&[u8]; 2] = [b"rs_msg_", b"rs_aside_1_"];
 
 /// Returns whether a thinking block has no signature of a server.
@@ -26,7 +26,7 @@ pub fn has_made_id(item: &Object<'_>, thoughts: &[&[u8]]) -> bool {
         return call.is_some_and(|call| id.strip_prefix(b"fc_") == Some(call));
     }
     if item.says("type", "message") {
-        // The second message that was made of one, after its thinking: `msg_1_2` after `rs_msg_1_2`.
+        // The second message that was made from one message, after its thinking: `msg_1_2` after `rs_msg_1_2`.
         let digits = id.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
         let base = id[..id.len() - digits].strip_suffix(b"_").filter(|base| digits > 0 && base.contains(&b'_'));
         let is_of = |thought: &&[u8]| own_part(thought).cmp(id);

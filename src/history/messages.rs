@@ -28,7 +28,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
     }
     let last_user = read.iter().rposition(|message| message.is_user);
     let kept = Kept::new(options.turns, last_user);
-    // The thinking of this one is checked.
+    // The server checks the thinking of this message.
     let last =
         read.iter().rposition(|message| message.is_assistant).filter(|&at| last_user.is_none_or(|user| at > user));
     let mut is_removed = Vec::new();
@@ -39,7 +39,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
             false => Change::default(),
         };
         if change.is_removed {
-            // All of its changes are one.
+            // The removal of the message replaces all of its changes.
             edits.truncate(before);
         }
         report.changed += u64::from(change.is_removed || edits.len() > before);
@@ -65,15 +65,15 @@ fn turn_off(body: &Object<'_>, edits: &mut Edits) -> Result<bool, Fault> {
 /// The outcome for a message, besides its changes.
 #[derive(Default)]
 struct Change {
-    /// Nothing is left of it.
+    /// Whether nothing is left of the message.
     is_removed: bool,
-    /// It began with thinking, and does not any more.
+    /// Whether it began with thinking, and no longer does.
     loses_first: bool,
 }
 
 struct Message<'a> {
     is_assistant: bool,
-    /// It says something besides the results of tools.
+    /// Whether it contains something besides the results of tools.
     is_user: bool,
     content: Option<Value<'a>>,
     /// The blocks of the content, if it is a list.
@@ -88,7 +88,7 @@ struct Block<'a> {
 enum Kind<'a> {
     /// Thinking without a signature of the server, as the inside of a string.
     Unsigned(&'a [u8]),
-    /// Thinking with one, or that is redacted.
+    /// Thinking with a signature, or redacted thinking.
     Signed,
     Text(Value<'a>),
     Result,
@@ -124,7 +124,7 @@ impl<'a> Message<'a> {
         edits: &mut Edits,
         report: &mut Report,
     ) -> Result<Change, OutOfMemory> {
-        // A server that checks signatures takes no empty block, and where thinking is text, none is missing.
+        // A server that checks signatures refuses an empty block; and if thinking is written as text, no block is missing.
         let is_text = matches!(options.name, Name::Text(_));
         let has_empty = options.missing == Missing::Empty && options.made == Made::Keep && !is_text;
         let Some(blocks) = &self.blocks else {
@@ -208,7 +208,8 @@ fn kind<'a>(value: &Value<'a>) -> Result<Kind<'a>, Fault> {
     Ok(if object.says("type", "tool_result") { Kind::Result } else { Kind::Other })
 }
 
-/// Writes each unsigned thinking into the text block that follows it, or into a new one. Returns whether all can be.
+/// Writes each unsigned thinking into the text block that follows it, or into a new one. Returns whether all thinking can be
+/// written.
 fn write_text(
     blocks: &[Block<'_>],
     dialect: &Dialect,

@@ -1,9 +1,9 @@
 //! The way back: the thinking in the history of a request, under the name that the server reads.
 //!
-//! A model that thinks between its tool calls needs that thinking again in the next request. Clients send it back under the
-//! name under which they got it, and servers read other names, ignore them, or refuse the request. [`rewrite`] takes the body
-//! of one request and returns it with the thinking of earlier turns where the server reads it. Everything else stays as it
-//! came, byte for byte.
+//! A model that thinks between its tool calls needs that thinking again in the next request. Clients send it back under the name
+//! under which they got it. A server may read another name, ignore this one, or refuse the request. [`rewrite`] takes the body of
+//! one request and returns it with the thinking of earlier turns where the server reads it. Everything else stays unchanged, byte
+//! for byte.
 //!
 //! ```
 //! use aside::history::{Format, Name, Options, rewrite};
@@ -18,8 +18,8 @@
 //!
 //! Files describe the input of each server: see [`Server`].
 
-// `json` reads objects and lists as ranges. `chat`, `messages` and `responses` decide what changes
-// in a request of their format: they share `thinking`, and know nothing of one another. `server` reads the files of `servers/`.
+// `json` reads objects and lists as ranges. `chat`, `messages` and `responses` decide the changes to a request of their format.
+// They share `thinking`, and do not depend on one another. `server` reads the files of `servers/`.
 
 mod chat;
 mod json;
@@ -41,7 +41,7 @@ use crate::json::{Edits, Span};
 use crate::memory::{OutOfMemory, copy};
 use json::{Fault, Object};
 
-/// Why a request could not be rewritten.
+/// The reason why a request could not be rewritten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RewriteError {
@@ -63,8 +63,8 @@ impl From<OutOfMemory> for RewriteError {
     }
 }
 
-/// Rewrites the body of a request, and returns a report. A body that is not read is returned unchanged:
-/// [`Report::outcome`] says why.
+/// Rewrites the body of a request, and returns a report. A body that is not read is returned unchanged; [`Report::outcome`] states
+/// the reason.
 ///
 /// Rewriting a body that was rewritten changes nothing. With [`Turns::All`], a message is rewritten in the same way in every
 /// later request, so that the server finds its prompt in its cache.

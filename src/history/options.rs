@@ -45,7 +45,7 @@ impl Format {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Name {
-    /// It stays where it is.
+    /// The thinking stays where it is.
     #[default]
     AsIs,
     /// Chat: the member `reasoning_content`.
@@ -82,8 +82,8 @@ pub enum Turns {
     /// All turns.
     #[default]
     All = 0,
-    /// Those since the last message of the user, as many chat templates do: the current loop of tool calls. In Messages,
-    /// a message of the user with results of tools alone is part of that loop.
+    /// The turns since the last message of the user, which is the current loop of tool calls. Many chat templates keep the same
+    /// turns. In Messages, a message of the user with results of tools alone is part of that loop.
     SinceUser = 1,
     /// None: all thinking is removed.
     None = 2,
@@ -96,7 +96,7 @@ pub enum Turns {
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Missing {
-    /// Nothing: existing thinking stays.
+    /// None: existing thinking stays.
     #[default]
     Leave = 0,
     /// An empty string under [`Name::ReasoningContent`], [`Name::Reasoning`] or [`Name::Thinking`]; in Messages, an empty
@@ -178,7 +178,7 @@ impl Options {
         Options { turns, ..self }
     }
 
-    /// Sets what an assistant message without thinking gets.
+    /// Sets the change to an assistant message without thinking.
     pub fn missing(self, missing: Missing) -> Options {
         Options { missing, ..self }
     }
@@ -188,7 +188,7 @@ impl Options {
         Options { made, ..self }
     }
 
-    /// Sets the most bytes of a body that is read; longer ones are returned unchanged. With `None`, [`Options::MAX_BODY`].
+    /// Sets the most bytes of a body that is read; longer bodies are returned unchanged. With `None`, [`Options::MAX_BODY`].
     pub fn max_body(self, bytes: impl Into<Option<usize>>) -> Options {
         Options { max_body: bytes.into(), ..self }
     }

@@ -31,8 +31,8 @@ pub enum Outcome {
     NotUtf8 = 2,
     /// The body is not a JSON object with a list of messages or items, or its nesting is deeper than 128.
     NotRequest = 3,
-    /// A member is there twice: in the body, in a message, in an item, or in a part of one. Servers differ in which of the
-    /// two they read.
+    /// A member occurs twice in the body, in a message, in an item, or in a part of one. Servers differ in which of the two they
+    /// read.
     Repeated = 4,
     /// The server has the history: the request has `previous_response_id` or `conversation`.
     Stored = 5,

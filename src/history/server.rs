@@ -46,7 +46,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`UnknownServer`], which names those that are known.
+    /// [`UnknownServer`], which lists the names of the known servers.
     #[doc(alias = "aside_history_server_find")]
     pub fn find(name: &str) -> Result<Server, UnknownServer> {
         let unknown = || UnknownServer { name: name.chars().take(64).collect() };
@@ -61,7 +61,7 @@ impl Server {
         SERVERS.iter().map(|entry| entry.name)
     }
 
-    /// Returns the name of one, by its place in `names`.
+    /// Returns the name of a built-in server, by its place in `names`.
     #[cfg(feature = "c-api")]
     pub(crate) fn c_name(index: usize) -> Option<&'static std::ffi::CStr> {
         SERVERS.get(index).map(|entry| entry.c_name)
@@ -71,7 +71,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`FileError`], which says what is wrong and where.
+    /// [`FileError`], which describes the fault and its place.
     #[doc(alias = "aside_history_server_load")]
     pub fn load(text: &str) -> Result<Server, FileError> {
         let text = &*file_error::with_lf(text);
@@ -92,7 +92,7 @@ impl Server {
         Ok(Server { name: file.name.into(), options })
     }
 
-    /// Returns its name, as its file has it.
+    /// Returns the server's name, as it is in the file.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -132,7 +132,7 @@ struct File {
     chat: Option<Requests>,
     messages: Option<Requests>,
     responses: Option<Requests>,
-    /// Checked for their form here; the tests run them.
+    /// The examples. Their form is checked here; the tests run them.
     #[serde(default, rename = "example")]
     #[allow(dead_code)]
     examples: Vec<Example>,

@@ -1,4 +1,4 @@
-//! Shared by the formats: which turns keep their thinking, thinking as a text with markers, and lists of parts.
+//! Code that the formats share: the turns that keep their thinking, thinking as a text with markers, and lists of parts.
 
 use super::json::decode;
 use super::options::Turns;
@@ -31,7 +31,7 @@ impl Kept {
 /// Returns the inside of a string that has thinking and content with the markers of a dialect, or `None` if these cannot be
 /// read back. Both are the insides of strings.
 pub fn join(dialect: &Dialect, thinking: &[u8], content: &[u8]) -> Result<Option<Vec<u8>>, OutOfMemory> {
-    // In a dialect of headers, a text has no place for thinking, which is a separate message.
+    // In a dialect with headers, a text has no place for thinking, because thinking is a separate message.
     if dialect.start() == Start::Header {
         return Ok(None);
     }

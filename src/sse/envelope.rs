@@ -1,6 +1,6 @@
-//! The last event of a stream, for comparison with the next one: servers write the same envelope around each token. Where
-//! only the text differs, and values that nothing is read from, an event need not be parsed again. The result without parsing
-//! must be the same as with parsing.
+//! The last event of a stream, for comparison with the next one: servers write the same envelope around each token. If an event
+//! differs only in its text and in values that are not read, it need not be parsed again. The result without parsing must be the
+//! same as with parsing.
 
 use super::choices::{self, Choice, Choices, Layout};
 use super::event::Event;
@@ -9,12 +9,12 @@ use super::{messages, responses};
 use crate::json::{self, Reader, Span};
 use crate::memory::{self, append, push};
 
-/// The longest event that is kept, and the most values of it. Others are parsed.
+/// The longest event that is kept, and the most values of it. Events beyond these limits are parsed.
 const MOST_BYTES: usize = 4096;
 const MOST_VALUES: usize = 64;
 
-/// The most envelopes that may be learnt in vain. A stream whose envelopes change in other ways than by their values would only
-/// lose time.
+/// The most envelopes that may be learnt without being used. If the envelopes of a stream differ in more than their values,
+/// learning them only costs time.
 const MOST_VAIN: u32 = 8;
 
 /// A position in the known event, which has at most `MOST_BYTES`.
@@ -36,13 +36,13 @@ impl Place {
     }
 }
 
-/// A value of the event that may be another in the next one.
+/// A value of the event that may differ in the next one.
 struct Value {
     /// The position in the event.
     place: Place,
-    /// It is the text.
+    /// Whether it is the text.
     is_text: bool,
-    /// It was another one in an event before.
+    /// Whether it differed in an earlier event.
     varies: bool,
 }
 
@@ -70,11 +70,11 @@ pub struct Envelope {
     name: Place,
     data: Place,
     line_end: &'static [u8],
-    /// Where the values that may differ end: in the known event, and in the one that is compared with it.
+    /// The ends of the values that may differ: in the known event, and in the event that is compared with it.
     ends: Vec<(usize, usize)>,
-    /// The number of envelopes that were learnt and have not been of use.
+    /// The number of envelopes that were learnt and not used.
     vain: u32,
-    /// Whether the event has nothing for a client but its text, once that was asked.
+    /// Whether the event has nothing for a client but its text, once that has been determined.
     has_only_text: Option<bool>,
 }
 
@@ -169,7 +169,7 @@ impl Envelope {
         values.all(says_as_much).then_some(has_only_text)
     }
 
-    /// Returns where a place of the known event is in the one that was compared with it.
+    /// Returns the position, in the compared event, that corresponds to a place of the known event.
     fn moved(&self, place: usize) -> usize {
         let before = self.ends.iter().take_while(|(end, _)| *end <= place).last();
         before.map_or(place, |(end, moved)| place - end + moved)
@@ -210,7 +210,7 @@ impl Envelope {
         let text = text.start + data.start..text.end + data.start;
         let mut memory = Ok(());
         let mut reader = Reader::at(&raw[..data.end], data.start);
-        // It was parsed before: it is an object.
+        // The event was parsed before, so it is an object.
         let _ = find(raw, &mut reader, 0, &text, is_read, &mut |span| {
             let is_text = span == text;
             memory = push(&mut values, Value { place: Place::of(&span), is_text, varies: false });
@@ -291,7 +291,7 @@ mod tests {
         let copied = ["id", "created", "created_at", "model", "system_fingerprint", "service_tier", "provider"];
         all_are_read(&chat, choices::is_read, &copied);
         all_are_read(&[include_str!("messages/fields.rs"), include_str!("format.rs")], messages::is_read, &[]);
-        // Their places are noted, and they are read anew.
+        // The places of these members are noted, and their values are read anew.
         let anew = ["sequence_number", "output_index", "logprobs"];
         // These are members of a part that is read again, or a type.
         let inner = ["id", "status", "summary", "annotations", "output", "reasoning"];

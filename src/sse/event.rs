@@ -21,19 +21,19 @@ pub fn split_mark(raw: &[u8], is_first: bool) -> (&[u8], &[u8]) {
 /// Cuts a stream into events. Each has the blank line that ends it. A comment before an event's first line is cut off too, so
 /// that it need not wait, and so is the `\n` of a line end whose `\r` ended the event.
 pub struct EventFramer {
-    /// The current line has no byte yet.
+    /// Whether the current line has no byte yet.
     blank: bool,
-    /// The current line is the event's first, and a comment.
+    /// Whether the current line is the event's first, and a comment.
     comment: bool,
     first: bool,
-    /// The last byte was the `\r` that ended the previous line of this event.
+    /// Whether the last byte was the `\r` that ended the previous line of this event.
     cr: bool,
 }
 
 impl EventFramer {
     pub const START: EventFramer = EventFramer { blank: true, comment: false, first: true, cr: false };
 
-    /// Returns how many of the stream's next bytes belong to the event, or `None` if it continues after them.
+    /// Returns the number of the stream's next bytes that belong to the event, or `None` if it continues after them.
     pub fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut from = 0;
         while let Some(len) = memchr2(b'\r', b'\n', &bytes[from..]) {
@@ -64,12 +64,12 @@ impl EventFramer {
     }
 }
 
-/// The fields of an event. One value is used for all events, so that its memory is used again.
+/// The fields of an event. One value is used for all events, so that its memory is reused.
 pub struct Event {
     /// The value of `event:`.
     pub name: Range<usize>,
-    /// How its first line ends, or that of the last event if it has no whole line. Comments and lone blank lines do not count,
-    /// because their `\r\n` may be cut in two.
+    /// The line end of its first line, or that of the last event if this event has no whole line. Comments and lone blank lines do
+    /// not count, because their `\r\n` may be cut in two.
     pub line_end: &'static [u8],
     /// The index of each value of `data:` in the data, and in the event.
     lines: Vec<(usize, usize)>,
@@ -107,7 +107,7 @@ impl Event {
         Ok(())
     }
 
-    /// Reads a line of which the data is all but its end.
+    /// Reads a line that consists only of data and its line end.
     pub fn read_data(&mut self, raw: &[u8]) -> Result<(), Error> {
         let data = raw.strip_suffix(b"\n").unwrap_or(raw);
         if data.len() < raw.len() {
@@ -207,12 +207,12 @@ impl Event {
 pub struct OwedLineFeed(bool);
 
 impl OwedLineFeed {
-    /// Takes note that this, the end of an event, is not sent now.
+    /// Notes that these bytes, the end of an event, are not sent now.
     pub fn leave_out(&mut self, raw: &[u8]) {
         self.0 = raw.ends_with(b"\r");
     }
 
-    /// Returns whether the next event is this `\n`. Nothing is owed after that.
+    /// Returns whether the next event is this `\n`. After that, no further `\n` is expected.
     pub fn is(&mut self, raw: &[u8]) -> bool {
         mem::take(&mut self.0) && raw == b"\n"
     }
@@ -254,7 +254,7 @@ impl<'a> EventPart<'a> {
         }
     }
 
-    /// Writes it with its changes. It gets the event's name, which is in another part of it.
+    /// Writes the part with its changes. Adds the event's name, which is in another part of the event.
     pub fn write(&self, edits: &mut Edits, out: &mut Vec<u8>) -> memory::Result<()> {
         if !self.name().is_empty() && !self.part.contains(&self.event.name.start) {
             append_all(out, &[b"event: ", self.name(), self.event.line_end])?;

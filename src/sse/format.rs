@@ -1,5 +1,5 @@
-//! Finds the format of an event or a body by the names of its members. A stream does not say it in any other way that can be
-//! relied on: the address that it was asked for at is not known here.
+//! Finds the format of an event or a body by the names of its members. A stream has no other reliable sign of its format, because
+//! the address of the request is not known here.
 
 use super::options::Formats;
 use crate::json::{Reader, Span};
@@ -15,9 +15,9 @@ pub enum Format {
     OllamaChat,
     /// A line of `/api/generate`.
     OllamaGenerate,
-    /// It reports an error, after which no text comes.
+    /// The object reports an error, after which no text follows.
     Error,
-    /// It is to pass unchanged.
+    /// The object passes unchanged.
     Unknown,
 }
 
@@ -41,7 +41,7 @@ const MESSAGE: &[u8] = b"message";
 const RESPONSE: &[u8] = b"response";
 const CONTENT: &[u8] = b"content";
 const ERROR: &[u8] = b"error";
-/// The members of a choice that do.
+/// The members of a choice that distinguish formats.
 const TEXT: &[u8] = b"text";
 const DELTA: &[u8] = b"delta";
 
@@ -133,7 +133,7 @@ impl Members {
 fn is_completion(choices: &[u8]) -> bool {
     let (mut text, mut around) = (false, false);
     let mut reader = Reader::new(choices);
-    // It stops after the first.
+    // The loop stops after the first choice.
     let _ = reader.array(|reader| {
         reader.object(|reader, key| {
             match &choices[key.start + 1..key.end - 1] {

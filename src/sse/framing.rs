@@ -44,7 +44,7 @@ impl Rewriter {
     fn feed_unknown(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
         match rest[0] {
             b'\n' | b'\r' if self.repairs() && self.held.len() < self.max_event() => {
-                // They are not part of an event, but may be one of a body.
+                // Such blanks are not part of an event, but may be part of a body.
                 if self.rewrite.options.body == Body::Events {
                     self.held.clear();
                 } else {
@@ -77,7 +77,7 @@ impl Rewriter {
         }
     }
 
-    /// Returns whether this is a stream whose events are mended.
+    /// Returns whether the events of this stream are repaired.
     pub(super) fn repairs(&self) -> bool {
         let is_of_events = match self.mode {
             Mode::Events | Mode::LongEvent => true,
@@ -128,14 +128,14 @@ impl Rewriter {
         let end = self.framer.end(rest);
         let used = end.unwrap_or(rest.len());
         if self.held.len() + used > self.max_event() {
-            // Its text is not read: held text must not come after it.
+            // The event's text is not read, and held text must not follow it.
             self.rewrite.flush(out)?;
             self.pass_long(&rest[..used], out)?;
             self.mode = if end.is_some() { Mode::Events } else { Mode::LongEvent };
         } else if end.is_none() {
             append(&mut self.held, rest)?;
         } else if self.held.is_empty() {
-            // Events come whole, so the one that decided the kind of the stream needs no memory any more.
+            // This event arrived whole: free the memory of the bytes that decided the kind of the stream.
             self.held = Vec::new();
             self.event(&rest[..used], false, out)?;
         } else {

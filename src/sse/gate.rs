@@ -1,5 +1,5 @@
-//! Which answers a rewriter is for, and which requests ask for them, by the HTTP facts about them. All hosts decide it here, so
-//! that none takes an answer for its own that another lets pass. Nothing is allocated and nothing is remembered.
+//! Decides which answers a rewriter reads, and which requests lead to such answers, by their HTTP metadata. All hosts decide it
+//! here, so that all make the same decision. Nothing is allocated and nothing is remembered.
 
 use super::normalise::Thinking;
 use super::options::{Body, Formats};
@@ -156,16 +156,16 @@ fn before(text: &[u8], byte: u8) -> &[u8] {
 pub enum RequestModel<'a> {
     /// Its name.
     Found(&'a str),
-    /// It cannot be decided before more of the body has come.
+    /// The model cannot be determined before more of the body has arrived.
     More,
-    /// The body has none, or none that can be used.
+    /// The body has no model, or none that can be used.
     None,
 }
 
-/// Finds the model that a request asks for, in all of its body that has come so far. The name is written into `room`.
+/// Finds the model that a request asks for, in the part of its body that has arrived so far. The name is written into `room`.
 ///
-/// It is the string `"model"` of the object; if there are several, the first. There is none if that is not a string, does not
-/// fit, or is not UTF-8, and if the body is not a JSON object. Text after the model is not read.
+/// The model is the string `"model"` of the object; if there are several, the first one counts. There is no model if the value is
+/// not a string, does not fit, or is not UTF-8, or if the body is not a JSON object. Text after the model is not read.
 ///
 /// ```
 /// use aside::sse::{RequestModel, request_model};
@@ -182,7 +182,7 @@ pub fn request_model(body: impl AsRef<[u8]>, room: &mut [u8]) -> RequestModel<'_
     let mut reader = Reader::new(body);
     // The value, once it is known.
     let mut model = None;
-    // It stops at the model.
+    // Reading stops at the model.
     let _ = reader.object(|reader, key| {
         if decode(&body[key], &mut [0; 8]) != Some("model") {
             return reader.value().map(|_| ());
@@ -214,8 +214,8 @@ fn decode<'a>(string: &[u8], room: &'a mut [u8]) -> Option<&'a str> {
     str::from_utf8(room.get(..len)?).ok()
 }
 
-/// Returns whether a request wants the thinking in its answer, for [`Options::thinking`](super::Options::thinking). Only the path of the
-/// exchange is read; `body` is the whole body of the request.
+/// Returns whether a request wants the thinking in its answer, for [`Options::thinking`](super::Options::thinking). Only the path
+/// of the exchange is read; `body` is the whole body of the request.
 ///
 /// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it
 /// is a Messages request without `thinking`, or with `thinking` that is `disabled`. Any other, and a body that is not a JSON

@@ -1,5 +1,5 @@
-//! Takes the thinking out of the output, for hosts that send none. It comes last, so that everything before it need not know:
-//! what is split, promoted, labelled and numbered is the same with it and without. Blocks of Messages and items of Responses move up,
+//! Removes the thinking from the output, for hosts that send none. This is the last step, so the earlier steps do not depend on it:
+//! they split, promote, label and number in the same way with it and without it. Blocks of Messages and items of Responses move up,
 //! since clients take their indexes for places in a list.
 
 use std::mem;
@@ -29,7 +29,7 @@ const THINKING_DELTAS: [&[u8]; 2] = [b"\"thinking_delta\"", b"\"signature_delta\
 /// The types of parts of reasoning items in Responses.
 const REASONING_PARTS: [&[u8]; 2] = [b"\"reasoning_text\"", b"\"summary_text\""];
 
-/// Without any of these, nothing changes in an event before anything of its response was hidden: the names of thinking in all
+/// An event without any of these texts does not change, as long as nothing of its response was hidden: the names of thinking in all
 /// formats, the events of Messages that have indexes, and the escapes that names may be written with.
 const SIGNS: [&str; 7] =
     ["reasoning", "thinking", "content_block", "message_start", "signature_delta", "summary_text", "\\u"];
@@ -48,7 +48,7 @@ pub struct Hider {
     next_block: u64,
     /// The number of events of the response that were left out.
     events: u64,
-    /// Nothing was written.
+    /// Whether nothing has been written yet.
     fresh: bool,
     line_feed: OwedLineFeed,
     event: Event,
@@ -61,7 +61,7 @@ pub struct Hider {
 #[derive(Default)]
 struct Hidden {
     indexes: Vec<u64>,
-    /// The number of others before those.
+    /// The number of further indexes before those.
     more: u64,
 }
 
@@ -77,7 +77,7 @@ impl Hidden {
         push(&mut self.indexes, index)
     }
 
-    /// Notes that something else has the index now, as servers write that use one twice.
+    /// Notes that something else has the index now, because some servers use an index twice.
     fn remove(&mut self, index: u64) {
         self.indexes.retain(|hidden| *hidden != index);
     }
@@ -228,7 +228,7 @@ impl Hider {
             Kind::BlockStart if is_any(&THINKING) => self.blocks.add(*index)?,
             Kind::BlockStart => self.blocks.remove(*index),
             Kind::BlockDelta if is_any(&THINKING_DELTAS) => {
-                // The server may have left its start out.
+                // The server may have left out the start of the block.
                 if is_new {
                     self.blocks.add(*index)?;
                 }

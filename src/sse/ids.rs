@@ -1,5 +1,5 @@
-//! Ids of calls. Clients distinguish calls by them, so no two calls of an answer may have the same, and those that the model
-//! does not write are made of the answer's own id.
+//! Ids of calls. Clients distinguish calls by them, so no two calls of an answer may have the same, and ids that the model does not
+//! write are made from the answer's own id.
 
 use twox_hash::XxHash3_64;
 
@@ -9,12 +9,12 @@ use crate::memory::{self, append_text, push};
 /// The number of bytes of an answer's id in the ids of its calls.
 const ID_LEN: usize = 24;
 
-/// How ids begin in the formats of OpenAI and Ollama, and in Messages.
+/// The beginnings of ids in the formats of OpenAI and Ollama, and in Messages.
 pub const CALL: &str = "call_";
 pub const TOOL_USE_ID: &str = "toolu_";
 
-/// Returns how ids begin that the model does not write: with `word`, the last letters and digits of the answer's `id`, and the
-/// number of the text, where an answer has several.
+/// Returns the beginning of ids that the model does not write: `word`, the last letters and digits of the answer's `id`, and the
+/// number of the text if an answer has several.
 pub fn prefix(word: &str, id: &[u8], text: Option<u64>) -> memory::Result<String> {
     let mut prefix = String::new();
     append_text(&mut prefix, word)?;
@@ -33,12 +33,12 @@ pub fn prefix(word: &str, id: &[u8], text: Option<u64>) -> memory::Result<String
     Ok(prefix)
 }
 
-/// Ids that are taken, as hashes.
+/// Ids that are in use, as hashes.
 #[derive(Default)]
 pub struct Taken(Vec<u64>);
 
 impl Taken {
-    /// Returns their number.
+    /// Returns the number of ids.
     pub fn len(&self) -> usize {
         self.0.len()
     }

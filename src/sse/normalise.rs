@@ -1,8 +1,8 @@
-//! The shape in which answers are sent, whatever the server's shape: which of its forms are changed, and whether its thinking
-//! is sent at all.
+//! The shape in which answers are sent, whatever shape the server uses: the server's forms that are changed, and whether the
+//! thinking is sent at all.
 
-/// The shapes in which servers send an answer, of which a rewriter makes one ([`Options::normalise`](super::Options::normalise)). They are
-/// changed in chat completions, except for [`CONTENT`](Shapes::CONTENT), which applies to every format.
+/// The shapes in which servers send an answer, of which a rewriter makes one ([`Options::normalise`](super::Options::normalise)).
+/// They are changed in chat completions, except for [`CONTENT`](Shapes::CONTENT), which applies to every format.
 ///
 /// ```
 /// use aside::{Dialect, sse::{Field, Shapes, Options, Rewriter}};
@@ -21,7 +21,7 @@ impl Shapes {
     /// None: other shapes that a server sends stay unchanged.
     pub const NONE: Shapes = Shapes(0);
     /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of `reasoning_details`, is
-    /// sent in the field that [`Options::field`](super::Options::field) says.
+    /// sent in the field that [`Options::field`](super::Options::field) names.
     pub const FIELD: Shapes = Shapes(1);
     /// Content that is a list of texts and thinking becomes a string, with the thinking in its field.
     pub const LISTS: Shapes = Shapes(2);
@@ -80,10 +80,10 @@ impl std::ops::BitOr for Shapes {
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Thinking {
-    /// It is sent.
+    /// The thinking is sent.
     #[default]
     Keep = 0,
-    /// It is left out: that which is split here, and that of a server that splits it itself. An answer of thinking alone ends with
-    /// empty content, or is [promoted](super::Options::promote_empty).
+    /// The thinking is left out, whether it is split here or by the server. An answer of thinking alone ends with empty content, or
+    /// is [promoted](super::Options::promote_empty).
     Drop = 1,
 }

@@ -1,4 +1,4 @@
-//! The options of a rewriter. They are separate from it, because the files that it is built on need them too.
+//! The options of a rewriter. They are in a separate file, because the code that the rewriter is built on needs them too.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::normalise::{Shapes, Thinking};
 use crate::call_writer::{self, ImpliedEnd, NotWhole, Tools, UnknownTool};
 use crate::{CallsInThinking, LeadingTags, Start, StrayClose};
 
-/// Name of the field that the thinking goes to.
+/// The name of the field that the thinking goes to.
 ///
 /// ```
 /// use aside::sse::Field;
@@ -222,13 +222,13 @@ impl Options {
         Options { start_call: name.into().map(Into::into), ..self }
     }
 
-    /// Sets the field that the thinking goes to, in chat and legacy completions. In Ollama's format it is always `thinking`, the only
-    /// one that its clients know.
+    /// Sets the field that the thinking goes to, in chat and legacy completions. In Ollama's format it is always `thinking`, the
+    /// only one that its clients know.
     pub fn field(self, field: Field) -> Options {
         Options { field, ..self }
     }
 
-    /// Sets what comes in.
+    /// Sets the kind of body that is fed.
     pub fn body(self, body: Body) -> Options {
         Options { body, ..self }
     }
@@ -243,19 +243,18 @@ impl Options {
         Options { off, ..self }
     }
 
-    /// Sets how a closer of the thinking in the content, after other text, is treated.
+    /// Sets the treatment of a closer of the thinking in the content, after other text.
     pub fn stray_close(self, stray_close: StrayClose) -> Options {
         Options { stray_close, ..self }
     }
 
-    /// Sets how a rewriter reads a tag `think`, `thinking` or `thought` at the beginning of each text, where it is not the
-    /// dialect's own.
+    /// Sets the treatment of a tag `think`, `thinking` or `thought` at the beginning of each text, if it is not the dialect's own.
     pub fn leading_tags(self, leading_tags: LeadingTags) -> Options {
         Options { leading_tags, ..self }
     }
 
-    /// Makes `tool_calls` of the calls that the model writes as text, if the dialect says how they are written. A choice in
-    /// which the server does so itself is left alone from then on.
+    /// Makes `tool_calls` of the calls that the model writes as text, if the dialect describes their form. If the server itself
+    /// sends a call in a choice, the rewriter looks for no more calls in that choice.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -290,14 +289,14 @@ impl Options {
         Options { calls, ..self }
     }
 
-    /// Sets the tools of the request: a call of another tool stays content. With `None`, calls become `tool_calls` whatever
-    /// they call. A gateway takes a request that names no tools as one with an empty list. A rewriter that serves several
+    /// Sets the tools of the request: a call of another tool stays content. With `None`, calls become `tool_calls` whatever they
+    /// call. A gateway should treat a request that names no tools like one with an empty list. A rewriter that serves several
     /// requests gets the tools of each by [`Rewriter::use_tools`](super::Rewriter::use_tools).
     pub fn tools(self, tools: impl Into<Option<Arc<Tools>>>) -> Options {
         Options { writing: self.writing.tools(tools), ..self }
     }
 
-    /// Sets how a tool call inside the thinking is treated.
+    /// Sets the treatment of a tool call inside the thinking.
     pub fn calls_in_thinking(self, calls_in_thinking: CallsInThinking) -> Options {
         Options { calls_in_thinking, ..self }
     }
@@ -331,8 +330,8 @@ impl Options {
         Options { writing: self.writing.unknown_tool(unknown_tool), ..self }
     }
 
-    /// Sets the most calls of a choice that become `tool_calls`: 1 for a request that says `"parallel_tool_calls": false`. Later ones
-    /// stay content. With `None`, and at most, 1,024.
+    /// Sets the most calls of a choice that become `tool_calls`: 1 for a request that says `"parallel_tool_calls": false`. Later
+    /// ones stay content. With `None`, and at most, 1,024.
     pub fn max_calls(self, calls: impl Into<Option<u64>>) -> Options {
         Options { writing: self.writing.max_calls(calls), ..self }
     }
@@ -369,17 +368,17 @@ impl Options {
         Options { promote_empty, ..self }
     }
 
-    /// Leaves thinking that is only [guessed](crate::Scanner::is_start_guessed) to be some as it is. By default, a stream whose answer
-    /// ends by itself in the thinking in which it started, without a marker, gets that thinking again as its content, and a
-    /// body gets it only as its content. At most [`max_event`](Options::max_event) bytes of thinking are kept for it. For hosts
-    /// that do not show the thinking, or that never want it twice.
+    /// Leaves thinking unchanged if it is only [guessed](crate::Scanner::is_start_guessed) to be thinking. By default, a stream
+    /// whose answer ends by itself in the thinking in which it started, without a marker, gets that thinking again as its content,
+    /// and a body gets it only as its content. At most [`max_event`](Options::max_event) bytes of thinking are kept for it. For
+    /// hosts that do not show the thinking, or that never want it twice.
     pub fn keep_guessed(self, keep_guessed: bool) -> Options {
         Options { keep_guessed, ..self }
     }
 
-    /// Labels the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes: the signature of a block is
-    /// `aside:1:` and some letters in place of an empty one, and the id of an item begins with `rs_aside_1_` in place of `rs_`. A label
-    /// proves nothing; [`Made::Remove`](crate::history::Made::Remove) recognises it in a later request.
+    /// Labels the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes: the signature of a
+    /// block is `aside:1:` and some letters in place of an empty one, and the id of an item begins with `rs_aside_1_` in place of
+    /// `rs_`. A label proves nothing; [`Made::Remove`](crate::history::Made::Remove) recognises it in a later request.
     ///
     /// ```
     /// use aside::{Dialect, sse::{Options, Rewriter}};

@@ -1,5 +1,6 @@
-//! The thinking of an answer that may have to be its content, because no other comes: a model that forgets to close its thinking
-//! has answered in it, and one that was guessed to start in the thinking may not have thought at all. It is kept only while it may.
+//! Keeps the thinking of an answer that may have to become its content, because the answer has no other content: a model that
+//! forgets to close its thinking has answered in it, and a model that was only guessed to start in the thinking may not have
+//! thought at all. The thinking is kept only as long as this is possible.
 //!
 //! | state | thinking comes | content or a call comes | the text cannot be a wrong guess | the answer ends by itself |
 //! |---|---|---|---|---|
@@ -14,9 +15,9 @@ use crate::memory::{self, append};
 /// Which thinking a host wants again as content.
 #[derive(Clone, Copy)]
 pub struct Promotes {
-    /// That of an answer without content.
+    /// Whether the thinking of an answer without content is wanted.
     pub is_empty_wanted: bool,
-    /// That which was only guessed to be thinking.
+    /// Whether text that was only guessed to be thinking is wanted.
     pub is_guess_wanted: bool,
     /// The most bytes that are kept.
     most: usize,
@@ -45,7 +46,7 @@ impl Promotes {
         Promotion::Open { most: self.most, is_guess: !self.is_empty_wanted, thinking: Vec::new() }
     }
 
-    /// Returns the promotion of a whole answer, in which a wrong guess is put right where the text is split.
+    /// Returns the promotion of a whole answer. In a whole answer, a wrong guess is corrected when the text is split.
     pub fn of_body(&self) -> Promotion {
         Promotes { is_guess_wanted: false, ..*self }.of_stream()
     }
@@ -56,7 +57,7 @@ pub enum Promotion {
     /// Only thinking so far, at most `most` bytes, all of it kept.
     Open {
         most: usize,
-        /// It is wanted only if it was guessed to be thinking.
+        /// Whether it is wanted only if it was guessed to be thinking.
         is_guess: bool,
         thinking: Vec<u8>,
     },
@@ -134,8 +135,8 @@ impl Promotion {
         }
     }
 
-    /// Returns the text to promote to the content of an answer that has ended by itself: none, most of the time. `None` says
-    /// that it was too long.
+    /// Returns the text to promote to the content of an answer that has ended by itself. It is usually empty. `None` means that it
+    /// was too long.
     pub fn content(&self) -> Option<&[u8]> {
         match self {
             Promotion::Open { thinking, .. } => Some(thinking),

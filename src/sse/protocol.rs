@@ -7,8 +7,8 @@ use crate::Error;
 use crate::json::Edits;
 use crate::memory;
 
-/// At most this many stretches of an event are sent on their own; the rest is joined for each field. Otherwise a few bytes of
-/// text could become many times as many bytes of events.
+/// The most stretches of an event that are sent separately; the rest is joined for each field. Otherwise a few bytes of text could
+/// become many times as many bytes of events.
 pub const ALONE: usize = 32;
 
 /// A family of formats that are rewritten alike: its streams are read, and its events written, by the same code. Each writes
@@ -67,12 +67,12 @@ impl Scratch {
         self.line_feed = OwedLineFeed::default();
     }
 
-    /// Takes note that an event, or the last part of it, is not sent now.
+    /// Notes that an event, or the last part of it, is not sent now.
     pub fn leave_out(&mut self, event: &EventPart<'_>) {
         self.line_feed.leave_out(&event.raw[..event.part.end]);
     }
 
-    /// Begins the next data of an event. One large event must not cost memory in all that come after it.
+    /// Begins the next data of an event. One large event must not cost memory in all events after it.
     pub fn begin_data(&mut self) {
         self.parts.clear();
         self.edits.clear();
@@ -80,11 +80,11 @@ impl Scratch {
     }
 }
 
-/// The work that a server does itself, so that it is not done again to its text.
+/// The work that a server does itself, so that it is not done again.
 #[derive(Clone, Copy, Default)]
 pub struct ServerDoes {
-    /// It splits the thinking: only calls are looked for.
+    /// Whether the server splits the thinking, so that only calls are looked for.
     pub thinking: bool,
-    /// It has made a call: none is looked for.
+    /// Whether the server has made a call, so that none is looked for.
     pub calls: bool,
 }

@@ -27,11 +27,11 @@ pub struct Rewrite {
     pub options: Options,
     pub setup: Setup,
     choices: Choices,
-    /// These are made when the first event of their format comes.
+    /// The code of these formats is made when the first event of the format arrives.
     messages: TryBox<Messages>,
     responses: TryBox<Responses>,
     scratch: Scratch,
-    /// No event has been seen.
+    /// Whether no event has been seen yet.
     fresh: bool,
     event: Event,
     envelope: Envelope,
@@ -42,7 +42,7 @@ pub struct Rewrite {
 impl Rewrite {
     pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewrite, Error> {
         let setup = Setup::new(dialect, options)?;
-        // It says whether the dialect has this start.
+        // This fails if the dialect does not have this start.
         setup.scanner()?;
         Ok(Rewrite {
             options: options.clone(),
@@ -140,7 +140,7 @@ impl Rewrite {
     fn release(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         let Rewrite { options, setup, scratch, choices, messages, responses, .. } = self;
         if Promotes::new(options).is_any_wanted() && matches!(input, Input::Flush) {
-            // They must know that the next event is not read.
+            // Every format must know that the next event is not read.
             messages.made_by(|| Messages::new(options))?;
             responses.made_by(|| Responses::new(options))?;
         }
@@ -310,7 +310,7 @@ impl Rewrite {
     /// Returns the format of an object, or `None` if this is not one.
     fn format(&self, data: &[u8]) -> Option<Format> {
         match self.options.formats {
-            // The rest of it does not matter.
+            // The rest of the object does not matter.
             Formats::CHAT => Some(Format::Chat),
             formats => Format::of(data, formats),
         }

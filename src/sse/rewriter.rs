@@ -33,7 +33,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Returns that of a stream of which no byte has come.
+    /// Returns the mode of a stream of which no byte has arrived.
     pub fn first(options: &Options) -> Mode {
         match options.body {
             _ if options.off => Mode::Rest,
@@ -43,7 +43,7 @@ impl Mode {
     }
 }
 
-/// Splits the text of a chat completion into fields, as its bytes come.
+/// Splits the text of a chat completion into fields while its bytes arrive.
 ///
 /// Use one rewriter for each answer, or one for several answers with [`finish`](Rewriter::finish) or [`reset`](Rewriter::reset)
 /// between them. It can be sent to another thread.
@@ -71,14 +71,14 @@ pub struct Rewriter {
     pub(super) rewrite: Rewrite,
     pub(super) mode: Mode,
     pub(super) framer: EventFramer,
-    /// Mends the events, if that is asked for.
+    /// Repairs the events, if requested.
     pub(super) repairer: TryBox<Repairer>,
     /// Puts the input into one shape, if requested, where nothing is mended.
     pub(super) shaper: TryBox<Shaper>,
     pub(super) braces: Braces,
     /// The bytes of the event or body that have come.
     pub(super) held: Vec<u8>,
-    /// A byte of the stream has come.
+    /// Whether a byte of the stream has arrived.
     pub(super) has_begun: bool,
     pub(super) is_encoded: bool,
 }
@@ -130,7 +130,7 @@ impl Rewriter {
     /// # Errors
     ///
     /// [`Error::NoSuchStart`] if the dialect has no such start, [`Error::StreamBegun`] if the stream has begun, and
-    /// [`Error::OutOfMemory`]. Nothing has changed then.
+    /// [`Error::OutOfMemory`]. In these cases, nothing has changed.
     #[doc(alias = "aside_rewriter_use_dialect")]
     pub fn use_dialect<'a>(
         &mut self,
@@ -159,7 +159,7 @@ impl Rewriter {
     ///
     /// # Errors
     ///
-    /// [`Error::StreamBegun`] if the stream has begun. Nothing has changed then.
+    /// [`Error::StreamBegun`] if the stream has begun. In these cases, nothing has changed.
     #[doc(alias = "aside_rewriter_use_tools")]
     pub fn use_tools(&mut self, tools: impl Into<Option<Arc<Tools>>>) -> Result<(), Error> {
         self.before_stream()?;
@@ -186,7 +186,7 @@ impl Rewriter {
     ///
     /// # Errors
     ///
-    /// [`Error::StreamBegun`] if the stream has begun, and [`Error::OutOfMemory`]. Nothing has changed then.
+    /// [`Error::StreamBegun`] if the stream has begun, and [`Error::OutOfMemory`]. In these cases, nothing has changed.
     #[doc(alias = "aside_rewriter_start_from_prompt")]
     #[inline]
     pub fn start_from_prompt(&mut self, tail: impl AsRef<[u8]>) -> Result<Start, Error> {
@@ -198,8 +198,8 @@ impl Rewriter {
         if self.has_begun { Err(Error::StreamBegun) } else { Ok(()) }
     }
 
-    /// Takes the next bytes of the stream, cut anywhere, and appends to `out` all that is decided: each event as soon as it
-    /// is whole.
+    /// Takes the next bytes of the stream, cut anywhere, and appends to `out` all output that is final: each event as soon as it is
+    /// whole.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! The counts of a host's streams: how much was read, how much was changed, and the events that passed although they should not
-//! have. It is the same for all formats.
+//! The counts of a host's streams: the events that were read, those that were changed, and those that passed unread although they
+//! should have been read. They are the same for all formats.
 
 /// Counts of a rewriter's streams since it was made, or since the last [`reset`](super::Rewriter::reset). A finish keeps them.
 ///
@@ -19,7 +19,7 @@
 pub struct Stats {
     /// Events that have data, lines of JSON, and bodies that were read whole.
     pub events: u64,
-    /// The number of them that were sent changed, or with chunks before them.
+    /// The number of these that were changed, or that were sent with chunks before them.
     pub changed: u64,
     /// Chunks and events that were written in addition to those that came.
     pub added: u64,

@@ -1,15 +1,15 @@
-//! Which programs a command line runs, and which of them printed the output that is seen. Filters for one tool depend
-//! on it, so a line that is not understood must name no program rather than a wrong one. Nothing is ever executed.
+//! Finds the programs that a command line runs, and the one that printed the visible output. Filters for one tool depend on the
+//! result, so for a line that is not understood there must be no program rather than a wrong one. Nothing is ever executed.
 //!
-//! `shell` cuts the line into simple commands. Wrappers such as `sudo` (`wrappers`) are taken off, and text inside `bash -c`
-//! is parsed in turn, to a fixed depth.
+//! `shell` cuts the line into simple commands. `wrappers` removes wrappers such as `sudo`. Text inside `bash -c` is parsed in turn,
+//! to a fixed depth.
 
 use super::{
     shell::{Operator, split},
     wrappers::{Wrapped, name, skip_options, wrapped},
 };
 
-/// How deep `bash -c "bash -c …"` is followed.
+/// The depth to which `bash -c "bash -c …"` is followed.
 const DEEPEST: usize = 8;
 
 /// A command of a command line: a program and its arguments.
@@ -32,7 +32,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// Returns the one program whose output is seen. Returns `None` if more than one prints, or none does.
+    /// Returns the one program whose output is visible. Returns `None` if several programs print, or none does.
     #[doc(alias = "aside_command_line_parse")]
     #[must_use]
     pub fn parse(line: &str) -> Option<Command> {
@@ -78,14 +78,14 @@ impl Command {
         &self.words
     }
 
-    /// Returns whether the program's output is seen. That of `cd` and the like is not, nor output that goes to a file
-    /// or into a program that writes other text.
+    /// Returns whether the program's output is visible. It is not visible for `cd` and the like, or if it goes to a file or into a
+    /// program that writes other text.
     #[must_use]
     pub fn prints(&self) -> bool {
         self.prints
     }
 
-    /// Returns whether the output went through `head`, `tail` or `grep`, so it may be only a part.
+    /// Returns whether the output passed through `head`, `tail` or `grep`, so that it may be only a part.
     #[must_use]
     pub fn is_piped(&self) -> bool {
         self.piped
@@ -105,7 +105,7 @@ impl Command {
     }
 }
 
-/// Returns the index of the program that prints. Returns `None` if several print, or none does.
+/// Returns the index of the only program that prints. Returns `None` if several print, or none does.
 pub(super) fn only_printing(runs: &[Command]) -> Option<usize> {
     let mut printing = (0..runs.len()).filter(|&at| runs[at].prints());
     let only = printing.next()?;
@@ -119,20 +119,20 @@ struct InnerCommand {
     script: Option<String>,
 }
 
-/// Where a command's output goes.
+/// The destination of a command's output.
 #[derive(Clone, Copy)]
 struct CommandOutput {
     prints: bool,
     piped: bool,
 }
 
-/// Commands that print nothing if all goes well.
+/// Commands that print nothing on success.
 const SILENT: [&str; 12] =
     ["cd", "pushd", "export", "set", "source", ".", "umask", "mkdir", "true", ":", "for", "unset"];
 /// Words of the shell before a command.
 const KEYWORDS: [&str; 13] =
     ["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "esac"];
-/// Programs that pass lines on as they were: all of them, or some.
+/// Programs that pass all lines, or some of them, on unchanged.
 const PASSING: [&str; 3] = ["tee", "cat", "less"];
 const CUTTING: [&str; 5] = ["head", "tail", "grep", "egrep", "fgrep"];
 
@@ -172,7 +172,7 @@ fn collect(line: &str, output: CommandOutput, depth: usize, all: &mut Vec<Comman
 
 const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "ksh"];
 
-/// Takes assignments, keywords and wrappers off. Also returns whether the command gets its input as arguments.
+/// Removes assignments, keywords and wrappers. Also returns whether the command gets its input as arguments.
 fn without_wrappers(words: &[String]) -> (InnerCommand, bool) {
     let mut rest = words;
     let mut takes = false;
@@ -192,7 +192,7 @@ fn without_wrappers(words: &[String]) -> (InnerCommand, bool) {
             && rest[module + 1] == "-m"
             && module + 2 < rest.len()
         {
-            // The module is the command.
+            // The name of the Python module is the command.
             rest = &rest[module + 2..];
             continue;
         }
@@ -279,7 +279,7 @@ fn resolve(words: Vec<String>, output: CommandOutput) -> Command {
     Command { name: command, subcommand, words, prints: output.prints, piped: output.piped }
 }
 
-/// Returns a program's usual name: without its version, and for a wrapper script of a project the name of the tool.
+/// Returns a program's usual name: without its version, or the name of the tool if it is a project's wrapper script.
 fn plain(name: &str) -> String {
     const VERSIONED: [&str; 10] = ["python", "pip", "gcc", "g++", "clang", "clang++", "node", "ruby", "pypy", "php"];
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');

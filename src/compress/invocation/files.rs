@@ -1,5 +1,5 @@
-//! Whether a command line shows the contents of files, or searches. The contents of a file may repeat themselves for a reason,
-//! and the results of a search were asked for, so a filter must know that before it leaves lines out.
+//! Determines whether a command line shows the contents of files, or searches. A file may contain repeats for a reason, and a model
+//! asked for the results of a search, so a filter must know about both before it leaves lines out.
 
 use super::{command::Command, input::Input};
 
@@ -7,7 +7,7 @@ use super::{command::Command, input::Input};
 const READERS: [&str; 13] =
     ["cat", "bat", "sed", "head", "tail", "less", "more", "nl", "tac", "xxd", "od", "hexdump", "strings"];
 
-/// Programs that search texts, or pick lines out of them.
+/// Programs that search texts, or select lines from them.
 const SEARCHERS: [&str; 15] =
     ["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "awk", "gawk", "find", "fd", "jq", "sort", "uniq", "diff"];
 /// Programs that list things, and subcommands of git that show the contents of the repository.
@@ -19,19 +19,19 @@ const READS: [&str; 8] = ["path", "file_path", "file", "filename", "pattern", "q
 const LOGS: [&str; 2] = ["journalctl", "dmesg"];
 const WORDS: [&str; 3] = ["log", "logs", "grep"];
 
-/// Returns whether any program whose output is seen shows the contents of files.
+/// Returns whether any program whose output is visible shows the contents of files.
 pub fn shows_files(input: &Input) -> bool {
     input.commands().iter().any(|run| run.prints() && reads_files(run))
 }
 
-/// Returns whether the programs whose output is seen are known, and none of them shows the contents of files or logs, searches
+/// Returns whether all programs whose output is visible are known, and none of them shows the contents of files or logs, searches
 /// or lists.
 pub fn only_runs(input: &Input) -> bool {
     let mut printing = input.commands().iter().filter(|run| run.prints()).peekable();
     printing.peek().is_some() && !printing.any(|run| reads_files(run) || searches(run) || lists(run))
 }
 
-/// Returns whether tools may be known by their output. If there is no command line, a tool's input may say that it reads.
+/// Returns whether tools may be recognised by their output. If there is no command line, the tool's input may show that it reads.
 pub fn may_have_sections(input: &Input) -> bool {
     match input.command() {
         Some(line) if !line.trim().is_empty() => only_runs(input),
@@ -39,12 +39,12 @@ pub fn may_have_sections(input: &Input) -> bool {
     }
 }
 
-/// Returns whether any program whose output is seen shows the contents of files or logs, or searches.
+/// Returns whether any program whose output is visible shows the contents of files or logs, or searches.
 pub fn reads_or_searches(input: &Input) -> bool {
     input.commands().iter().any(|run| run.prints() && (reads_files(run) || searches(run)))
 }
 
-/// Returns whether the output of any program that is seen went through `head`, `grep` and the like, so it may be only a part.
+/// Returns whether any visible output passed through `head`, `grep` and the like, so that it may be only a part.
 pub fn is_piped(input: &Input) -> bool {
     input.commands().iter().any(|run| run.prints() && run.is_piped())
 }

@@ -1,5 +1,5 @@
-//! A tool's input: JSON, and for a terminal tool the command line in it. The command line is read at most
-//! once, and only if a filter asks.
+//! A tool's input, which is JSON. The input of a terminal tool contains a command line, which is parsed at most once, and only if a
+//! filter needs it.
 
 use std::{fmt, sync::OnceLock};
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::command::{Command, only_printing};
 
-/// The input of a tool call. A terminal tool's input has `command`, and may have `cwd` and `exit_code`; another tool's
-/// may be any JSON value.
+/// The input of a tool call. The input of a terminal tool contains `command`, and may contain `cwd` and `exit_code`. The input of
+/// another tool may be any JSON value.
 ///
 /// ```
 /// use aside::compress::Input;
@@ -27,7 +27,7 @@ pub struct Input {
     commands: OnceLock<Vec<Command>>,
 }
 
-/// The error of an input that is not JSON.
+/// The error if an input is not JSON.
 ///
 /// ```
 /// let error = aside::compress::Input::from_json("{").unwrap_err();
@@ -71,7 +71,7 @@ impl Input {
         &self.json
     }
 
-    /// Returns the command line, which the input has as `command`, if there is one.
+    /// Returns the command line (`command` in the input), if there is one.
     pub fn command(&self) -> Option<&str> {
         self.value.get("command")?.as_str()
     }

@@ -1,5 +1,5 @@
 //! Cuts a command line into simple commands, as a POSIX shell would. It takes one pass over the bytes, with a vector for open
-//! constructs (quotes, substitutions): a line may be anybody's, so depth must cost no stack.
+//! constructs (quotes, substitutions): anybody may write a line, so depth must not use the stack.
 
 /// The operator between two simple commands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct SimpleCommand {
     pub operator: Operator,
 }
 
-/// Splits a command line into simple commands. Returns `None` for lines with `case`, which are not followed.
+/// Splits a command line into simple commands. Returns `None` for lines with `case`, which are not parsed.
 pub fn split(line: &str) -> Option<Vec<SimpleCommand>> {
     let mut lexer = Lexer { bytes: line.as_bytes(), at: 0, heredocs: Vec::new() };
     let mut commands = Vec::new();
@@ -60,7 +60,7 @@ enum Token {
 struct Lexer<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Delimiters of here-documents whose text begins on the next line, and whether tabs before them go.
+    /// Delimiters of here-documents whose text begins on the next line, and whether tabs before them are removed.
     heredocs: Vec<(String, bool)>,
 }
 
@@ -119,7 +119,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Reads a redirection, from its sign on. Returns a token if it takes the output away.
+    /// Reads a redirection, from its sign on. Returns a token if it redirects the output.
     fn redirect(&mut self, output: bool) -> Option<Token> {
         let start = self.at;
         while matches!(self.peek(0), b'<' | b'>' | b'|' | b'&') && self.at - start < 3 {
@@ -144,7 +144,7 @@ impl Lexer<'_> {
                 _ => String::new(),
             },
         };
-        // `>&2` still shows on a terminal.
+        // The output of `>&2` is still visible on a terminal.
         let shown = copies && target.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
             || matches!(target.as_str(), "/dev/stdout" | "/dev/stderr" | "/dev/tty");
         (output && !shown).then_some(Token::Redirected)
@@ -172,7 +172,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Reads a word and takes its quotes off. Substitutions stay as they are written.
+    /// Reads a word and removes its quotes. Substitutions stay as they are written.
     fn word(&mut self) -> Token {
         let mut word = Vec::new();
         // The open constructs: `"`, `` ` ``, `(` or `{` of a substitution.

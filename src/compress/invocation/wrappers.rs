@@ -1,10 +1,10 @@
-//! Programs that run the command in their arguments, such as `sudo` and `docker exec`. The wrapped command printed the output,
-//! so it is looked for after them. The list is data: a wrapper that is missing is a line more, and no code.
+//! Programs that run the command in their arguments, such as `sudo` and `docker exec`. The wrapped command printed the output, so
+//! it is looked for in the wrapper's arguments. The list is data: to add a missing wrapper takes one line and no code.
 
 use std::sync::LazyLock;
 
-/// A wrapper on each line: the words that it is called by, alternatives with commas between them; in capitals, words
-/// that it takes before the command, `ALL` for all up to `--` or `-c`; after a bar, its options that take a value.
+/// Each line is a wrapper. First come the words that call it, with alternatives separated by commas; then, in capitals, the words
+/// that it takes before the command (`ALL` for all words up to `--` or `-c`); and after a bar, its options that take a value.
 const LIST: &str = "
 sudo | -u -g -h -p -C -r -t -U -D -R -T --user --group --chdir
 doas | -u -C
@@ -77,11 +77,11 @@ coverage,coverage3,kernprof run | --source --include --omit --rcfile --data-file
 bundle,bundler exec
 ";
 
-/// Options after which the command comes, if the wrapper's line does not have them.
+/// Options after which the command follows, if the wrapper's line does not list them.
 const BEFORE_COMMAND: [&str; 9] = ["-c", "-lc", "-qc", "--command", "--call", "--run", "-Command", "-m", "--module"];
 /// Words after which a program that is not in the list may run a command.
 const RUNS: [&str; 3] = ["--", "exec", "run"];
-/// How many words of such a program are examined.
+/// The most words of such a program that are examined.
 const MOST_WORDS: usize = 32;
 /// The programs that built-in filters are for.
 const KNOWN: &[&str] = &include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -94,9 +94,9 @@ pub enum Wrapped<'a> {
 }
 
 struct Wrapper {
-    /// The words that it is called by, each with its alternatives.
+    /// The words that call the wrapper, each with its alternatives.
     words: Vec<Vec<&'static str>>,
-    /// How many words it takes before the command.
+    /// The number of words that the wrapper takes before the command.
     own: usize,
     valued: Vec<&'static str>,
 }
@@ -155,8 +155,8 @@ pub fn wrapped(words: &[String]) -> Option<Wrapped<'_>> {
     known.find_map(|wrapper| wrapper.inner(words))
 }
 
-/// Returns the command after a program that is not in the list: after `--`, `run`, `exec` or `exec NAME`, and only one that
-/// a filter is for.
+/// Returns the command after a program that is not in the list: after `--`, `run`, `exec` or `exec NAME`. Returns only a command
+/// for which there is a filter.
 fn behind_unknown<'a>(head: &str, words: &'a [String]) -> Option<Wrapped<'a>> {
     let is_known = |at: usize| words.get(at).is_some_and(|word| KNOWN.contains(&name(word)));
     if KNOWN.contains(&head) || PRINTS_WORDS.contains(&head) {
@@ -199,7 +199,7 @@ pub fn skip_options(words: &[String], valued: &[&str]) -> usize {
     at.min(words.len())
 }
 
-/// Returns a program's name without its folder, its `.exe` and the version that it is fetched in (`jest@29`).
+/// Returns a program's name without its folder, its `.exe` and the version that is to be fetched (`jest@29`).
 pub fn name(word: &str) -> &str {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
     let name = name.find('@').filter(|&at| at > 0).map_or(name, |at| &name[..at]);

@@ -1,5 +1,5 @@
-//! The class of a line of a tool's output. Filters decide by these flags alone which lines they may drop, so a flag that is
-//! missing can cost the reader the line that matters, and one too many only some bytes.
+//! The class of a line of a tool's output. Filters decide by these flags alone which lines they may drop, so a missing flag can
+//! cost the reader the line that matters, and a superfluous one costs only some bytes.
 
 /// The class of a line: a set of flags.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Class {
     pub const HUNK: Class = Class(32);
     /// The line is help text of an error region: how the program is to be called.
     pub const HELP: Class = Class(64);
-    /// A rule of a tool's filter decided that the line stays.
+    /// A rule of a tool's filter has decided that the line stays.
     pub const TAKEN: Class = Class(128);
 
     pub fn has(self, other: Class) -> bool {

@@ -1,5 +1,5 @@
-//! The patterns of failures, from `filters/_failures.toml`. That file is the only place that knows a tool's
-//! words for failure; this one must stay fast for the many lines that say nothing of the kind.
+//! The patterns of failures, from `filters/_failures.toml`. Only that file contains the words that tools use for failure. This code
+//! must be fast for the many lines that contain none of them.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,7 @@ use crate::file_error;
 
 /// The compiled definitions. Each rule has its own sets of patterns, which see only lines with one of their literals.
 pub struct Failures {
-    /// Searchers that find fast whether there is any literal.
+    /// Searchers that quickly determine whether a text contains any literal.
     any: Vec<AhoCorasick>,
     literals: Literals,
     /// For each literal, the sets of `lines` and then the sections that it belongs to.
@@ -48,8 +48,8 @@ pub struct Failures {
     unless: Prefixes,
 }
 
-/// The literals of all rules and sections. A process that sees few lines with one does without the automaton that is fast
-/// and takes long to build.
+/// The literals of all rules and sections. The fast automaton takes long to build, so a process does without it until it has seen
+/// many lines with a literal.
 struct Literals {
     all: Vec<String>,
     small: AhoCorasick,
@@ -57,7 +57,7 @@ struct Literals {
     lines: AtomicUsize,
 }
 
-/// How many lines pay for the fast automaton.
+/// The number of lines from which on the fast automaton is worth the time to build it.
 const MANY_LINES: usize = 4096;
 
 impl Literals {
@@ -238,16 +238,16 @@ struct Inside {
     no: Vec<String>,
 }
 
-/// Returns searchers for any of these literals, such that wide instructions look for all of one searcher at once. So
-/// literals that contain another one are left out, each searcher has at most 44 (with more, it compares too many
-/// bytes), and literals of two bytes, which are often found by chance, have a separate searcher.
+/// Returns searchers for any of these literals, such that wide instructions look for all literals of a searcher at once. Therefore
+/// literals that contain another one are left out, each searcher has at most 44 literals (with more, it compares too many bytes),
+/// and literals of two bytes, which are often found by chance, have a separate searcher.
 fn any_of<'a>(literals: impl Iterator<Item = &'a str> + Clone) -> Vec<AhoCorasick> {
     let all: FxHashSet<&str> = literals.clone().collect();
     let mut needed: Vec<&str> = literals.filter(|literal| !contains_another(literal, &all)).collect();
     needed.sort_by_key(|literal| std::cmp::Reverse(literal.len()));
     let (long, short) = needed.split_at(needed.partition_point(|literal| literal.len() > 2));
     let searcher = |few: &[&str]| {
-        // Without a separate automaton: wide instructions find a match alone.
+        // No separate automaton is needed: wide instructions find a match by themselves.
         let kind = Some(AhoCorasickKind::ContiguousNFA);
         AhoCorasick::builder().kind(kind).match_kind(MatchKind::LeftmostFirst).build(few)
     };
@@ -261,15 +261,15 @@ fn contains_another(literal: &str, all: &FxHashSet<&str>) -> bool {
     parts.any(|part| part.len() < literal.len() && all.contains(part))
 }
 
-/// Some patterns of a rule, and the literals one of which a line has if any of them matches.
+/// Some patterns of a rule, and their literals: a line that matches any of the patterns contains at least one of these.
 struct PatternsOfLine<'a> {
     line: &'a Line,
     with: &'a [String],
     patterns: Vec<&'a str>,
 }
 
-/// Returns the rule's patterns in sets, so that a line is compared with few, and few are compiled: a set for each literal
-/// that patterns cannot do without, and one for the others.
+/// Returns the rule's patterns in sets, so that a line is compared with few of them, and few are compiled. There is one set for
+/// each literal that some patterns always need, and one set for the other patterns.
 fn sets_of(line: &Line) -> Vec<PatternsOfLine<'_>> {
     let mut sets: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
     for pattern in &line.patterns {
@@ -343,7 +343,7 @@ impl Failures {
         }
     }
 
-    /// Returns whether any line of these bytes may say that something failed. For most texts the answer is fast.
+    /// Returns whether any line of these bytes may say that something failed. For most texts this is fast.
     pub fn may_say_failure(&self, bytes: &[u8]) -> bool {
         self.any.iter().any(|any| any.find(bytes).is_some())
     }
@@ -380,7 +380,7 @@ impl Failures {
             && !self.except.iter().any(|(these, unless)| these.is_match(line) && !unless.is_match(line))
     }
 
-    /// Returns where each word in a range of a long line ends that says that something failed.
+    /// Returns the end of each word in a range of a long line that says that something failed.
     pub fn failing_words<'a>(&'a self, line: &'a [u8], range: Range<usize>) -> impl Iterator<Item = usize> + 'a {
         let mut at = range.start;
         std::iter::from_fn(move || {
@@ -495,7 +495,7 @@ mod tests {
                 if !expected(line) || !own.is_match(line.as_bytes()) {
                     wrong.push(format!("{}: {line:?} should match", rule.name));
                 }
-                // Each pattern is where the literals of a line that it matches lead.
+                // Each pattern is in a set that the literals of its example line select.
                 for pattern in rule.patterns.iter().filter(|pattern| set(&[pattern]).is_match(line.as_bytes())) {
                     let mut sets = sets_of(&rule).into_iter().filter(|set| set.patterns.contains(&pattern.as_str()));
                     let with = sets.next().unwrap().with;

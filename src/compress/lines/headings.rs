@@ -1,5 +1,5 @@
-//! Finds the heading of an indented line: the file that its problems are in. A problem without its file cannot be
-//! found, so both stay or neither.
+//! Finds the heading of an indented line, which names the file of the problems below it. A reader cannot find a problem without its
+//! file, so both stay or neither.
 
 use super::layout::Text;
 use crate::compress::text::{bytes::is_blank, marker::Marker};
@@ -9,10 +9,10 @@ pub const FARTHEST: usize = 400;
 /// The most lines from the rule under a table's head up to the line that names its file.
 const TABLE_HEAD: usize = 4;
 
-/// Returns for each line the next line above it that is less indented, if there is one near and no blank line between.
+/// Returns for each line the nearest line above it that is less indented, if that is near enough and no blank line is between them.
 pub fn parents(text: Text<'_>) -> Vec<Option<u32>> {
     let mut parents = Vec::with_capacity(text.len());
-    // The lines that the next one may be under, with their indents.
+    // The lines that may be headings of the next one, with their indents.
     let mut open: Vec<(usize, usize)> = Vec::new();
     for at in 0..text.len() {
         let line = text.line(at);

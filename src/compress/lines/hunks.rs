@@ -1,5 +1,5 @@
-//! Which lines are text of a diff's hunks, by the counts in the hunks' own headers. Such text is not a message of the tool: an
-//! error in it is not an error of the run, and a diff with a line left out is worth nothing.
+//! Finds the lines that are text of a diff's hunks, by the counts in the headers of the hunks. Such text is not a message of the
+//! tool: an error in it is not an error of the run, and a diff is useless if a line of it is left out.
 
 use memchr::memmem;
 
@@ -8,7 +8,7 @@ use super::class::Class;
 /// The most signs of a header. No merge has more sides, and each blank line of a hunk is examined once for each of
 /// them.
 const MOST_MARKS: usize = 100;
-/// The text that every hunk's header has.
+/// The text that every hunk's header contains.
 const SIGN: &[u8] = b"@@ -";
 
 pub fn may_have_hunks(bytes: &[u8]) -> bool {
@@ -50,7 +50,7 @@ pub fn rest_of_hunk<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Option<Vec
     })
 }
 
-/// How many lines of each side a hunk still has. A combined diff has several old sides.
+/// The number of lines of each side that a hunk still has. A combined diff has several old sides.
 struct Hunk {
     old: Vec<usize>,
     new: usize,

@@ -1,5 +1,6 @@
-//! Names that a program puts before each line of output of others that run at the same time: `packages/ui test: `, `web  | `.
-//! No list knows them all, so those count that most lines around them share. Without them, a line is its tool's own output.
+//! Labels: names that a program puts before each line of the output of other programs that run at the same time:
+//! `packages/ui test: `, `web  | `. There are too many for a list, so a name counts as a label if most lines around it share it. A
+//! line without its label is the tool's own output.
 
 use rustc_hash::FxHashMap;
 
@@ -7,10 +8,10 @@ use super::failures::Failures;
 
 /// The longest label.
 const LONGEST: usize = 64;
-/// How many stretches of a text are examined, each of this many lines.
+/// The number of stretches of a text that are examined, and of the lines of each.
 const STRETCHES: usize = 16;
 const LINES: usize = 16;
-/// How many of these lines have a label at least.
+/// The least number of these lines that must have the same label.
 const LEAST: usize = 4;
 
 /// The labels of a text.
@@ -18,8 +19,7 @@ const LEAST: usize = 4;
 pub struct Labels(Vec<Box<[u8]>>);
 
 impl Labels {
-    /// Finds the labels of a text of that many lines, in stretches of it that lie evenly apart. The lines have no times before
-    /// them.
+    /// Finds the labels of a text with this number of lines, in stretches at equal distances. The lines must not begin with times.
     pub fn of<'a>(count: usize, line: impl Fn(usize) -> &'a [u8], failures: &Failures) -> Labels {
         let mut counts: FxHashMap<&[u8], usize> = FxHashMap::default();
         let stretches = STRETCHES.min(count.div_ceil(LINES));
@@ -81,7 +81,7 @@ mod tests {
             let text = lines(&[label], 40);
             assert_eq!(said(&text), text.lines().collect::<Vec<_>>(), "{label}");
         }
-        // In a part of a longer text, and not where other lines are between them.
+        // Labels are found in a part of a longer text, and not if other lines are between them.
         let plain: String = (0..400).map(|line| format!("plain {line}\n")).collect();
         let text = format!("{plain}{}{plain}", lines(&["web: "], 100));
         assert_eq!(said(&text)[400..500], (0..100).map(|line| format!("line {line}")).collect::<Vec<_>>());

@@ -1,5 +1,5 @@
-//! A text cut into lines, and the class of each line. That is worked out once for each version of a text, and lines
-//! that did not change are not looked at again: reading lines is most of the time that a compression takes.
+//! A text cut into lines, and the class of each line. Lines are classified once for each version of a text, and lines that did not
+//! change are not classified again, because reading lines takes most of the time of a compression.
 
 use std::{cell::OnceCell, ops::Range, sync::Arc};
 
@@ -22,7 +22,7 @@ pub struct Layout {
     classes: Vec<Class>,
     /// There may be hunks of a diff.
     has_hunks: bool,
-    /// Found when they are first asked for. Omissions by filters do not change them.
+    /// The labels, which are found when they are first needed. Omissions by filters do not change them.
     labels: OnceCell<Arc<Labels>>,
 }
 
@@ -34,7 +34,7 @@ impl Layout {
         layout
     }
 
-    /// Returns the layout of the next version of the text. Lines that it took over are not looked at again.
+    /// Returns the layout of the next version of the text. Lines that it took over are not examined again.
     pub fn next(&self, text: &EditedText, failures: &Failures) -> Layout {
         let bytes = &text.bytes;
         let mut layout = Layout {
@@ -54,7 +54,7 @@ impl Layout {
                 line += 1;
             }
             let mut end = line + self.ends[line..].partition_point(|&end| end <= old.end);
-            // A last line without an end becomes another line if something follows.
+            // A last line without a line end becomes a different line if text follows it.
             if end > line && moved(old_start(end)) < bytes.len() && bytes[moved(old_start(end)) - 1] != b'\n' {
                 end -= 1;
             }
@@ -90,7 +90,7 @@ impl Layout {
             return;
         }
         let first = self.ends.len();
-        // The exact number: for a text of short lines, this is most of the memory.
+        // Reserve the exact number: for a text of short lines, the ends take most of the memory.
         self.ends.reserve(bytecount::count(&bytes[from..upto], b'\n') + 1);
         self.ends.extend(memchr::memchr_iter(b'\n', &bytes[from..upto]).map(|at| from + at + 1));
         if self.ends.last() != Some(&upto) {
@@ -117,9 +117,9 @@ pub struct Text<'a> {
     layout: &'a Layout,
     /// The text is a later part of a longer one.
     pub goes_on: bool,
-    /// Which lines a filter for a tool is for.
+    /// The lines that a filter for a tool applies to.
     pub scope: Scope,
-    /// How many lines the original has, if markers say their numbers.
+    /// The number of lines of the original, if markers show line numbers.
     pub numbered: Option<usize>,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Text<'a> {
         Text { bytes, layout, goes_on: false, scope: Scope::All, numbered: None }
     }
 
-    /// Returns whether a filter for a tool is for this line.
+    /// Returns whether a filter for a tool applies to this line.
     pub fn is_in_scope(self, line: usize) -> bool {
         match self.scope {
             Scope::All => true,
@@ -163,7 +163,7 @@ impl<'a> Text<'a> {
         self.start(lines.start)..self.start(lines.end)
     }
 
-    /// Returns where a line begins. For the number of lines, that is the text's end.
+    /// Returns the offset at which a line begins. For the number of lines, returns the text's end.
     pub fn start(self, line: usize) -> usize {
         if line == 0 { 0 } else { self.layout.ends[line - 1] }
     }
@@ -180,7 +180,7 @@ impl<'a> Text<'a> {
         failures.without_prefix(self.line(line))
     }
 
-    /// Returns whether one of the first lines has something that a machine put before it.
+    /// Returns whether one of the first lines begins with a prefix that a machine added, such as a time.
     pub fn is_stamped(self, failures: &Failures) -> bool {
         const FIRST: usize = 64;
         (0..self.len().min(FIRST)).any(|line| self.unstamped(line, failures).len() < self.line(line).len())
@@ -209,8 +209,8 @@ impl<'a> Text<'a> {
         hunks::rest_of_hunk((header..line).map(|line| &self.bytes[self.span(line)]))
     }
 
-    /// Returns the line before that makes an error region continue in this line, if it does: the first line of its open
-    /// section, or its last failure.
+    /// Returns the earlier line because of which an error region continues in this line, if one does: the first line of the
+    /// region's open section, or its last failure.
     pub fn opening(self, line: usize, failures: &Failures) -> Option<usize> {
         if !self.class(line).has(Class::REGION) {
             return None;
@@ -228,7 +228,7 @@ impl<'a> Text<'a> {
         open.map(|(begin, _)| begin).or_else(goes_on)
     }
 
-    /// Returns the line that a byte is in. For the text's end, that is the number of lines.
+    /// Returns the line that contains a byte. For the text's end, returns the number of lines.
     pub fn line_at(self, offset: usize) -> usize {
         self.layout.ends.partition_point(|&end| end <= offset)
     }
@@ -262,13 +262,14 @@ impl<'a> Text<'a> {
 pub struct Said<'a> {
     text: Text<'a>,
     failures: &'a Failures,
-    /// One of the first lines has something that a machine put before it.
+    /// One of the first lines begins with a prefix that a machine added.
     is_stamped: bool,
     labels: &'a Labels,
 }
 
 impl<'a> Said<'a> {
-    /// Returns the line, and if it is another, the line without a time and the like, and without a label too.
+    /// Returns the line. If it has a machine's prefix, also returns the line without that; and if it has a label, also the line
+    /// without both.
     pub fn views(&self, line: usize) -> Views<'a> {
         let whole = self.text.line(line);
         if !self.is_stamped && self.labels.is_empty() {

@@ -1,9 +1,9 @@
-//! Regular expressions for lines, in sets. Patterns may be anybody's, so they run in time linear in the line and
-//! compile within bounded memory.
+//! Sets of regular expressions for lines. Anybody may write a pattern, so patterns run in time linear in the line, and compile
+//! within bounded memory.
 //!
-//! They have no prefilter: lines are short, and callers with many of them look for literals first. So they
-//! compile in half the time and a third of the memory. Those of the library compile when they first see a line: most
-//! outputs need few of them, and compiling all takes longer than most compressions.
+//! They have no prefilter: lines are short, and callers with many of them look for literals first. Without one, they compile in
+//! half the time and a third of the memory. The library's own patterns compile when they first see a line, because most outputs
+//! need few of them, and compiling all takes longer than most compressions.
 
 use std::{
     ops::Range,
@@ -22,14 +22,14 @@ use regex_automata::{
 /// Patterns that are looked for together, in bytes and not in characters.
 pub struct Patterns(Source);
 
-/// Whose patterns they are.
+/// The origin of the patterns.
 enum Source {
-    /// Of a filter file. They may be wrong, and too large for a DFA.
+    /// A filter file. Its patterns may be wrong, or too large for a DFA.
     File(Box<Regex>),
     Library(LazyAutomaton),
 }
 
-/// Why patterns cannot be compiled.
+/// The reason why patterns cannot be compiled.
 #[derive(Debug)]
 pub struct PatternError {
     /// The index of the wrong pattern, if one is known to be wrong by itself.
@@ -43,7 +43,7 @@ const LONGEST_SHOWN: usize = 500;
 impl Patterns {
     /// Compiles patterns. An error explains the fault to their author.
     pub fn new(patterns: &[impl AsRef<str>]) -> Result<Patterns, PatternError> {
-        // With the place of each match, the memory for many patterns would grow with the square of their number.
+        // If the place of each match were reported, the memory for many patterns would grow with the square of their number.
         compile(patterns).map(|regex| Patterns(Source::File(Box::new(regex))))
     }
 
@@ -55,7 +55,7 @@ impl Patterns {
         }
     }
 
-    /// Returns whether any pattern is somewhere in the line.
+    /// Returns whether any pattern matches somewhere in the line.
     pub fn is_match(&self, line: &[u8]) -> bool {
         match &self.0 {
             Source::File(regex) => regex.is_match(line),
@@ -63,7 +63,7 @@ impl Patterns {
         }
     }
 
-    /// Returns where the first match in a range of the line ends, for patterns of the library's own.
+    /// Returns the end of the first match in a range of the line, for the library's own patterns.
     pub fn end(&self, line: &[u8], range: Range<usize>) -> Option<usize> {
         let input = Input::new(line).range(range).earliest(true);
         match &self.0 {
@@ -72,7 +72,7 @@ impl Patterns {
         }
     }
 
-    /// Returns which patterns are somewhere in the line.
+    /// Returns the indices of the patterns that match somewhere in the line.
     pub fn matches(&self, line: &[u8]) -> Vec<usize> {
         let input = Input::new(line);
         let found = match &self.0 {
@@ -87,12 +87,12 @@ impl Patterns {
     }
 }
 
-/// Returns patterns of the library's own. The first line that they see panics if they are wrong.
+/// Returns a set of the library's own patterns. If a pattern is wrong, the first line that the set sees causes a panic.
 pub fn set(patterns: &[impl AsRef<str>]) -> Patterns {
     Patterns(Source::Library(LazyAutomaton::new(patterns)))
 }
 
-/// Patterns of the library's own that a line may begin with.
+/// The library's own patterns for the beginning of a line.
 pub struct Prefixes(LazyAutomaton);
 
 impl Prefixes {
@@ -100,13 +100,13 @@ impl Prefixes {
         Prefixes(LazyAutomaton::new(patterns))
     }
 
-    /// Returns where the longest pattern ends that the line begins with. Returns 0 if it begins with none.
+    /// Returns the end of the longest match at the beginning of the line, or 0 if there is none.
     pub fn end(&self, line: &[u8]) -> usize {
         self.0.automaton().end(&Input::new(line).anchored(Anchored::Yes)).unwrap_or(0)
     }
 }
 
-/// Patterns that a line begins with, all of which are right. They compile when they first see a line.
+/// Patterns for the beginning of a line, all of which are known to be valid. They compile when they first see a line.
 pub struct Starts(LazyAutomaton);
 
 impl Starts {
@@ -114,12 +114,12 @@ impl Starts {
         Starts(LazyAutomaton::new(patterns))
     }
 
-    /// Returns whether the line begins with any of them.
+    /// Returns whether the line begins with a match of any pattern.
     pub fn is_match(&self, line: &[u8]) -> bool {
         self.0.automaton().end(&Starts::input(line).earliest(true)).is_some()
     }
 
-    /// Returns those that the line begins with.
+    /// Returns the indices of the patterns that match at the beginning of the line.
     pub fn matches(&self, line: &[u8]) -> Vec<usize> {
         self.0.automaton().which(&Starts::input(line)).iter().map(|pattern| pattern.as_usize()).collect()
     }
@@ -129,7 +129,7 @@ impl Starts {
     }
 }
 
-/// Patterns of the library's own, which compile when they first see a line.
+/// Patterns that compile when they first see a line.
 struct LazyAutomaton {
     patterns: Vec<String>,
     automaton: OnceLock<Box<Automaton>>,
@@ -146,8 +146,8 @@ impl LazyAutomaton {
     }
 }
 
-/// One automaton, whose states are found as they are needed. It reads forwards only: nobody asks where a match begins,
-/// and the other half of a regular expression would take as long to compile.
+/// One automaton, whose states are found as they are needed. It reads forwards only, because no caller needs the beginning of a
+/// match, and the automaton that finds it would take as long to compile.
 struct Automaton {
     dfa: DFA,
     caches: Pool<Cache, Box<dyn Fn() -> Cache + Send + Sync + UnwindSafe + RefUnwindSafe>>,
@@ -163,7 +163,7 @@ impl Automaton {
         Automaton { dfa, caches: Pool::new(Box::new(move || of.create_cache())) }
     }
 
-    /// Returns where a match ends: the longest one, or the one that ends first if the input asks for that.
+    /// Returns the end of a match: of the longest one, or of the one that ends first if the input asks for that.
     fn end(&self, input: &Input<'_>) -> Option<usize> {
         let found = self.dfa.try_search_fwd(&mut self.caches.get(), input);
         found.expect(NEVER_FAILS).map(|found| found.offset())
@@ -178,8 +178,8 @@ impl Automaton {
 
 const NEVER_FAILS: &str = "no byte ends a search, and its cache is cleared as often as need be";
 
-/// Returns texts that are in every line that this pattern matches. It reads only parts that are neither repeated nor in a
-/// group, and returns none for a pattern of alternatives.
+/// Returns texts that every line contains if this pattern matches it. It considers only parts of the pattern that are neither
+/// repeated nor in a group, and returns nothing for a pattern with alternatives.
 pub fn needed_texts(pattern: &str) -> Vec<String> {
     let mut texts = vec![String::new()];
     let mut chars = pattern.chars().peekable();

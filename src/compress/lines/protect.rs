@@ -1,5 +1,4 @@
-//! Machine formats, which are never shortened: their next reader needs them whole, and half of a JSON text is
-//! worth nothing.
+//! Machine formats, which are never shortened: their next reader needs them whole, and half of a JSON text is useless.
 
 use serde::de::IgnoredAny;
 
@@ -70,7 +69,7 @@ pub fn may_be_protected(beginning: &[u8]) -> bool {
     let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
     let whole_lines = memchr::memrchr(b'\n', text).map_or(text, |end| &text[..=end]);
     let opens = matches!(text.first(), Some(b'{' | b'['));
-    // The parser found nothing wrong before the end.
+    // The parser found no error before the end.
     opens && serde_json::from_slice::<IgnoredAny>(text).is_err_and(|error| error.is_eof())
         || text.starts_with(b"<?xml")
         || is_protected(whole_lines)
@@ -83,7 +82,7 @@ fn first_line(text: &[u8]) -> &[u8] {
 /// Returns whether the whole text is one JSON object or array. The parser keeps open brackets in a vector, so depth costs
 /// memory but no stack.
 fn is_json(text: &[u8]) -> bool {
-    // The parser would find that only at the end.
+    // The parser would find a missing bracket only at the end.
     let closes = match text.first() {
         Some(b'{') => text.last() == Some(&b'}'),
         Some(b'[') => text.last() == Some(&b']'),
@@ -164,7 +163,7 @@ fn is_csv(text: &[u8]) -> bool {
 }
 
 fn has_columns(text: &[u8], separator: u8) -> bool {
-    // Most texts are refused by their first line.
+    // For most texts, the first line already shows that they are not CSV.
     if memchr::memchr_iter(separator, first_line(text)).count() < 2 {
         return false;
     }

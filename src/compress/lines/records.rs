@@ -1,5 +1,5 @@
-//! Streams of records: a JSON object on each line, as test runners and compilers write for machines. A record of a failure is a
-//! failure line, and the records before it about the same thing are its region.
+//! Streams of records, with a JSON object on each line, as test runners and compilers write them for machines. A record of a
+//! failure is a failure line, and the records before it about the same thing are its region.
 
 use std::collections::HashMap;
 
@@ -8,9 +8,9 @@ use twox_hash::XxHash3_64;
 
 use super::{class::Class, layout::Text};
 
-/// Fields that say how something ended, in any case of letters.
+/// Fields that say how something ended. Their names may be in upper or lower case.
 const ENDS: [&str; 9] = ["action", "event", "level", "severity", "status", "outcome", "result", "type", "reason"];
-/// Their values that say that it failed.
+/// The values of these fields that say that it failed.
 const FAILED: [&str; 8] = ["fail", "failed", "failure", "error", "fatal", "critical", "panic", "timeout"];
 /// Fields for the subject of a record.
 const ABOUT: [&str; 4] = ["package", "test", "name", "id"];
@@ -23,7 +23,7 @@ pub fn has_records(text: Text<'_>) -> bool {
 
 /// Adds to the classes of the lines of a stream of records.
 pub fn mark(text: Text<'_>, classes: &mut [Class]) {
-    // The records of each thing since the last time that it ended.
+    // The records about each subject since it last ended.
     let mut said: HashMap<u64, Vec<usize>> = HashMap::new();
     for line in 0..text.len() {
         let Some(record) = record(text.line(line)) else { continue };
@@ -43,7 +43,7 @@ pub fn mark(text: Text<'_>, classes: &mut [Class]) {
             classes[line].add(Class::FAILURE);
         }
     }
-    // Each run of them is a region.
+    // Each run of records about a failure is a region.
     for line in 0..text.len() {
         let is_first = line == 0 || !classes[line - 1].has(Class::REGION) || classes[line - 1].has(Class::FAILURE);
         if classes[line].has(Class::REGION) && is_first {
@@ -52,8 +52,8 @@ pub fn mark(text: Text<'_>, classes: &mut [Class]) {
     }
 }
 
-/// Returns for each line of a stream of records whether it is about something that then passed: its earlier records, and the
-/// record that it passed. A record about something of which nothing was said before is not a test's end but an item of a list.
+/// Returns for each line of a stream of records whether it is about a subject that then passed: one of its earlier records, or the
+/// record that it passed. If a subject has no earlier records, its record is an item of a list, and not the end of a test.
 pub fn passed(text: Text<'_>) -> Vec<bool> {
     let mut passed = vec![false; text.len()];
     let mut said: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -77,7 +77,7 @@ fn record(line: &[u8]) -> Option<Map<String, Value>> {
     (line.first() == Some(&b'{') && line.last() == Some(&b'}')).then(|| serde_json::from_slice(line).ok()).flatten()
 }
 
-/// Returns whether the record says how something ended: a value that does is not a message.
+/// Returns whether the record says how something ended, by the value of a field and not by a message.
 fn ends(record: &Map<String, Value>) -> bool {
     let is_skip = |value: &str| ["skip", "skipped"].contains(&value);
     is_failure(record)

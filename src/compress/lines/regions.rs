@@ -11,7 +11,7 @@ use crate::compress::text::bytes::is_blank;
 const LONGEST_TAIL: usize = 200;
 /// The most lines before a failure line that belong to it.
 const MOST_LEADS: usize = 6;
-/// The most lines of a failure's message, if the line after it is known.
+/// The most lines of a failure's message, if the line after the message is recognised.
 const LONGEST_MESSAGE: usize = 8;
 /// The most lines of a list of how a program is to be called.
 const LONGEST_HELP: usize = 400;
@@ -32,7 +32,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads all lines. Regions grow forwards only, so one pass is enough.
+    /// Classifies all lines. Regions grow only forwards, so one pass is enough.
     fn read(&mut self) {
         let mut line = 0;
         // The first line that no region has taken yet.
@@ -58,7 +58,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns where the region of a failure line begins. It takes the lines that lead to the failure, back to `free`.
+    /// Returns the first line of the region of a failure line. The region includes the lines that lead to the failure, back to
+    /// `free`.
     fn first_lead(&self, line: usize, free: usize) -> usize {
         let mut first = line;
         while first > free && line - first < MOST_LEADS && self.failures.leads(self.line(first - 1)) {
@@ -129,7 +130,7 @@ impl<'a> Reader<'a> {
         next
     }
 
-    /// Returns where the message of a line's failure ends, if it has several lines.
+    /// Returns the end of the message of a line's failure, if the message has several lines.
     fn message_end(&self, line: usize, found: LineMatch) -> usize {
         let last = (line + 1 + LONGEST_MESSAGE).min(self.ends.len().saturating_sub(1));
         let ends = |&next: &usize| self.failures.ends_message(self.line(next));
@@ -191,12 +192,12 @@ fn is_short_heading(line: &[u8]) -> bool {
     line.len() <= LONGEST && line.trim_ascii_end().ends_with(b":")
 }
 
-/// How a program is to be called, as it says after an error: each line after the label of the error's lines, or, without
-/// a label, a list under a heading.
+/// Help text that a program prints after an error, about how it is to be called: lines with the same label as the lines of the
+/// error, or, without a label, a list under a heading.
 #[derive(Default)]
 struct Usage<'a> {
     label: &'a [u8],
-    /// How many lines of a list have been taken, if one is open.
+    /// The number of lines of a list that have been taken, if a list is open.
     open: Option<usize>,
 }
 
@@ -215,7 +216,7 @@ impl<'a> Usage<'a> {
         !self.label.is_empty() && rest(line, self.label).is_some_and(is_indented)
     }
 
-    /// Returns whether the line is such help.
+    /// Returns whether the line is such help text.
     fn takes(&mut self, reader: &Reader<'a>, line: usize) -> bool {
         let text = reader.line(line);
         if rest(text, self.label).is_none() {
@@ -395,7 +396,7 @@ mod tests {
         assert_eq!(regions(text), "SHSRHHHH.");
         let text = "npm error a\nnpm error b\nnpm error -x, --long  error\nnpm error [--other]\nnpm error - a dash\n";
         assert_eq!(regions(text), "SSHHS");
-        // Two lines with a label have it by chance.
+        // Two lines with the same label may have it by chance.
         assert_eq!(regions("error: a\nerror: -x\nok\n"), "SS.");
         let text = "unknown flag: --foo\n\nUsage:  docker run IMAGE\n\nOptions:\n      --error: list   of errors\n\nRun it\nok\n";
         assert_eq!(regions(text), "SHHHHH...");
@@ -414,7 +415,7 @@ mod tests {
         let text =
             "thread 'main' panicked at a.rs:3:5:\nfirst\nsecond\n\nthird\nnote: run with `RUST_BACKTRACE=1`\nok\n";
         assert_eq!(regions(text), "SRRRRR.");
-        // Nine lines are not all of a message.
+        // A message of nine lines is too long to be taken whole.
         let text = format!("thread 'main' panicked at a.rs:3:5:\n{}note: run with `x`\nok\n", "line\n".repeat(9));
         assert_eq!(regions(&text), "SR..........");
         let text = "Segmentation fault\n0   libcart.dylib   0x0000000104a3c1d4 cart_remove + 44\nRegisters:\n  rax 0\nplain\nRegisters:\n";

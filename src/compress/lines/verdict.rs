@@ -1,4 +1,4 @@
-//! Whether the verdicts in a text agree with the exit code of the run.
+//! Compares the verdicts in a text with the exit code of the run.
 
 use super::{
     class::Class,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::compress::invocation::input::Input;
 
-/// The verdicts in the lines of a result: whether they say that a run passed, and that it failed.
+/// The verdicts in the lines of a result: whether any says that a run passed, and whether any says that it failed.
 #[derive(Clone, Copy, Default)]
 pub struct Verdicts {
     passed: bool,

@@ -1,5 +1,5 @@
-//! Lines that look like a diagnostic of some tool: they name a place in a file, or a level. No pattern knows the tool,
-//! so they never make an error region; they only come before other lines where not all of them fit.
+//! Lines that look like a diagnostic of some tool: they name a place in a file, or a level. No pattern knows the tool, so these
+//! lines never make an error region. They are only preferred to other lines if not all lines fit.
 
 use std::ops::Range;
 
@@ -14,8 +14,7 @@ const MOST_LINES: usize = 3;
 /// The longest line that is examined.
 const LONGEST: usize = 1000;
 
-/// Returns whether an invocation's output may have such lines. The output of a successful run has none, nor has that of a
-/// search.
+/// Returns whether an invocation's output may contain such lines. The output of a successful run or of a search does not.
 pub fn may_have_weak(input: &Input) -> bool {
     input.exit_code() != Some(0) && !reads_or_searches(input)
 }

@@ -1,6 +1,5 @@
-//! Chooses the lines that stay under a budget: verdicts of failure and error regions first, then the tail, then the head. It
-//! keeps whole lines, with markers that count missing text exactly. If a verdict of failure must go, no verdict of
-//! success stays.
+//! Chooses the lines that stay under a budget: verdicts of failure and error regions first, then the tail, then the head. It keeps
+//! whole lines, with markers that count missing text exactly. If a verdict of failure does not fit, no verdict of success stays.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -30,11 +29,11 @@ use crate::compress::{
 
 /// The longest marker line.
 pub const LONGEST_MARKER: usize = 100;
-/// The tail has an eighth of the budget whatever the regions take; the head has a tenth if they leave it.
+/// The tail gets an eighth of the budget however much the regions take; the head gets a tenth if the regions leave it.
 const TAIL_SHARE: usize = 8;
 const HEAD_SHARE: usize = 10;
-/// How many lines before and after an error region are kept too, since no pattern knows them all, and their share of
-/// the budget.
+/// The number of lines before and after an error region that are kept too, because patterns do not find every line of a region, and
+/// their share of the budget.
 pub const AROUND: (usize, usize) = (4, 8);
 const AROUND_SHARE: usize = 6;
 /// A quarter of a region that is cut is for failure lines in its middle.
@@ -46,15 +45,15 @@ const LEAST_OF_REGION: (usize, usize) = (160, 600);
 const SHORT_REGION: usize = 6;
 /// The share of the regions at the end, which are kept whole, in the free budget.
 const END_SHARE: usize = 2;
-/// The share of lines that may be diagnostics: next to error regions, and where a run failed of which nothing is known.
+/// The share of lines that may be diagnostics, next to error regions, and in a failed run without any known failure line.
 const WEAK_SHARE: usize = 8;
 const UNKNOWN_SHARE: usize = 2;
-/// If a command failed, and less than this share of the budget is known to say why, lines that are like no other come before the
-/// tail, with this share of what is left.
+/// If a command failed, and the lines that are known to explain it take less than this share of the budget, lines that are unlike
+/// all others come before the tail, with this share of the rest.
 const LITTLE_SHARE: usize = 4;
 const NOVEL_SHARE: usize = 2;
 
-/// Leaves out lines that do not fit into a budget.
+/// A pass that leaves out lines that do not fit into a budget.
 pub struct Budget;
 
 impl Pass for Budget {
@@ -118,8 +117,8 @@ fn classes(text: Text<'_>) -> Vec<Class> {
     classes
 }
 
-/// Returns the error regions without their help text: each goes from a first line to the next one, or to the end of the
-/// lines that belong to it.
+/// Returns the error regions without their help text: each reaches from a first line to the next one, or to the end of the lines
+/// that belong to it.
 fn regions(classes: &[Class]) -> Vec<Range<usize>> {
     let mut regions: Vec<Range<usize>> = Vec::new();
     for (line, class) in classes.iter().enumerate().filter(|(_, class)| !class.has(Class::HELP)) {
@@ -148,7 +147,8 @@ fn headings(text: Text<'_>, classes: &[Class], weak: &[Range<usize>]) -> Vec<Opt
     of
 }
 
-/// Returns the cost of all regions if none may be larger than a cap. Each has its size and that of its first line.
+/// Returns the cost of all regions if none may be larger than a cap. Each item has the size of a region and the size of its first
+/// line.
 fn total(sizes: &[(usize, usize)], cap: usize, marker: usize) -> usize {
     let cost = |size, first| if size <= cap { size } else { cap.max(first) + marker };
     sizes.iter().map(|&(size, first)| cost(size, first) + marker).sum()
@@ -159,7 +159,7 @@ struct Selection<'a> {
     classes: &'a [Class],
     limit: usize,
     kept: Vec<bool>,
-    /// The heading of each problem that is under one.
+    /// The heading of each problem that has one.
     headings: Vec<Option<u32>>,
     /// The lines in the order in which they were kept, so that steps can be taken back.
     order: Vec<usize>,
@@ -171,7 +171,7 @@ struct Selection<'a> {
 
 impl<'a> Selection<'a> {
     fn new(text: Text<'a>, classes: &'a [Class], weak: &[Range<usize>], limit: usize) -> Selection<'a> {
-        // A marker for less than the whole text is shorter. As a rule, one of them counts error regions.
+        // No marker for a part of the text is longer than one for the whole text. Usually, only one marker counts error regions.
         let cost = |regions| {
             let at = text.numbered.map(|lines| (lines, lines + 1));
             let most = Marker::LeftOut { lines: text.len(), bytes: text.bytes.len(), regions, at };
@@ -273,7 +273,7 @@ impl<'a> Selection<'a> {
         }
         let limit = (self.spent + share).min(self.limit);
         let order = Order::of(self.lines(), weak);
-        // While headings compete, each has its first line before any has another.
+        // If headings compete, each gets its first line before any gets a second one.
         let mut headed = HashSet::new();
         let waits: Vec<bool> = weak
             .iter()
@@ -292,7 +292,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Returns the number of bytes that are kept of lines that say, or may say, what failed.
+    /// Returns the number of kept bytes in lines that say, or may say, what failed.
     fn said(&self, regions: &[Range<usize>], weak: &[Range<usize>]) -> usize {
         let lines = regions.iter().chain(weak).flat_map(|lines| lines.clone());
         lines.filter(|&line| self.kept[line]).map(|line| self.size(line)).sum()
@@ -340,8 +340,8 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Keeps error regions. If there is not enough room, the longest lose text from their middle, but keep their messages;
-    /// regions that still do not fit are removed whole.
+    /// Keeps error regions. If there is not enough room, the longest regions lose text from their middle, but keep their messages.
+    /// Regions that still do not fit are left out whole.
     fn regions(&mut self, regions: &[Range<usize>]) {
         let sizes = |this: &Self, of: &mut dyn Iterator<Item = usize>| -> Vec<(usize, usize)> {
             of.map(|at| (this.cost(regions[at].clone()), this.price(regions[at].start)))
@@ -371,7 +371,7 @@ impl<'a> Selection<'a> {
             low = high;
         }
         let cap = low.max((free / LEAST_SHARE).clamp(LEAST_OF_REGION.0, LEAST_OF_REGION.1));
-        // While headings compete, each has its first problem before any has a third.
+        // If headings compete, each gets its first problem before any gets a third one.
         let headed: Vec<bool> = regions.iter().map(|region| low < high && self.is_headed(region)).collect();
         for round in 0..2 {
             let mut is_done = vec![false; regions.len()];
@@ -393,8 +393,8 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Keeps the first line of the first region; of the last one as much as the plain end of the text would show, with its first
-    /// line; and the regions before it whole, as far as their share goes.
+    /// Keeps the first line of the first region; the first line of the last region, with as much of that region as the plain end of
+    /// the text would show; and the regions before it whole, as far as their share allows.
     fn ends(&mut self, regions: &[Range<usize>]) {
         let (Some(first), Some(last)) = (regions.first(), regions.last()) else { return };
         self.take(first.start..first.start + 1, self.limit);
@@ -431,7 +431,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Keeps lines around error regions of which something is kept, those of the last region first.
+    /// Keeps lines around error regions that are kept at least in part, beginning with the last region.
     fn around(&mut self, regions: &[Range<usize>], share: usize) {
         let limit = (self.spent + share).min(self.limit);
         let (before, after) = AROUND;
@@ -483,7 +483,7 @@ impl<'a> Selection<'a> {
         let first = self.price(region.start);
         let rest = cap.saturating_sub(first.max(cap / 2));
         let tail = sizes(region.start + head, region.end, rest, self, true);
-        // The rest of the budget after the tail is for the head.
+        // The head gets the rest of the budget after the tail.
         let used = self.cost(region.end - tail..region.end);
         let head = head.max(sizes(region.start, region.end - tail, cap.saturating_sub(used), self, false));
         let (order, spent) = (self.order.len(), self.spent);
@@ -496,7 +496,7 @@ impl<'a> Selection<'a> {
         fits
     }
 
-    /// Keeps lines between kept ones if they are no longer than the marker in their place.
+    /// Keeps lines between kept ones if they are no longer than the marker that would replace them.
     fn close(&mut self) {
         let mut line = 0;
         while let Some(start) = (line..self.kept.len()).find(|&line| !self.kept[line]) {
@@ -531,7 +531,7 @@ impl<'a> Selection<'a> {
         self.kept[start..end].fill(false);
     }
 
-    /// Leaves out problems whose heading went.
+    /// Leaves out problems whose heading was left out.
     fn drop_orphans(&mut self) {
         for line in 0..self.kept.len() {
             if self.headings[line].is_some_and(|heading| self.kept[line] && !self.kept[heading as usize]) {
@@ -540,7 +540,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Leaves out markers next to lines that go, or next to each other. One marker then counts them all.
+    /// Leaves out markers that are next to lines that go, or next to each other. One marker then counts all of these lines.
     fn join_omissions(&mut self) {
         let text = self.text;
         let is_marker = |line: usize| {

@@ -23,12 +23,13 @@ pub fn before_tools() -> impl Iterator<Item = Box<dyn Pass>> {
     general().into_iter().filter(|pass| pass.stage() == Stage::Terminal)
 }
 
-/// Returns the filter that a host must ask for. It is the only one for text that is protected as JSON.
+/// Returns the filter that minifies JSON, which runs only if a host asks for it. It is the only filter for text that is protected
+/// as JSON.
 pub fn minify_json() -> Box<dyn Pass> {
     Box::new(MinifyJson)
 }
 
-/// Returns whether the filters of these ids only show a text as it is read: decoded, or as on a terminal.
+/// Returns whether the filters with these ids only show a text as a reader would see it: decoded, or as on a terminal.
 pub fn hides_nothing(ids: &[&str]) -> bool {
     !ids.is_empty() && ids.iter().all(|id| [UTF16, TERMINAL].contains(id))
 }

@@ -1,7 +1,7 @@
-//! Filters for one tool, as data: `filters/*.toml`. A file is read strictly, so that a mistake in it is an error and
-//! not a rule that never holds; then its rules decide on each line.
+//! Filters for one tool, which are defined by data: `filters/*.toml`. A file is read strictly, so that a mistake in it is an error
+//! and not a rule that never applies. Then its rules decide on each line.
 //!
-//! `docs/filters.md` has every key.
+//! `docs/filters.md` describes every key.
 
 use std::{ops::Range, sync::OnceLock};
 
@@ -65,7 +65,7 @@ struct Program {
     without: Vec<String>,
 }
 
-/// The lines by which a tool is known.
+/// The lines by which a tool is recognised.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 struct Signature {
@@ -95,7 +95,7 @@ struct Rule {
 pub struct Test {
     pub name: String,
     pub kind: TestKind,
-    /// Without one, the signature opens a section.
+    /// The command line. If there is none, the signature opens a section.
     pub command: Option<String>,
     pub exit_code: Option<i64>,
     pub input: String,
@@ -114,7 +114,7 @@ pub enum TestKind {
 const MOST_MEMORY: usize = 10 << 20;
 /// The same limit for a pattern of a signature: those of all files are searched for together.
 const MOST_MEMORY_OF_START: usize = 256 << 10;
-/// The most rules and patterns. Each line of a text is work for each of them.
+/// The most rules and patterns. Each line of a text is compared with each of them.
 const MOST_RULES: usize = 1024;
 const MOST_PATTERNS: usize = 4096;
 /// The most words of `tools` and of all `[[run]]`s. Each is compared with the words of a command line.
@@ -206,7 +206,7 @@ fn read(text: &str) -> Result<File, FileError> {
 /// A filter that was read from a file.
 pub struct FileFilter {
     pub file: File,
-    /// The patterns of a built-in filter are compiled on first use: most never are.
+    /// The patterns of a built-in filter, which are compiled on first use, because most are never used.
     compiled: OnceLock<Compiled>,
 }
 
@@ -281,7 +281,7 @@ fn wrong_pattern(text: &str, rules: &[Spanned<Rule>], error: PatternError) -> Fi
     if let Some((_, _, span)) = error.pattern.and_then(|pattern| all.get(pattern)) {
         return FileError::at(text, Some(span.clone()), error.message);
     }
-    // Too large, one of them alone or all together. To find out, not much more is compiled than fits.
+    // The patterns are too large, one of them alone or all together. To find out which, not much more is compiled than fits.
     let mut memory = 0;
     for (pattern, _, span) in &all {
         match Patterns::new(&[pattern]) {
@@ -314,7 +314,7 @@ impl Rule {
         self.drop.as_ref().or(self.keep.as_ref()).map_or(&[], |patterns| patterns.get_ref())
     }
 
-    /// Returns whether the rule needs to see the lines around, so that it is wrong on a part of an output.
+    /// Returns whether the rule depends on the lines around a line, so that it would be wrong on a part of an output.
     fn needs_whole(&self) -> bool {
         self.from.is_some() || self.first + self.last + self.least > 0
     }
@@ -398,38 +398,38 @@ impl Pass for FileFilter {
     }
 }
 
-/// Why a line stays. The numbers are those of rules, counted from 0.
+/// The reason why a line stays. The numbers are those of rules, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepReason {
-    /// No pattern matches it.
+    /// No pattern matches the line.
     Unmatched,
-    /// Another filter decided on it, and comes first.
+    /// An earlier filter decided on the line.
     Taken,
-    /// It is not in a section of the filter's tool.
+    /// The line is not in a section of the filter's tool.
     OfAnother,
-    /// The rule keeps it.
+    /// The rule keeps the line.
     Kept(usize),
-    /// The rule would drop it, but holds only between lines, and this one is not between them.
+    /// The rule would drop the line, but applies only between certain lines, and this line is not between them.
     Closed(usize),
-    /// The rule would drop it, but it is in a diff's hunk.
+    /// The rule would drop the line, but the line is in a diff's hunk.
     InHunk(usize),
-    /// The rule would drop it, but needs to see the lines around, which a pipe has cut.
+    /// The rule would drop the line, but depends on the lines around it, which a pipe may have removed.
     Piped(usize),
-    /// The rule would drop it, but it is part of an error region or a verdict of failure.
+    /// The rule would drop the line, but the line is a verdict of failure or part of an error region.
     InRegion(usize),
-    /// The rule would drop it, but its middle was left out.
+    /// The rule would drop the line, but the line's middle was left out.
     Cut(usize),
-    /// The rule drops the run of lines that it is in, but keeps some at the ends of the run.
+    /// The rule drops the run of lines that contains the line, but keeps some lines at the ends of the run.
     AtEnd(usize),
-    /// The rule would drop it, but the run of lines that it is in has too few.
+    /// The rule would drop the line, but the run of lines that contains it is too short.
     Few(usize),
     /// The line would go, but the marker in its place would be longer.
     Short,
 }
 
 impl FileFilter {
-    /// Reports for each line which rule drops it, or why it stays. The first rule that matches a line and holds there
-    /// decides. Error regions stay whatever it says.
+    /// Reports for each line the rule that drops it, or the reason why it stays. The first rule that matches a line and applies
+    /// there decides. Error regions stay whatever the rules say.
     fn judge(&self, text: Text<'_>, input: &Input, mut tell: impl FnMut(Result<usize, KeepReason>)) {
         let piped = is_piped(input);
         let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
@@ -461,7 +461,7 @@ impl FileFilter {
                 tell(Err(KeepReason::Taken));
                 continue;
             }
-            // A rule may also be for the prefixes that a machine or a program puts before lines.
+            // A rule may also be written for the prefixes that a machine or a program puts before lines.
             said.views(line).iter().for_each(&mut see);
             open.iter_mut().zip(&starts).for_each(|(open, start)| *open |= start);
             let holds = |index: usize| match rules[index] {
@@ -487,7 +487,8 @@ impl FileFilter {
         }
     }
 
-    /// Returns for each line the rule that drops it, or why it stays. Whether the edit was made is not known here.
+    /// Returns for each line the rule that drops it, or the reason why it stays. This does not say whether the edit was carried
+    /// out.
     pub fn judged(&self, text: Text<'_>, input: &Input) -> Vec<Result<usize, KeepReason>> {
         let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
         let mut judged = Vec::with_capacity(text.len());
@@ -506,14 +507,14 @@ impl FileFilter {
         judged
     }
 
-    /// Returns the line of the file that a rule begins on, counted from 1.
+    /// Returns the line of the file on which a rule begins, counted from 1.
     pub fn line_of_rule(&self, text: &str, rule: usize) -> usize {
         let start = self.file.rule[rule].span().start;
         1 + text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count()
     }
 }
 
-/// Lets the first and last lines of each run stay, and all of a run that has too few. Calls `stay` with these lines.
+/// Lets the first and last lines of each run stay, and all lines of a run that is too short. Calls `stay` with these lines.
 fn keep_ends(rules: &[&Rule], by: &mut [usize], mut stay: impl FnMut(Range<usize>)) {
     let none = rules.len();
     let mut line = 0;
@@ -534,7 +535,7 @@ fn keep_ends(rules: &[&Rule], by: &mut [usize], mut stay: impl FnMut(Range<usize
     }
 }
 
-/// Returns one edit for each stretch of lines that go. `none` means a line that stays.
+/// Returns one edit for each stretch of lines to leave out. `none` means a line that stays.
 fn left_out(text: Text<'_>, none: usize, by: &[usize]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut line = 0;

@@ -1,6 +1,6 @@
-//! Leaves out the middle of very long lines. A line in which anything looks as if it mattered stays whole, unless a budget
-//! asks for more: then encoded data goes from every line, and of a line that is still too long stay its ends and what
-//! in its middle says that something failed.
+//! Leaves out the middle of very long lines. A line stays whole if anything in it looks important, unless a budget requires more.
+//! Under a budget, encoded data is removed from every line; if a line is still too long, only its ends stay, and the text in its
+//! middle that says that something failed.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -46,7 +46,7 @@ static PRECIOUS: LazyLock<Patterns> = LazyLock::new(|| {
     set(&patterns)
 });
 
-/// Leaves out the middle of long lines.
+/// A pass that leaves out the middle of long lines.
 pub struct LongLines;
 
 impl Pass for LongLines {
@@ -136,7 +136,7 @@ pub fn inner(line: &[u8], most: usize) -> Vec<Range<usize>> {
     let mut found = failures::built_in().failing_words(line, plain.clone());
     let Some(first) = found.next() else { return vec![whole_characters(line, plain)] };
     let around = most / 4;
-    // The end of the last one, if there is one that the first stretch has not taken.
+    // The end of the last word, unless the stretch around the first word contains it.
     let last = found.last().filter(|&last| last > first + around);
     let ends_beside = |stretches: usize| most.saturating_sub(stretches * (around + MARKER)) / 2;
     let last = last.filter(|_| ends_beside(2) >= most / 8);
@@ -153,11 +153,11 @@ pub fn inner(line: &[u8], most: usize) -> Vec<Range<usize>> {
     gone.into_iter().map(|gone| whole_characters(line, gone)).collect()
 }
 
-/// The fewest digits in a row that are taken for data.
+/// The fewest digits in a row that count as data.
 pub const FEWEST_DIGITS: usize = 1000;
 
-/// Returns runs of base64 or hexadecimal digits that nobody reads. `least` says how many digits one has that begins at a
-/// place. A path may have the same characters, but with a slash now and then.
+/// Returns runs of base64 or hexadecimal digits that nobody reads. `least` returns the least number of digits of a run that begins
+/// at a place. A path may consist of the same characters, but has a slash now and then.
 pub fn blobs(line: &[u8], least: impl Fn(usize) -> usize) -> Vec<(Range<usize>, Inner)> {
     let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/_-=".contains(byte);
     let mut found = Vec::new();

@@ -1,5 +1,5 @@
-//! Takes the white space between the tokens of JSON out, and inside strings that hold JSON themselves. Numbers stay as
-//! they were written. It is the only filter for text that is protected, and a host must ask for it.
+//! Removes the white space between the tokens of JSON, and inside strings that contain JSON themselves. Numbers stay as they were
+//! written. This is the only filter for protected text, and a host must ask for it.
 
 use serde::de::IgnoredAny;
 
@@ -10,7 +10,7 @@ use crate::compress::{
     text::edit::{Edit, EditKind},
 };
 
-/// Takes white space out of JSON.
+/// A pass that removes white space from JSON.
 pub struct MinifyJson;
 
 impl Pass for MinifyJson {
@@ -48,7 +48,7 @@ fn minify(json: &[u8]) -> Vec<u8> {
     squeeze(json, true)
 }
 
-/// Takes white space out; with `into_strings`, also inside strings that hold JSON, one level deep.
+/// Removes white space; with `into_strings`, also inside strings that contain JSON, one level deep.
 fn squeeze(json: &[u8], into_strings: bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len());
     for token in tokens(json) {
@@ -64,7 +64,7 @@ fn squeeze(json: &[u8], into_strings: bool) -> Vec<u8> {
     out
 }
 
-/// Returns whether two JSON texts have the same tokens: the promise of minifying.
+/// Returns whether two JSON texts have the same tokens, which minifying promises.
 fn same_tokens(old: &[u8], new: &[u8]) -> bool {
     let mut old = tokens(old);
     let mut new = tokens(new);
@@ -92,7 +92,7 @@ fn inner(token: &[u8]) -> Option<String> {
     is_json.then_some(text)
 }
 
-/// Returns the tokens: strings, punctuation, and runs of anything else but white space.
+/// Returns the tokens: strings, punctuation, and runs of other characters that are not white space.
 fn tokens(json: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut at = 0;
     std::iter::from_fn(move || {

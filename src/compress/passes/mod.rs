@@ -1,5 +1,5 @@
-//! The built-in filters. Each looks at a text and returns edits, under a promise that its caller checks; none of them
-//! may write a result itself, or know of the others' order.
+//! The built-in filters. Each reads a text and returns edits, under a promise that its caller checks. None of them may write a
+//! result itself, or depend on the order of the others.
 
 pub mod budget;
 pub mod built_in;

@@ -13,17 +13,17 @@ use crate::compress::{
 /// The promise of a built-in filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// The result is the same text in UTF-8. It may be longer, since nothing else can be done with the text as it is.
+    /// The result is the same text in UTF-8. It may be longer, because no other filter can read the text as it is.
     Decode,
     /// The result is the text that a terminal shows. Lines without ESC, CR or BS are unchanged.
     Normalise,
-    /// Undoing the result, at once, returns the input.
+    /// Undoing the result returns the input, which is checked at once.
     Refold,
     /// The result has lines of the input, unchanged and in order, and marker lines.
     Select,
 }
 
-/// Where in a compression a filter has its turn.
+/// The stage of a compression in which a filter runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// Before all others, on the raw text.
@@ -34,11 +34,11 @@ pub enum Stage {
     Fallback,
     /// Filters for every text.
     General,
-    /// Folding. Under a budget it counts only if the text then fits.
+    /// Folding. Under a budget, the result is used only if the text then fits.
     Fold,
     /// Only under a budget, and only if the text is still too long.
     Budget,
-    /// As `Budget`, and then the text fits.
+    /// As `Budget`, and afterwards the text fits.
     Last,
 }
 
@@ -76,15 +76,15 @@ pub trait Pass: Send + Sync {
         false
     }
 
-    /// Returns the filter's changes. `limit` is how long the text may be, if there is a budget.
+    /// Returns the filter's changes. `limit` is the largest length of the text, if there is a budget.
     fn edits(&self, text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit>;
 
-    /// Returns the filter's changes, and the lines that it decided to leave unchanged. No fallback touches those.
+    /// Returns the filter's changes, and the lines that it decided to leave unchanged. No fallback changes those lines.
     fn decisions(&self, text: Text<'_>, input: &Input, limit: usize) -> (Vec<Edit>, Vec<usize>) {
         (self.edits(text, input, limit), Vec::new())
     }
 
-    /// Returns whether undoing a decoding or a refold returns its input.
+    /// Returns whether undoing a decoding or a fold returns the input.
     fn is_undone(&self, _old: &[u8], _new: &[u8]) -> bool {
         true
     }

@@ -1,5 +1,5 @@
-//! Leaves out, under a budget, the records of each thing that then passed, in a stream of records: a test runner for machines
-//! repeats each test's output. Records of things that failed, were skipped or have not ended stay.
+//! Leaves out, under a budget, the records about each test that then passed, because a test runner that writes for machines repeats
+//! each test's output. Records of tests that failed, were skipped or have not ended stay.
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{
@@ -8,7 +8,7 @@ use crate::compress::{
     text::edit::Edit,
 };
 
-/// Leaves out records of things that passed.
+/// A pass that leaves out records of things that passed.
 pub struct PassedRecords;
 
 impl Pass for PassedRecords {

@@ -1,5 +1,5 @@
-//! Writes the common beginnings of lines that grep and find print once: the prefix on a separate line, and the rest of each
-//! line indented by two spaces. A fold counts only if unfolding it returns the same bytes.
+//! In the output of grep and find, writes the common beginning of several lines only once: the prefix on a separate line, and the
+//! rest of each line indented by two spaces. A fold is used only if unfolding it returns the same bytes.
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{
@@ -10,7 +10,7 @@ use crate::compress::{
 
 const INDENT: &[u8] = b"  ";
 
-/// Folds the common beginnings of lists of paths.
+/// A pass that folds the common beginnings of lists of paths.
 pub struct Paths;
 
 /// Programs that print lists of paths.
@@ -45,8 +45,8 @@ impl Pass for Paths {
     }
 }
 
-/// Returns one edit for each run of lines with a common prefix. A text with indented lines is left alone, since
-/// unfolding would not return it.
+/// Returns one edit for each run of lines with a common prefix. A text with indented lines stays unchanged, because unfolding would
+/// not return it.
 fn edits(text: Text<'_>) -> Vec<Edit> {
     let mut edits = Vec::new();
     if (0..text.len()).any(|line| text.bytes[text.start(line)..].starts_with(INDENT)) {
@@ -78,7 +78,7 @@ fn edits(text: Text<'_>) -> Vec<Edit> {
     edits
 }
 
-/// Returns the file of `file:12:text` with its colon, or the folder of a path with its slash. It is empty if there is
+/// Returns the file of `file:12:text` with its colon, or the folder of a path with its slash. The result is empty if the line has
 /// neither.
 fn prefix(line: &[u8]) -> &[u8] {
     if let Some(colon) = memchr::memchr(b':', line) {
@@ -94,7 +94,7 @@ fn prefix(line: &[u8]) -> &[u8] {
     memchr::memrchr(b'/', line).filter(|&slash| slash + 1 < line.len()).map_or(b"", |slash| &line[..=slash])
 }
 
-/// Returns what was folded. Indented lines belong to the line before them that is not indented.
+/// Returns the text that was folded. Indented lines belong to the line before them that is not indented.
 fn unfold(folded: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(folded.len() * 2);
     let mut lines = folded.split_inclusive(|&byte| byte == b'\n').peekable();

@@ -1,4 +1,5 @@
-//! The order in which error regions compete for a budget, and the similarity of regions and lines. It sees no budget.
+//! The order in which error regions compete for a budget, and the similarity of regions and lines. This code does not know the
+//! budget itself.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -9,7 +10,7 @@ use twox_hash::XxHash3_64;
 
 use crate::compress::lines::{class::Class, failures, layout::Text};
 
-/// Regions of rare kinds get one part in this many of the remaining budget, before the others.
+/// Regions of rare kinds get the remaining budget divided by this number, before the others.
 const RARE_SHARE: usize = 4;
 
 /// A text with the classes of its lines.
@@ -21,16 +22,16 @@ pub struct Lines<'a> {
     pub headings: &'a [Option<u32>],
 }
 
-/// The order in which regions are kept, as indices. A build says its cause first or last, not evenly; a different failure among
-/// many similar ones is more informative than another similar one.
+/// The order in which regions are kept, as indices. A build reports its cause near the beginning or the end. Among many similar
+/// failures, a different one is more informative than another similar one.
 pub struct Order {
-    /// The first and the last.
+    /// The first and the last region.
     pub ends: Vec<usize>,
-    /// Those of kinds that occur at most twice, where another kind occurs often.
+    /// Regions of kinds that occur at most twice, if another kind occurs often.
     rare: Vec<usize>,
-    /// All but the first, the last, and copies, from the end.
+    /// All regions except the first, the last and the copies, from the end.
     others: Vec<usize>,
-    /// Those that a later one repeats, from the end.
+    /// Regions that a later one repeats, from the end.
     copies: Vec<usize>,
 }
 
@@ -60,12 +61,12 @@ impl Order {
         order
     }
 
-    /// Returns the regions in order, each with its share of the remaining budget, as a divisor.
+    /// Returns the groups of regions in order, each with its share of the remaining budget, as a divisor.
     pub fn steps(&self) -> [(&[usize], usize); 4] {
         [(&self.ends, 1), (&self.rare, RARE_SHARE), (&self.others, 1), (&self.copies, 1)]
     }
 
-    /// Returns all but the copies.
+    /// Returns all regions except the copies.
     pub fn originals(&self) -> impl Iterator<Item = usize> {
         self.ends.iter().chain(&self.others).copied()
     }

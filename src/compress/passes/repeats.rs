@@ -1,5 +1,5 @@
-//! Leaves out lines that are there already: adjacent repeats of lines and blocks, blank runs, progress; then blocks
-//! that repeat something further up. It must never touch hunks and error regions.
+//! Leaves out repeated lines: adjacent repeats of lines and blocks, runs of blank lines, progress; then blocks that repeat
+//! something further up. It must never change hunks and error regions.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -23,7 +23,7 @@ const LONGEST_PERIOD: usize = 64;
 /// The fewest lines, or bytes, of a block that repeats one further up.
 const FEWEST_LINES: usize = 3;
 const FEWEST_BYTES: usize = 120;
-/// The first and last lines of a text say what it is and how it ended.
+/// The number of lines at each end of a text that stay, because they say what the text is and how it ended.
 const EDGE: usize = 3;
 /// Bars that programs draw instead of a percentage: `[=====>   ]`, `#####`, `████`.
 const BARS: [&str; 4] = ["=====", "#####", "█████", "━━━━━"];
@@ -38,14 +38,14 @@ static VARIES: LazyLock<Patterns> = LazyLock::new(|| {
     set(&[figures, format!("^{drawn}{UNIT}(?:/{UNIT})?{drawn}$")])
 });
 
-/// Those of these words that are names: a version or address, and a whole number (of a disk, a step, a core).
+/// The words among these that are names: a version or address, and a whole number (of a disk, a step, a core).
 static FIXED: LazyLock<Patterns> =
     LazyLock::new(|| set(&[r"[0-9]\.[0-9]+\.[0-9]", "^[[:punct:]--%]*[0-9]+[[:punct:]--%]*$"]));
 
-/// The text after a whole number that counts.
+/// The text after a whole number that makes the number a count.
 static COUNTED: LazyLock<Patterns> = LazyLock::new(|| set(&[format!("^(?:of$|/|{UNIT}(?:$|[^A-Za-z]))")]));
 
-/// Leaves out adjacent repeats, blank runs and progress.
+/// A pass that leaves out adjacent repeats, runs of blank lines and progress.
 pub struct Repeats;
 
 impl Pass for Repeats {
@@ -62,14 +62,14 @@ impl Pass for Repeats {
     }
 
     fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
-        // From text that a program read from a file, only repeats are removed, and a marker counts them. Text that looks like
-        // progress there is not progress.
+        // From text that a program read from a file, only repeats are removed, and a marker counts them. Text in a file that looks
+        // like progress is not progress.
         adjacent(text, shows_files(input))
     }
 }
 
-/// Leaves out blocks of lines that are also further up. It does not touch text that a program read from a file: a line that
-/// occurs twice there stays twice.
+/// A pass that leaves out blocks of lines that are also further up. It does not change text that a program read from a file: a line
+/// that occurs twice in the file stays twice.
 pub struct RepeatsAbove;
 
 impl Pass for RepeatsAbove {
@@ -107,11 +107,11 @@ fn same(text: Text<'_>, a: usize, b: usize) -> bool {
     text.line(a) == text.line(b)
 }
 
-/// Returns edits for adjacent repeats. If the text is not `of_files`, they also leave out blank runs and all but the
-/// last line of a run of progress lines.
+/// Returns edits for adjacent repeats. If the text is not `of_files`, they also leave out runs of blank lines, and all but the last
+/// line of a run of progress lines.
 fn adjacent(text: Text<'_>, of_files: bool) -> Vec<Edit> {
     let mut edits = Vec::new();
-    // Text that a program read from a file stays unchanged there.
+    // Progress in text that a program read from a file stays unchanged.
     let failures = failures::built_in();
     let is_stamped = !of_files && text.is_stamped(failures);
     let said = |line: usize| if is_stamped { text.unstamped(line, failures) } else { text.line(line) };
@@ -145,7 +145,7 @@ fn adjacent(text: Text<'_>, of_files: bool) -> Vec<Edit> {
             let long =
                 (line..text.len()).take_while(|&next| is_movable(text, next) && said(next) == said(next - period));
             let repeats = long.count() / period * period;
-            // The last line of a run has its own time.
+            // The last line of a run has a separate time.
             let has_times = (line..line + repeats).any(|next| !same(text, next, next - period));
             let gone = repeats - usize::from(has_times).min(repeats);
             if gone > 0 {
@@ -165,8 +165,8 @@ fn blank_run(text: Text<'_>, line: usize) -> usize {
     (line..text.len()).take_while(|&line| text.is_blank(line) && is_movable(text, line)).count()
 }
 
-/// Returns, for each line, whether it looks like a progress line. The text is searched as a whole, since most lines
-/// have nothing.
+/// Returns, for each line, whether it looks like a progress line. The text is searched as a whole, because most lines have no sign
+/// of progress.
 fn with_signs_of_progress(text: Text<'_>) -> Vec<bool> {
     static ANY_BAR: LazyLock<AhoCorasick> = LazyLock::new(|| {
         AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(BARS).expect("the bars are few")
@@ -188,8 +188,8 @@ fn mark_lines(text: Text<'_>, places: impl Iterator<Item = usize>, marks: &mut [
     }
 }
 
-/// Returns the number of lines from here on that differ only in the progress of something. `said` returns a line as it is looked
-/// at.
+/// Returns the number of lines from this one on that differ only in the progress of something. `said` returns the form of a line
+/// that is compared.
 fn progress_run<'a>(text: Text<'a>, first: usize, said: impl Fn(usize) -> &'a [u8]) -> usize {
     let Some(progress) = Progress::read(said(first)) else { return 0 };
     let mut percent = progress.percent;
@@ -201,7 +201,7 @@ fn progress_run<'a>(text: Text<'a>, first: usize, said: impl Fn(usize) -> &'a [u
     1 + (first + 1..text.len()).take_while(goes_on).count()
 }
 
-/// A line that may say how far something has come.
+/// A line that may report the progress of something.
 struct Progress<'a> {
     line: &'a [u8],
     percent: Option<f32>,
@@ -228,7 +228,7 @@ impl<'a> Progress<'a> {
         self.words().eq(other.words())
     }
 
-    /// Returns the words that each line of one progress has: names, and whole numbers without a unit.
+    /// Returns the words that all lines about the same progress share: names, and whole numbers without a unit.
     fn words(&self) -> impl Iterator<Item = &'a [u8]> {
         let mut words = self.line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).peekable();
         std::iter::from_fn(move || {
@@ -251,7 +251,7 @@ fn is_bar(line: &[u8]) -> bool {
 /// Returns edits for blocks of lines that are also further up. The first copy stays.
 fn distant(text: Text<'_>) -> Vec<Edit> {
     let mut edits = Vec::new();
-    // The table hashes the hashes with random keys: otherwise lines could be made that all collide in it.
+    // The table hashes the hashes with random keys: otherwise someone could make lines that all collide in it.
     let mut first: HashMap<u64, usize> = HashMap::new();
     first.reserve(text.len());
     let end = text.len().saturating_sub(EDGE);

@@ -1,5 +1,5 @@
-//! The screen of a terminal, as far as a log needs it: a cursor that goes up, left and to places, and overwritten and erased
-//! text. Work and memory must stay linear in the text, whatever its controls ask for.
+//! The screen of a terminal, as far as a log needs it: a cursor that moves up, left and to given places, and text that is
+//! overwritten and erased. Work and memory must stay linear in the text, whatever its controls ask for.
 
 use memchr::{memchr, memchr3};
 
@@ -8,7 +8,7 @@ use crate::compress::text::{
     edit::{Edit, EditKind},
 };
 
-/// How far right, and how far below the top of its page, a cursor goes.
+/// The farthest that a cursor moves to the right, and below the top of its page.
 const MOST_COLUMNS: usize = 1000;
 const MOST_ROWS: usize = 500;
 
@@ -17,7 +17,7 @@ const TAB_REST: Cell = 0x4000_0000;
 
 /// The content of a row.
 enum RowContent {
-    /// The line as it is.
+    /// The line, unchanged.
     Line,
     /// This text.
     Text(Vec<u8>),
@@ -25,10 +25,10 @@ enum RowContent {
 }
 
 struct Row {
-    /// Where the line that made this row begins.
+    /// The beginning of the line that made this row.
     start: usize,
     content: RowContent,
-    /// The cursor went back in the row, so spaces at its end may be there to hide something.
+    /// Whether the cursor moved back in the row, so that spaces at its end may hide earlier text.
     overwritten: bool,
 }
 
@@ -37,7 +37,7 @@ impl Row {
         Row { start, content, overwritten: false }
     }
 
-    /// Writes the visible text of the row. If it was overwritten, the spaces at its end go.
+    /// Writes the visible text of the row. If the row was overwritten, the spaces at its end are left out.
     fn show(&self, bytes: &[u8], text: &mut Vec<u8>) {
         let start = text.len();
         match &self.content {
@@ -74,7 +74,7 @@ pub struct Screen<'a> {
     column: usize,
     /// The first row that the cursor can reach.
     page: usize,
-    /// There was text above the first row. `above` rows represent it once the cursor has gone up there.
+    /// Whether there was text above the first row. Once the cursor has moved up there, `above` rows represent that text.
     goes_on: bool,
     above: usize,
     saved: Option<(usize, usize)>,
@@ -83,14 +83,14 @@ pub struct Screen<'a> {
     /// The last row that scrolls, if a program has set one. Text that it writes below is a status that is always overwritten.
     bottom: Option<usize>,
     below: bool,
-    /// Stretches of the text that made rows together, because the cursor went back. Each becomes one edit.
+    /// Stretches of the text that made rows together, because the cursor moved back. Each becomes one edit.
     groups: Vec<(usize, usize)>,
-    /// How many cells were filled with spaces so far. With more than the text has bytes, the caller gives up: no real
-    /// program does that.
+    /// The number of cells that were filled with spaces so far. If it exceeds the number of bytes of the text, the caller gives up,
+    /// because no real program does that.
     pub filled: usize,
-    /// A program inserted or deleted rows. Its later output is not followed.
+    /// Whether a program inserted or deleted rows. Its later output is not interpreted.
     pub moves_rows: bool,
-    /// Where the screen was cleared.
+    /// The places where the screen was cleared.
     pages: Vec<Page>,
     /// The text before this offset is not shown any more.
     pub shown_from: usize,
@@ -223,7 +223,7 @@ impl<'a> Screen<'a> {
             for step in 0..width {
                 let cell = if step == 0 { cell } else { TAB_REST };
                 match cells.get_mut(column) {
-                    // A tab moves over existing text.
+                    // A tab skips existing text.
                     Some(_) if width > 1 => {}
                     Some(old) => *old = cell,
                     None => cells.push(cell),
@@ -403,7 +403,7 @@ impl<'a> Screen<'a> {
         self.below = false;
         match self.saved {
             Some((row, column)) => (self.row, self.column) = (row.clamp(self.page, self.rows.len() - 1), column),
-            // If it was saved, that was further up, in text that is not here.
+            // If the position was saved, it was saved further up, in text that is not available here.
             None => {
                 self.up(usize::MAX, next);
                 self.column = 0;
@@ -426,7 +426,7 @@ impl<'a> Screen<'a> {
         self.pages.push(Page { row: self.row, at, next });
     }
 
-    /// Returns how often the screen was cleared.
+    /// Returns the number of times that the screen was cleared.
     pub fn pages(&self) -> usize {
         self.pages.len()
     }
@@ -485,13 +485,13 @@ impl<'a> Screen<'a> {
     /// Returns the edits that turn the text into the screen's contents.
     pub fn edits(mut self) -> Vec<Edit> {
         let bytes = self.bytes;
-        // The rows above the text that something was written to stay.
+        // The rows above the text stay if something was written to them.
         let own = self.rows.split_off(self.above.min(self.rows.len()));
         self.rows.retain(
             |row| matches!(&row.content, RowContent::Cells(cells) if cells.iter().any(|&cell| cell != u32::from(b' '))),
         );
         self.rows.extend(own);
-        // With capacity for the largest possible number, and no more: if lines are short, edits take many times the memory of
+        // Reserve capacity for the largest possible number and no more: if lines are short, the edits take many times the memory of
         // the text.
         let mut edits =
             Vec::with_capacity(self.rows.iter().filter(|row| !matches!(row.content, RowContent::Line)).count());

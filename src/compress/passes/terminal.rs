@@ -1,12 +1,12 @@
 //! Turns a text into the text that a terminal without a width would show. Colours, titles and links are removed, and so is
 //! overwritten text.
 //!
-//! A line without ESC, CR or BS is left as it is. A page that a program clears stays above it, as in a terminal's
-//! scrollback, except for programs that run again whenever a file changes (`watch.rs`). Each character takes one column; tabs
-//! go to multiples of eight.
+//! A line without ESC, CR or BS stays unchanged. If a program clears the screen, the old page stays above the new one, as in a
+//! terminal's scrollback, except for programs that run again whenever a file changes (`watch.rs`). Each character takes one column;
+//! tabs move to multiples of eight.
 //!
-//! A failure that was overwritten is shown all the same, with the lines that belong to it: the terminal may have had
-//! another size, and the reader of the text did not see it pass.
+//! A failure that was overwritten is shown nevertheless, with the lines that belong to it: the terminal may have had another size,
+//! and the reader of the text did not see the failure before it was overwritten.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -38,7 +38,7 @@ use crate::compress::{
 /// The id of the filter that turns a text into a terminal's view of it.
 pub const TERMINAL: &str = "terminal";
 
-/// Turns a text into a terminal's view of it.
+/// A pass that turns a text into a terminal's view of it.
 pub struct Terminal;
 
 impl Pass for Terminal {
@@ -59,8 +59,8 @@ impl Pass for Terminal {
     }
 }
 
-/// Returns edits that turn the text into a terminal's view of it. If that would be longer than the text, they make it all that
-/// was written. `goes_on` says that there was text above it; text written there is put above the rest.
+/// Returns edits that turn the text into a terminal's view of it. If that would be longer than the text, the edits show all text
+/// that was written instead. `goes_on` says that there was text above this one; text that is written there is put above the rest.
 fn edits(bytes: &[u8], goes_on: bool, input: &Input) -> Vec<Edit> {
     if !has_controls(bytes) {
         return Vec::new();
@@ -106,8 +106,8 @@ fn is_shorter(edits: &[Edit]) -> bool {
     edits.iter().map(shown).sum::<usize>() < edits.iter().map(|edit| edit.range.len()).sum()
 }
 
-/// Makes an edit show all the text that was written from an offset on if it would hide a failure, or something that belongs to
-/// one. Of frames in one line, only those are shown.
+/// If an edit would hide a failure, or something that belongs to one, makes it show all the text that was written from an offset
+/// on. Of several frames in one line, only those with failures are shown.
 fn bring_back(bytes: &[u8], shown_from: usize, edits: &mut [Edit]) {
     let failures = failures::built_in();
     let moves = |edit: &Edit| without_colours(&bytes[edit.range.clone()]).is_none();
@@ -143,10 +143,10 @@ fn is_lost(written: Text<'_>, lines: Range<usize>, shown: &[u8]) -> bool {
     if lines.clone().all(|line| written.class(line) == Class::default()) {
         return false;
     }
-    // The width of a gap means nothing.
+    // The width of a gap does not matter.
     let words = |line: &[u8]| -> Vec<u8> { line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect() };
     let shown: HashSet<Vec<u8>> = shown.split(|&byte| byte == b'\n').map(words).collect();
-    // From the end: if each frame of a screen shows a failure, only lines count that no later frame repeats.
+    // Read from the end: if each frame of a screen shows a failure, only lines that no later frame repeats count.
     let mut later = HashSet::new();
     let mut region = Vec::new();
     for line in lines.rev() {
@@ -160,7 +160,7 @@ fn is_lost(written: Text<'_>, lines: Range<usize>, shown: &[u8]) -> bool {
             }
             later.extend(region.drain(..).map(|(line, _)| (failure, line)));
         } else if class.has(Class::REGION) {
-            // Indented lines count on from frame to frame; a message with another number is another message.
+            // The numbers in indented lines grow from frame to frame. A message with another number is another message.
             line.retain(|byte| !(is_indented && byte.is_ascii_digit()));
             region.push((XxHash3_64::oneshot(&line), is_gone));
         } else {
@@ -170,7 +170,7 @@ fn is_lost(written: Text<'_>, lines: Range<usize>, shown: &[u8]) -> bool {
     region.iter().any(|&(_, is_gone)| is_gone)
 }
 
-/// How many frames that have the same letters are separate messages. More of them only count something.
+/// The most frames with the same letters that count as separate messages. If there are more, they are taken for a counter.
 const MOST_ALIKE: usize = 10;
 
 /// Returns those frames that report a failure or belong to one, and then the shown text of their line.

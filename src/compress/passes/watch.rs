@@ -1,5 +1,5 @@
-//! Programs that clear the screen and begin again whenever a file changes. Only their last screen is true, but the one before
-//! it may be all there is to read if the program was stopped in between.
+//! Programs that clear the screen and begin again whenever a file changes. Only their last screen is up to date. But if the program
+//! was stopped before that screen was complete, only the one before it may have a result.
 
 use super::screen::Screen;
 use crate::compress::{
@@ -12,7 +12,7 @@ use crate::compress::{
     text::bytes::is_blank,
 };
 
-/// Texts on the screens of programs that watch files, in lower case.
+/// Texts on the screens of programs that watch files. They are in lower case.
 const SAID: [&str; 5] =
     ["watch mode", "watching for", "waiting for changes", "waiting for file changes", "watch usage"];
 /// Programs that run others again and again.
@@ -24,7 +24,7 @@ pub fn first_page(screen: &Screen, input: &Input) -> Option<usize> {
     let ((last, text), (before, old)) = (pages.next()?, pages.next()?);
     let watches = input.command().is_some_and(watches) || says_so(&text) || says_so(&old);
     let page = if said(&text) == Class::default() && said(&old).has(FAILED) { before } else { last };
-    // Without a word of it, screens that begin alike are of such a program, as far as nothing is lost.
+    // Without such a text, screens that begin alike also count as those of such a program, if no failure is lost.
     let is_out_of_date =
         || beginning(&text) == beginning(&old) && (0..page).all(|page| !said(&screen.page(page)).has(FAILED));
     (page > 0 && (watches || is_out_of_date())).then_some(page)

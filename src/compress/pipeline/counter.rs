@@ -27,7 +27,7 @@ impl Counter {
         Counter(Box::new(count))
     }
 
-    /// Makes a result within a limit, if there is one. With a counter, makes several; see [`Counter::within`].
+    /// Makes a result within a limit, if there is one. With a counter, makes several results; see [`Counter::within`].
     pub fn within_any<T>(
         counter: Option<&Counter>,
         limit: Option<Limit>,
@@ -41,8 +41,8 @@ impl Counter {
         }
     }
 
-    /// Makes results with `make`, for one limit after another, until the host counts at most as many tokens as there may be.
-    /// `text` returns a result's text. Failures go to `failed`.
+    /// Makes results with `make`, for one limit after another, until the host counts no more tokens than the budget allows. `text`
+    /// returns a result's text. Failures are added to `failed`.
     pub fn within<T>(
         &self,
         limit: Limit,
@@ -55,7 +55,7 @@ impl Counter {
             usize::try_from(tokens as u128 * most as u128 / counted.max(1) as u128).unwrap_or(usize::MAX)
         };
         let mut tokens = most;
-        // The result with the fewest tokens, and how many these are.
+        // The result with the fewest tokens, and the number of its tokens.
         let mut best: Option<(T, usize)> = None;
         for round in 0..MOST_COUNTS {
             let made = make(Limit { tokens: Some(tokens), ..limit });
@@ -70,7 +70,7 @@ impl Counter {
             };
             if counted <= most {
                 let is_enough = counted as u128 * ENOUGH.1 as u128 >= most as u128 * ENOUGH.0 as u128;
-                // With more room, a text that was not cut is the same.
+                // A text that was not cut stays the same with more room.
                 let is_whole = estimated as u128 * 2 < tokens as u128;
                 if round > 0 || is_enough || is_whole {
                     return made;

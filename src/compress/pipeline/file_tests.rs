@@ -45,7 +45,7 @@ const MOST_TESTS: usize = 8;
 ///
 /// # Errors
 ///
-/// [`FileError`] of a file that cannot be used, or of its tests that fail, with the place of the first.
+/// [`FileError`] if the file cannot be used or if tests fail, with the place of the first fault.
 #[doc(alias = "aside_filter_check")]
 pub fn check_filter(text: &str) -> Result<(), FileError> {
     let text = &*with_lf(text);
@@ -114,8 +114,8 @@ fn run(file: &str, tool: &str, entries: &[Entry], test: &Test) -> Result<(), Str
     Err(format!("the output is not what is expected\n{}{}", difference(expected, &result), reasons))
 }
 
-/// Returns a test's input after these filters, and whether a signature opened a section. There is a budget, so that a filter that runs only under one has its
-/// turn too.
+/// Returns a test's input after these filters, and whether a signature opened a section. There is a budget, so that filters that
+/// run only under a budget run too.
 fn through(entries: &[Entry], invocation: &Invocation<'_>, test: &Test) -> Result<(Vec<u8>, bool), String> {
     let (raw, mut report) = (Original::new(test.input.as_bytes()), Report::default());
     let limit = Some(Limit::of_bytes(0));
@@ -143,7 +143,7 @@ fn difference(expected: &str, result: &str) -> String {
     text
 }
 
-/// Returns the lines with their ends, so that a missing end shows.
+/// Returns the lines with their line ends, so that a missing one is visible.
 fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
@@ -169,7 +169,7 @@ fn cut(line: &str) -> String {
     }
 }
 
-/// Says why lines stayed that were expected to go, and which rule dropped those that were expected to stay. `seen` is
+/// Explains why lines stayed that were expected to go, and names the rule that dropped lines that were expected to stay. `seen` is
 /// the text that the filter saw.
 fn reasons(
     file: &str,
@@ -240,13 +240,13 @@ fn rule_at(filter: &FileFilter, file: &str, rule: usize) -> String {
     format!("the rule on line {}", filter.line_of_rule(file, rule))
 }
 
-/// Returns the line that the error region of this line begins with. Returns `None` if the line is in none.
+/// Returns the first line of the error region that contains this line, or `None` if there is no such region.
 fn region_of(text: Text<'_>, line: usize) -> Option<usize> {
     let is = |line: usize, class: Class| text.class(line).has(class);
     is(line, Class::REGION).then(|| (0..=line).rev().find(|&line| is(line, Class::START)))?
 }
 
-/// Says why a line stayed. `region` is the first line of the error region that it is in.
+/// Explains why a line stayed. `region` is the first line of the error region that it is in.
 fn stayed(filter: &FileFilter, file: &str, why: KeepReason, region: Option<usize>) -> String {
     let rule = |number| rule_at(filter, file, number);
     match why {

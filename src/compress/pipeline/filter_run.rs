@@ -1,5 +1,5 @@
-//! One text and the filters that have their turns at it. A filter's result is checked before it counts; if it does not count,
-//! the text stays unchanged.
+//! Runs the filters over one text, in turn. A filter's result is checked before it is accepted; if it is not accepted, the text
+//! stays unchanged.
 
 use super::{
     host::Filter,
@@ -23,7 +23,7 @@ use crate::compress::{
     text::{banner::has_banner, bytes::is_blank, edit::difference, edited::EditedText, limit::Limit},
 };
 
-/// A text while filters have their turns.
+/// A text while filters run over it.
 pub struct FilterRun<'a> {
     invocation: &'a Invocation<'a>,
     report: &'a mut Report,
@@ -32,14 +32,14 @@ pub struct FilterRun<'a> {
     layout: Option<Layout>,
     used: Vec<String>,
     format: Option<Format>,
-    /// The text was compressed before: only a budget changes it.
+    /// The text was compressed before, so only a budget changes it.
     has_banner: bool,
     goes_on: bool,
-    /// About how many bytes there may be at the end.
+    /// The approximate number of bytes that the text may have at the end.
     target: usize,
     /// The terminal stage is over, and protection was decided again.
     is_normalised: bool,
-    /// Which lines the filter that has its turn is for.
+    /// The lines that the running filter applies to.
     scope: Scope,
     /// Some lines belong to tools that are known by their signatures.
     has_sections: bool,
@@ -83,7 +83,8 @@ impl<'a> FilterRun<'a> {
         self.edited.bytes.len()
     }
 
-    /// Runs a filter if its stage has its turn. Under a budget, `free` is how long the text and the names in its banner may be.
+    /// Runs a filter if it is the turn of its stage. Under a budget, `free` is the limit for the text and the names in its banner
+    /// together.
     pub fn turn(&mut self, entry: &Entry, free: Option<Limit>) {
         let stage = entry.stage();
         if stage > Stage::Terminal {
@@ -110,8 +111,8 @@ impl<'a> FilterRun<'a> {
         self.is_normalised = true;
     }
 
-    /// Looks for the sections of tools, unless the command is known to read files or the like. The filters of those tools have
-    /// their turns at them, except for filters that had the whole text.
+    /// Looks for the sections of tools, unless the command is known to read files or the like. The filters of those tools then run
+    /// on these sections, except for filters that ran on the whole text.
     pub fn sections(&mut self, signatures: &Signatures, wanted: fn(&str) -> bool) {
         let Invocation { tool_id, input, .. } = *self.invocation;
         self.end_terminal_stage();
@@ -139,8 +140,8 @@ impl<'a> FilterRun<'a> {
         self.has_sections
     }
 
-    /// Makes the text fit. JSON loses its white space if that is enough; else a budget filter runs with less and less
-    /// room until the result fits, since markers take bytes too.
+    /// Makes the text fit. If it is enough to remove the white space of JSON, only that is done. Otherwise a budget filter runs
+    /// with less and less room until the result fits, because markers take bytes too.
     fn fit(&mut self, entry: &Entry, room: Limit) {
         if self.format == Some(Format::Json)
             && self.step(&Entry::Pass(minify_json().into()), Some(room), usize::MAX).is_ok()
@@ -161,7 +162,8 @@ impl<'a> FilterRun<'a> {
         self.report.failed.push(Failed { filter: entry.id().to_owned(), reason });
     }
 
-    /// Runs a filter. Its result counts if it keeps its promise, is shorter, and fits if it must. If it does not fit, returns it.
+    /// Runs a filter. Accepts its result if it keeps its promise, is shorter, and fits where it must. If the result does not fit,
+    /// returns it as the error.
     fn step(&mut self, entry: &Entry, must_fit: Option<Limit>, target: usize) -> Result<(), Option<EditedText>> {
         if matches!(entry, Entry::Host(_)) && self.report.failed.iter().any(|failed| failed.filter == entry.id()) {
             return Err(None);
@@ -276,7 +278,7 @@ impl<'a> FilterRun<'a> {
     }
 }
 
-/// Returns the result of a filter, if undoing it returns its input where the filter promises so.
+/// Returns the result of a filter. If the filter promises that undoing its result returns its input, this is checked.
 fn undone(pass: &dyn Pass, old: &[u8], next: EditedText) -> Result<EditedText, String> {
     let promises = matches!(pass.promise(), Promise::Decode | Promise::Refold);
     if promises && !pass.is_undone(old, &next.bytes) {

@@ -1,5 +1,5 @@
-//! The filters in their order, and their result for one text: the part of a compression that a stream needs too. Whatever a
-//! filter does, the result is no longer than the input.
+//! Runs the filters in their order over one text: the part of a compression that a stream needs too. Whatever a filter does, the
+//! result is no longer than the input.
 
 use super::{
     filter_run::FilterRun,
@@ -22,11 +22,11 @@ use crate::compress::{
 #[derive(Debug)]
 pub struct Pipeline {
     pub registry: Registry,
-    /// How long the text parts of a result may be together.
+    /// The limit for the text parts of a result together.
     pub budget: Option<Limit>,
     /// The banner's last sentence.
     pub switch_off: String,
-    /// Markers say which lines of the original they replace.
+    /// Whether markers say which lines of the original they replace.
     pub numbers_lines: bool,
 }
 
@@ -44,7 +44,7 @@ impl Pipeline {
         limit: Option<Limit>,
         report: &mut Report,
     ) -> Option<ShortenedText> {
-        // A result is shorter than its text, so a text that fits needs no budget.
+        // A result is never longer than its text, so a text that fits needs no budget.
         let limit = limit.filter(|limit| !limit.fits(raw.bytes));
         if !raw.is_long() || limit.is_none() && has_banner(raw.bytes) {
             return None;
@@ -77,8 +77,8 @@ impl Pipeline {
         if limit.is_some_and(|limit| self.switch_off.len() > limit.bytes / 4) { "" } else { &self.switch_off }
     }
 
-    /// Runs the wanted filters over a text, or a part of one, whose lines have no numbers. Returns the edited text, and the ids of
-    /// the filters that changed it.
+    /// Runs the wanted filters over a text or a part of one, without numbers of lines in markers. Returns the edited text, and the
+    /// ids of the filters that changed it.
     pub fn run(
         &self,
         invocation: &Invocation<'_>,
@@ -109,7 +109,7 @@ impl Pipeline {
             entries.iter().filter(|entry| wanted(entry.id())).for_each(|entry| run.turn(entry, free));
         };
         turns(&mut run, first);
-        // In less, no filter has much to leave out.
+        // In a shorter text, no filter can leave out much.
         if run.len() >= MIN_COMPRESSIBLE_LENGTH {
             run.sections(self.registry.signatures(), wanted);
         }
@@ -123,6 +123,6 @@ pub struct ShortenedText {
     /// The banner with its line end. It is empty if the text needs none.
     pub banner: String,
     pub text: Vec<u8>,
-    /// The length of both.
+    /// The length of the banner and the text together.
     pub length: Length,
 }

@@ -3,9 +3,10 @@
 
 use crate::compress::invocation::Invocation;
 
-/// A filter of the host. It promises only that a text that it calls compressed is shorter, and that is checked.
+/// A filter of the host. Its only promise is that a text that it calls compressed is shorter. Each compression checks this.
 ///
-/// A panic in it counts as an error. An error drops the filter for the rest of the compression, and is in the report.
+/// A panic in the filter counts as an error. After an error, the filter is not used again in the same compression, and the report
+/// contains the error.
 ///
 /// ```
 /// use aside::compress::{Compressor, Filter, Filtered, Input, Invocation, Outcome, Part, Registry};
@@ -33,7 +34,7 @@ pub trait Filter: Send + Sync {
     /// Returns the filter's name in banners and reports.
     fn id(&self) -> &str;
 
-    /// Returns the tools whose results the filter is for. If it names none, it is for all of them.
+    /// Returns the tools whose results the filter is for. If the list is empty, the filter is for all tools.
     fn tool_ids(&self) -> &[String] {
         &[]
     }
@@ -42,17 +43,17 @@ pub trait Filter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// A message, which goes to the report. The filter is then not used in this compression.
+    /// A message, which is added to the report. The filter is then not used in this compression.
     fn matches(&self, invocation: &Invocation<'_>) -> Result<bool, String> {
         let _ = invocation;
         Ok(true)
     }
 
-    /// Makes a text shorter, or says that it did not.
+    /// Makes a text shorter, or reports that it stays unchanged.
     ///
     /// # Errors
     ///
-    /// A message, which goes to the report. The text then stays unchanged.
+    /// A message, which is added to the report. The text then stays unchanged.
     fn apply(&self, text: &[u8], invocation: &Invocation<'_>) -> Result<Filtered, String>;
 }
 
@@ -86,10 +87,10 @@ impl Filtered {
     }
 }
 
-/// Remembers results of earlier calls. A compressor asks it before it filters, and trusts it only if the fresh text is
-/// the recorded one.
+/// Remembers results of earlier calls. A compressor asks the cache before it runs filters, and uses a recorded result only if its
+/// text equals the fresh text.
 ///
-/// A panic in it counts as an error, and an error goes to the report.
+/// A panic in the cache counts as an error, and an error is added to the report.
 ///
 /// ```
 /// use aside::compress::{Cache, Compressor, Hit, Input, Invocation, Outcome, Part, Registry};
@@ -119,7 +120,7 @@ pub trait Cache: Send + Sync {
     /// Returns the cache's name in reports.
     fn id(&self) -> &str;
 
-    /// Returns the tools whose results the cache is for. If it names none, it is for all of them.
+    /// Returns the tools whose results the cache is for. If the list is empty, the cache is for all tools.
     fn tool_ids(&self) -> &[String] {
         &[]
     }
@@ -128,7 +129,7 @@ pub trait Cache: Send + Sync {
     ///
     /// # Errors
     ///
-    /// A message, which goes to the report.
+    /// A message, which is added to the report.
     fn observe(&self, invocation: &Invocation<'_>) -> Result<(), String> {
         let _ = invocation;
         Ok(())
@@ -138,14 +139,14 @@ pub trait Cache: Send + Sync {
     ///
     /// # Errors
     ///
-    /// A message, which goes to the report.
+    /// A message, which is added to the report.
     fn lookup(&self, invocation: &Invocation<'_>) -> Result<Option<Hit>, String>;
 
     /// Records the result of this invocation: its raw text parts, joined with line feeds.
     ///
     /// # Errors
     ///
-    /// A message, which goes to the report.
+    /// A message, which is added to the report.
     fn record(&self, invocation: &Invocation<'_>, text: &[u8]) -> Result<(), String>;
 }
 
@@ -162,7 +163,7 @@ pub trait Cache: Send + Sync {
 pub struct Hit {
     /// The raw text.
     pub text: Vec<u8>,
-    /// When it was recorded, in seconds since 1970.
+    /// The time of the record, in seconds since 1970.
     pub timestamp: u64,
 }
 

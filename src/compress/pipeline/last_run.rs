@@ -1,5 +1,5 @@
-//! The cache that comes with the library: the last result of each invocation. However many there are and however long
-//! their results, it must stay within its bytes.
+//! The cache that comes with the library: the last result of each invocation. However many invocations there are and however long
+//! their results, the cache must not exceed its limit in bytes.
 
 use std::{
     collections::BTreeMap,
@@ -13,9 +13,10 @@ use crate::compress::invocation::Invocation;
 /// The bytes that an entry counts in addition to its key and text: its places in both maps, whose nodes may be half empty.
 const ENTRY: usize = 256;
 
-/// Remembers the last result of each invocation, up to a number of bytes. The oldest records go first.
+/// Remembers the last result of each invocation, up to a number of bytes. The oldest records are removed first.
 ///
-/// It need not know whether an invocation changes something: a hit counts only if the fresh text is the recorded one.
+/// The cache need not know whether an invocation changes something, because a hit counts only if the fresh text equals the recorded
+/// one.
 ///
 /// ```
 /// use aside::compress::{Cache, Input, Invocation, LastRun};
@@ -126,7 +127,7 @@ mod tests {
         cache.lookup(&Invocation::new("bash", &input)).unwrap().is_some()
     }
 
-    /// Checks many entries: this would take minutes if removing one examined those that stay.
+    /// Checks many entries. This would take minutes if the removal of an entry examined the entries that stay.
     #[test]
     fn a_large_record_takes_the_place_of_many_small_ones() {
         const ENTRIES: usize = 200_000;
@@ -144,7 +145,7 @@ mod tests {
         record(&cache, 1, b"again");
         record(&cache, 3, &[b'x'; 50]);
         assert_eq!([1, 2, 3].map(|number| is_there(&cache, number)), [true, false, true]);
-        // One that is too large for the cache is not kept, nor the one that it would have replaced.
+        // A result that is too large for the cache is not kept, and neither is the one that it would have replaced.
         record(&cache, 3, &[b'x'; 1000]);
         assert_eq!([1, 2, 3].map(|number| is_there(&cache, number)), [true, false, false]);
         let state = cache.state.lock().unwrap();

@@ -1,5 +1,5 @@
-//! The parts of a compression: its filters and caches, their order, the promises that each
-//! result has to keep, and the report. No filter's own knowledge belongs here.
+//! The parts of a compression: its filters and caches, their order, the promises that each result has to keep, and the report. Code
+//! that only one filter needs does not belong here.
 
 pub mod counter;
 pub mod file_tests;

@@ -9,7 +9,7 @@ use crate::compress::{
     },
 };
 
-/// A part of a tool's result. The compressor sees only its text; whatever else belongs to it stays with the host.
+/// A part of a tool's result. The compressor sees only its text; the host keeps whatever else belongs to the part.
 ///
 /// ```
 /// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry};
@@ -21,7 +21,7 @@ use crate::compress::{
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// Text. It is UTF-8 as a rule, but may be any bytes.
+    /// Text. It is usually UTF-8, but may be any bytes.
     Text(&'a [u8]),
     /// Anything else. It always stays unchanged.
     Other,

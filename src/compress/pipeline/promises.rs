@@ -12,7 +12,8 @@ use crate::compress::{
     },
 };
 
-/// Checks the promise of a filter that selects lines: whole lines in order, none of an error region.
+/// Checks the promise of a filter that selects lines: it leaves out whole lines or the middle of one, in order, and no line of an
+/// error region.
 pub fn keeps_lines(text: Text<'_>, edits: &[Edit], regions_may_go: bool) -> Result<(), String> {
     let mut at = 0;
     for edit in edits {
@@ -45,7 +46,7 @@ pub fn keeps_lines(text: Text<'_>, edits: &[Edit], regions_may_go: bool) -> Resu
     Ok(())
 }
 
-/// Checks the promise of a normaliser: it changes only text with controls, and leaves none there.
+/// Checks the promise of a normaliser: it changes only text with controls, and leaves no controls there.
 pub fn normalises(bytes: &[u8], edits: &[Edit]) -> Result<(), String> {
     for edit in edits {
         let EditKind::Replace(text) = &edit.kind else { return Err("a normaliser left something out".to_owned()) };
@@ -59,7 +60,7 @@ pub fn normalises(bytes: &[u8], edits: &[Edit]) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that no verdict of success stays if one of failure goes.
+/// Checks that no verdict of success stays if a verdict of failure is left out.
 pub fn no_false_green(text: Text<'_>, edits: &[Edit]) -> Result<(), String> {
     let mut gone = vec![false; text.len()];
     for edit in edits.iter().filter(|edit| !matches!(edit.kind, EditKind::Middle(_))) {

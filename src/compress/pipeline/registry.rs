@@ -1,5 +1,5 @@
-//! The parts of a compressor: its filters in their order, and its caches. An id names only one of them,
-//! so that a host can replace or remove any filter.
+//! The parts of a compressor: its filters in their order, and its caches. Each id belongs to only one of them, so that a host can
+//! replace or remove any filter.
 
 use std::{
     fmt,
@@ -19,11 +19,11 @@ use crate::file_error::FileError;
 
 /// The filters and caches of a compressor.
 ///
-/// Filters have their turns in stages (`docs/compress.md`), and within a stage in the order of their registration. A
-/// filter that is added takes the place of one with the same id, and so does a cache.
+/// Filters run in stages (`docs/compress.md`), and within a stage in the order of their registration. A filter or cache that is
+/// added replaces the one with the same id, if there is one.
 ///
-/// A clone has the same filters and caches, not copies of them: entries that one compressor records in a cache, another one
-/// finds.
+/// A clone shares the filters and caches, and has no copies of them: if one compressor records an entry in a cache, another
+/// compressor finds it.
 ///
 /// ```
 /// use aside::compress::{LastRun, Registry};
@@ -37,11 +37,11 @@ use crate::file_error::FileError;
 pub struct Registry {
     pub(crate) entries: Vec<Entry>,
     pub(crate) caches: Vec<Arc<dyn Cache>>,
-    /// Found when a text is first looked through for tools.
+    /// The signatures, which are compiled when a text is first searched for tools.
     signatures: OnceLock<Arc<Signatures>>,
 }
 
-/// A filter: one that returns edits, or one of the host.
+/// A filter that returns edits, or a filter of the host.
 #[derive(Clone)]
 pub enum Entry {
     Pass(Arc<dyn Pass>),
@@ -114,7 +114,7 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// [`FileError`], which says what is wrong and where.
+    /// [`FileError`], which describes the fault and its place.
     #[doc(alias = "aside_registry_add_toml")]
     pub fn add_toml(&mut self, text: &str) -> Result<(), FileError> {
         self.add(Entry::Pass(Arc::new(FileFilter::from_toml(text)?)));
@@ -144,7 +144,7 @@ impl Registry {
         self.entries.len() + self.caches.len() < before
     }
 
-    /// Returns the filters' ids, in the order of their turns.
+    /// Returns the filters' ids, in the order in which they run.
     pub fn filter_ids(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(Entry::id)
     }
@@ -157,7 +157,7 @@ impl Registry {
     fn add(&mut self, entry: Entry) {
         self.signatures.take();
         self.entries.retain(|other| other.id() != entry.id());
-        // The sort is stable: within a stage the order of registration stays.
+        // The sort is stable, so within a stage the order of registration is kept.
         self.entries.push(entry);
         self.entries.sort_by_key(Entry::stage);
     }

@@ -50,9 +50,9 @@ pub enum Change {
 pub struct Stretch {
     /// Offsets into the original.
     pub range: Range<usize>,
-    /// Its change.
+    /// The change of the stretch.
     pub change: Change,
-    /// The filter that did it, as an index into [`Report::filters`]. `None` for a kept stretch.
+    /// The filter that made the change, as an index into [`Report::filters`]. `None` for a kept stretch.
     pub filter: Option<usize>,
     /// XXH3 (64 bits, seed 0) of these bytes.
     pub hash: u64,
@@ -73,7 +73,7 @@ pub struct Stretch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartReport {
-    /// The part's index in the result that came in.
+    /// The part's index in the tool's result.
     pub part: usize,
     /// The length of the original in bytes.
     pub length: usize,
@@ -104,7 +104,7 @@ impl PartReport {
     ///
     /// # Errors
     ///
-    /// [`SliceError`] if it is not the original, or if the range is not in it.
+    /// [`SliceError`] if the text is not the original, or if the range is not in it.
     #[doc(alias = "aside_compressed_slice")]
     pub fn slice<'a>(&self, original: &'a [u8], range: Range<usize>) -> Result<&'a [u8], SliceError> {
         if original.len() != self.length || XxHash3_64::oneshot(original) != self.hash {
@@ -114,7 +114,7 @@ impl PartReport {
     }
 }
 
-/// Why a slice was refused.
+/// The reason why a slice was refused.
 ///
 /// ```
 /// use aside::compress::{Compressor, Input, Invocation, Part, Registry, SliceError};
@@ -130,7 +130,7 @@ impl PartReport {
 pub enum SliceError {
     /// The text is not the one that the report is about.
     OtherOriginal,
-    /// The range does not lie in the text.
+    /// The range is not in the text.
     OutOfRange,
 }
 
@@ -145,7 +145,7 @@ impl fmt::Display for SliceError {
 
 impl std::error::Error for SliceError {}
 
-/// A filter or cache that failed. A filter of the host is not asked again in that compression.
+/// A filter or cache that failed. A filter of the host that failed is not used again in that compression.
 ///
 /// ```
 /// use aside::compress::{Compressor, Filter, Filtered, Input, Invocation, Part, Registry};
@@ -192,32 +192,32 @@ pub struct Failed {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The tool whose result it was.
+    /// The tool whose result was compressed.
     pub tool_id: String,
     /// The filters that changed something, in the order of their first change.
     pub filters: Vec<String>,
-    /// Bytes of the text parts before.
+    /// The bytes of the text parts before the compression.
     pub before: usize,
-    /// Bytes of the text parts after, banners included.
+    /// The bytes of the text parts after the compression, banners included.
     pub after: usize,
-    /// UTF-16 code units of the text parts before, as banners have them.
+    /// The UTF-16 code units of the text parts before the compression. Banners show this number.
     pub before_units: usize,
-    /// UTF-16 code units of the text parts after, banners included.
+    /// The UTF-16 code units of the text parts after the compression, banners included.
     pub after_units: usize,
     /// The cache that had the same output, if there was one.
     pub hit: Option<String>,
     /// Filters and caches that failed.
     pub failed: Vec<Failed>,
-    /// Text of a machine format, or text that was compressed before, was cut: it did not fit into the budget.
+    /// Whether text of a machine format, or text that was compressed before, was cut because it did not fit into the budget.
     pub cut_protected: bool,
-    /// The command failed, by its exit code, and the remaining text says only that it passed.
+    /// Whether the command failed, by its exit code, while the remaining text says only that it passed.
     pub unexplained: bool,
-    /// The parts that were changed by filters. Empty for a stream that outgrew its memory.
+    /// The parts that filters changed. It is empty for a stream that outgrew its memory.
     pub parts: Vec<PartReport>,
 }
 
 impl Report {
-    /// Counts a text that came in.
+    /// Counts a text of the input.
     pub(crate) fn add_before(&mut self, length: Length) {
         self.before += length.bytes;
         self.before_units += length.units;
@@ -229,12 +229,12 @@ impl Report {
         self.after_units += length.units;
     }
 
-    /// Returns bytes of the original of a part, as [`PartReport::slice`] does. A part that no filter changed has no
-    /// original here.
+    /// Returns bytes of the original of a part, as [`PartReport::slice`] does. For a part that no filter changed, the report has no
+    /// original.
     ///
     /// # Errors
     ///
-    /// As [`PartReport::slice`]. A part without an original here counts as another original.
+    /// As [`PartReport::slice`]. If the report has no original of the part, the error is that of another original.
     pub fn slice<'a>(&self, part: usize, original: &'a [u8], range: Range<usize>) -> Result<&'a [u8], SliceError> {
         let report = self.parts.iter().find(|report| report.part == part).ok_or(SliceError::OtherOriginal)?;
         report.slice(original, range)

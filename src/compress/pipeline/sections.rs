@@ -1,6 +1,7 @@
-//! Which tool printed which lines. Most command lines do not say it (`make test`, `npm ci && …`, none at all), so a tool is
-//! known by its output: a line of its signature opens a section, in which its filter has its turn. The lines of a program that
-//! reads files look just like that and were asked for, so the caller must know that none did.
+//! Determines which tool printed which lines. Most command lines do not show it (`make test`, `npm ci && …`, none at all), so a
+//! tool is recognised by its output: a line that matches its signature opens a section, and the tool's filter runs on that section.
+//! The contents of a file may look the same, but the model asked for them, so the caller must make sure that no program printed
+//! files.
 
 use std::sync::Arc;
 
@@ -9,10 +10,11 @@ use crate::compress::{
     passes::pass::Pass,
 };
 
-/// How many lines of a tool's rules there must be after the line that opens its section, and in how many lines.
+/// The number of lines after the one that opens a section that must match rules of its tool, and the number of lines that are
+/// examined for them.
 const LEAST: usize = 2;
 const WITHIN: usize = 50;
-/// How often a tool may seem to begin where it does not, before it is no longer looked for.
+/// The number of wrong beginnings of a tool's section after which the tool is no longer looked for.
 const MOST_TRIES: usize = 16;
 
 /// The signatures of a registry's filters.
@@ -48,7 +50,7 @@ impl Signatures {
     /// Returns the number of the section that each line is in, 0 for none. The list is empty if there is no section.
     pub fn sections(&self, text: Text<'_>, tool_id: &str, failures: &Failures) -> Vec<u16> {
         let mut sections = Vec::new();
-        // The tools whose sections are open. One may run another.
+        // The tools whose sections are open. A tool may run another tool.
         let mut open: Vec<usize> = Vec::new();
         let mut tries = vec![0; self.passes.len()];
         let said = text.said(failures);

@@ -1,12 +1,11 @@
-//! The control sequences in a text: where they end, and texts without them. It knows no screen; their effect on one is in
-//! `passes/screen.rs`.
+//! Finds the ends of control sequences in a text, and removes the sequences. Their effect on a screen is in `passes/screen.rs`.
 
 use memchr::{memchr3, memrchr};
 
 pub const ESC: u8 = 0x1b;
 pub const BS: u8 = 0x08;
 
-/// Returns whether there is anything that a terminal would act on.
+/// Returns whether the text contains anything that a terminal would act on.
 pub fn has_controls(bytes: &[u8]) -> bool {
     memchr3(ESC, b'\r', BS, bytes).is_some()
 }
@@ -35,8 +34,7 @@ pub fn sequence_end(bytes: &[u8], at: usize) -> usize {
             let last = after(at + 2, |byte| (0x20..0x40).contains(&byte));
             last + usize::from(bytes.get(last).is_some_and(|last| (0x40..0x7f).contains(last)))
         }
-        // Titles, links and device strings go up to their terminator. Without one on this line, only the introducer
-        // goes.
+        // Titles, links and device strings end at their terminator. If this line has no terminator, only the introducer is removed.
         Some(b']' | b'P' | b'X' | b'^' | b'_') => match memchr3(ESC, 0x07, b'\n', &bytes[at + 2..]) {
             Some(found) if bytes[at + 2 + found] == 0x07 => at + 3 + found,
             Some(found) if bytes[at + 2 + found] == ESC && bytes.get(at + 3 + found) == Some(&b'\\') => at + 4 + found,
@@ -44,13 +42,13 @@ pub fn sequence_end(bytes: &[u8], at: usize) -> usize {
         },
         Some(0x20..=0x2f) => (after(at + 1, |byte| (0x20..0x30).contains(&byte)) + 1).min(bytes.len()),
         Some(0x30..=0x7e) => at + 2,
-        // Not a sequence: ESC shows nothing, but the text after it does.
+        // Not a sequence: ESC itself is invisible, but the text after it is visible.
         Some(_) => at + 1,
     }
 }
 
 pub fn number(digits: &[u8]) -> Option<usize> {
-    // Large ones are all the same: far beyond any edge.
+    // Large numbers all have the same effect: they are far beyond any edge.
     const FAR: usize = 100_000;
     let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.is_empty())?;
     Some(digits.parse().map_or(FAR, |number: usize| number.min(FAR)))
@@ -75,8 +73,8 @@ pub fn without_colours(line: &[u8]) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Returns all that was written, with a line for each place that the cursor went to, and a gap where it went to the
-/// right. It is never longer than the bytes.
+/// Returns all text that was written. Each place that the cursor moved to begins a new line, and a move to the right leaves a gap.
+/// The result is never longer than the bytes.
 pub fn written(bytes: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     let mut column = 0;
@@ -118,7 +116,7 @@ pub fn written(bytes: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Returns a text with the same lines, each without its controls. For an overwritten line, it has the text that was written
+/// Returns a text with the same lines, each without its controls. For an overwritten line, the result has the text that was written
 /// last.
 pub fn plain_lines(bytes: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(bytes.len());

@@ -1,5 +1,5 @@
-//! The requests of a filter: edits, each a range of its text and the change to it. Filters never write a result
-//! themselves, so that every change can be checked before it is made, and traced back to the original afterwards.
+//! The edits that a filter requests. Each is a range of the filter's text and the change to that range. Filters never write a
+//! result themselves, so that every change can be checked before it is made, and traced back to the original afterwards.
 
 use std::ops::Range;
 
@@ -14,13 +14,13 @@ pub struct Edit {
 
 /// The change to an edit's range.
 pub enum EditKind {
-    /// Other bytes take the place of the range.
+    /// Replaces the range by other bytes.
     Replace(Vec<u8>),
-    /// Whole lines go. A marker says how many, and how many whole error regions.
+    /// Leaves out whole lines. A marker counts them, and the whole error regions among them.
     LeaveOut { regions: usize },
-    /// Whole lines go that are also further up.
+    /// Leaves out whole lines that are also further up.
     AsAbove,
-    /// A part from the middle of one line goes. The text around it stays, each side on a separate line.
+    /// Leaves out a part from the middle of one line. The text around it stays, each side on a separate line.
     Middle(Inner),
 }
 
@@ -50,8 +50,8 @@ impl Edit {
     }
 }
 
-/// Returns the edit that makes `new` of `old`, as a host's filter did: all between the first and the last line that
-/// differ.
+/// Returns the edit that turns `old` into `new`, which a host's filter returned. Its range is everything between the first and the
+/// last line that differ.
 pub fn difference(old: &[u8], new: &[u8]) -> Option<Edit> {
     if old == new {
         return None;
@@ -61,7 +61,7 @@ pub fn difference(old: &[u8], new: &[u8]) -> Option<Edit> {
     let start = line_start(same);
     let rest = (old.len() - start).min(new.len() - start);
     let tail = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
-    // The same tail, from the beginning of a line.
+    // The common tail, from the beginning of a line on.
     let tail = &old[old.len() - tail..];
     let tail = memchr::memchr(b'\n', tail).map_or(0, |at| tail.len() - at - 1);
     let range = start..old.len() - tail;

@@ -1,7 +1,7 @@
-//! A source map: a text that filters have edited, and for each stretch of it the stretch of the original that it represents.
+//! A source map: a text that filters have edited, with the stretch of the original that each of its stretches represents.
 //!
-//! Only this file carries edits out. So the lines that a filter keeps stay unchanged and in order, and the counts in
-//! marker lines are exact, whatever a filter does.
+//! Only this file carries out edits. So the lines that a filter keeps stay unchanged and in order, and the counts in marker lines
+//! are exact, whatever a filter requests.
 
 use std::{ops::Range, sync::Arc};
 
@@ -14,11 +14,11 @@ use super::{
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SegmentKind {
-    /// It is as it was.
+    /// The stretch is unchanged.
     Kept,
-    /// The filter of this number changed it.
+    /// The filter with this number changed the stretch.
     Changed(u32),
-    /// The filter of this number left it out. The lines and bytes are those of the text that the filter saw.
+    /// The filter with this number left the stretch out. The lines and bytes are those of the text that the filter saw.
     LeftOut(u32, usize, usize),
 }
 
@@ -30,7 +30,7 @@ pub struct Segment {
     pub kind: SegmentKind,
 }
 
-/// A text and the segments that lead back to its original.
+/// A text, and the segments that map it to its original.
 #[derive(Default)]
 pub struct EditedText {
     pub bytes: Vec<u8>,
@@ -38,7 +38,7 @@ pub struct EditedText {
     pub segments: Vec<Segment>,
     /// Stretches of the version before this one that were taken over, and where each begins here.
     pub taken: Vec<(Range<usize>, usize)>,
-    /// Where the lines of the original end, if markers say their numbers.
+    /// The ends of the original's lines, if markers show line numbers.
     original_ends: Option<Arc<[usize]>>,
 }
 
@@ -64,7 +64,7 @@ impl EditedText {
         self.original_ends.as_ref().map(|ends| ends.len() + 1)
     }
 
-    /// Returns the first and the last line of the original that a range represents, counted from 1, if markers say them.
+    /// Returns the first and the last line of the original that a range represents, counted from 1, if markers show line numbers.
     fn original_lines(&self, range: &Range<usize>) -> Option<(usize, usize)> {
         let ends = self.original_ends.as_ref()?;
         let inside = |at: usize, is_end: bool| {
@@ -84,7 +84,7 @@ impl EditedText {
         Some((line(first), line(last.max(first + 1) - 1)))
     }
 
-    /// Adds text. No character may go over its end, so that lengths add up.
+    /// Adds text. No character may continue after the end of the text, so that lengths add up.
     fn append(&mut self, text: &[u8]) {
         self.append_measured(text, Length::of(text));
     }
@@ -94,8 +94,8 @@ impl EditedText {
         self.length += length;
     }
 
-    /// Returns the number of lines and bytes of the original that a range of the text represents. A marker counts as the text that it
-    /// replaced.
+    /// Returns the number of lines and bytes of the original that a range of the text represents. A marker counts as the text which
+    /// it replaced.
     pub fn count(&self, range: &Range<usize>) -> (usize, usize) {
         let first = self.segments.partition_point(|segment| segment.output.end < range.start);
         let (mut lines, mut bytes) = (0, 0);
@@ -133,8 +133,8 @@ impl EditedText {
         edits
     }
 
-    /// Carries a filter's edits out. An edit whose marker would be longer than the text that it replaces is skipped. Blank
-    /// lines are removed without a marker, unless the text has no others: nothing else would show that there was text.
+    /// Carries out a filter's edits. An edit whose marker would be longer than the text that it replaces is skipped. Blank lines
+    /// are removed without a marker, unless the whole text is blank: then only a marker can show that there was text.
     pub fn with(&self, edits: Vec<Edit>, filter: u32) -> EditedText {
         let is_blank = is_blank(&self.bytes);
         let mut next = Rewriter {
@@ -189,7 +189,7 @@ impl EditedText {
         fits.then_some((text, (if matches!(kind, EditKind::Middle(_)) { 0 } else { lines }, bytes)))
     }
 
-    /// Adds a line of the original without these parts of it, for a text that is built of kept lines.
+    /// Adds a line of the original without these parts, for a text that is built from kept lines.
     pub fn line(&mut self, mut bytes: &[u8], mut offset: usize, cuts: &[Cut]) {
         let mut done = 0;
         for cut in cuts {
@@ -232,9 +232,9 @@ impl EditedText {
 /// A part that was left out of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// Where in the bytes that are left it was.
+    /// The position of the part in the remaining bytes.
     pub at: usize,
-    /// How many bytes it had.
+    /// The number of bytes of the part.
     pub gone: usize,
     pub inner: Inner,
 }
@@ -247,7 +247,7 @@ struct Rewriter<'a> {
     segment: usize,
     /// That segment cannot be split, and a part of it is in the last new segment.
     torn: bool,
-    /// How many bytes of the old text are used up.
+    /// The number of bytes of the old text that are used up.
     at: usize,
     new: EditedText,
 }
@@ -284,7 +284,7 @@ impl Rewriter<'_> {
         self.at = end;
     }
 
-    /// Puts `text` in the place of the old text up to `end`.
+    /// Replaces the old text up to `end` by `text`.
     fn replace(&mut self, end: usize, text: &[u8], left: Option<(usize, usize)>) {
         let mut original: Option<Range<usize>> = None;
         let mut rest = false;

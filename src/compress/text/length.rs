@@ -1,7 +1,7 @@
 //! Lengths as hosts count them: in bytes, and in UTF-16 code units as editors and JavaScript do. A result counts as
 //! shorter only if it is shorter in both.
 
-/// A text shorter than this, in UTF-16 code units, is never touched.
+/// A text shorter than this, in UTF-16 code units, is never changed.
 pub const MIN_COMPRESSIBLE_LENGTH: usize = 1024;
 
 /// Returns the length of a text in UTF-16 code units. Each invalid sequence counts as one replacement character.
@@ -55,7 +55,7 @@ impl Length {
         self.bytes == self.units
     }
 
-    /// Returns whether it is shorter in bytes and in UTF-16 units.
+    /// Returns whether this length is smaller both in bytes and in UTF-16 units.
     pub fn is_below(self, other: Length) -> bool {
         self.bytes < other.bytes && self.units < other.units
     }

@@ -1,4 +1,5 @@
-//! How long a text may be, in bytes and in tokens. Budget and filters must agree on what fits, and on what to try if it does not.
+//! Limits for the length of a text, in bytes and in tokens. The budget and the filters must agree on whether a text fits, and on
+//! the next limit to try if it does not.
 
 use std::fmt;
 
@@ -7,7 +8,7 @@ use super::tokens::{estimated_tokens, most_tokens};
 /// The most bytes for each token of a budget.
 const MOST_BYTES: usize = 6;
 
-/// A limit for a text. Both parts hold.
+/// A limit for a text. The text must keep to both parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     pub bytes: usize,
@@ -29,7 +30,8 @@ impl Limit {
         Limit { bytes, tokens: None }
     }
 
-    /// Returns the limit of a budget in tokens. Text that has few tokens for its bytes is limited in bytes too, since memory is.
+    /// Returns the limit of a budget in tokens. Text that has few tokens for its bytes is limited in bytes too, because memory is
+    /// limited.
     pub fn of_tokens(tokens: usize) -> Limit {
         Limit { bytes: tokens.saturating_mul(MOST_BYTES), tokens: Some(tokens) }
     }
@@ -49,7 +51,7 @@ impl Limit {
         text.len() <= self.bytes && self.tokens.is_none_or(has_few)
     }
 
-    /// Returns what is left next to another text.
+    /// Returns the limit that is left for a text next to another one.
     pub fn without(self, text: &[u8]) -> Limit {
         let tokens = self.tokens.map(|tokens| tokens.saturating_sub(estimated_tokens(text)));
         Limit { bytes: self.bytes.saturating_sub(text.len()), tokens }
@@ -59,7 +61,7 @@ impl Limit {
     pub fn target(self, text: &[u8]) -> usize {
         let Some(tokens) = self.tokens else { return self.bytes };
         let all = estimated_tokens(text).max(1) as u128;
-        // What is left of a text may have more bytes for a token than the text.
+        // The remaining text may have more bytes for each token than the whole text.
         self.bytes.min((text.len() as u128 * tokens as u128 / all * 5 / 4) as usize)
     }
 

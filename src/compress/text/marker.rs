@@ -13,7 +13,7 @@
 //! count   = digits in groups of three, with commas: 41, 2,310
 //! ```
 //!
-//! No other spelling is a marker: a line is one only if it would be written the same, byte for byte.
+//! No other spelling is a marker: a line is a marker only if this code would write it the same, byte for byte.
 
 use std::fmt;
 
@@ -30,37 +30,37 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Marker {
-    /// Lines that were left out here, and how many whole error regions were among them.
+    /// Lines that were left out here, and the number of whole error regions among them.
     LeftOut {
-        /// How many lines.
+        /// The number of lines.
         lines: usize,
-        /// How many bytes, line ends included.
+        /// The number of bytes, line ends included.
         bytes: usize,
-        /// How many error regions of which no line is left.
+        /// The number of error regions of which no line is left.
         regions: usize,
         /// The first and the last of these lines in the original, counted from 1, where the compressor numbers lines.
         at: Option<(usize, usize)>,
     },
     /// Lines that repeat lines further up.
     AsAbove {
-        /// How many lines.
+        /// The number of lines.
         lines: usize,
         /// As in [`Marker::LeftOut`].
         at: Option<(usize, usize)>,
     },
     /// Bytes from the middle of a line, whose two ends are the lines around the marker.
     OfLine {
-        /// How many bytes.
+        /// The number of bytes.
         bytes: usize,
     },
     /// A long run of base64 digits inside a line, whose two ends are the lines around the marker.
     Base64 {
-        /// How many digits.
+        /// The number of digits.
         bytes: usize,
     },
     /// A long run of hexadecimal digits inside a line, whose two ends are the lines around the marker.
     Hex {
-        /// How many digits.
+        /// The number of digits.
         bytes: usize,
     },
 }
@@ -86,7 +86,7 @@ impl fmt::Display for Marker {
 }
 
 impl Marker {
-    /// Returns whether it replaces a part of a line, so that the rows around it are parts of the same line.
+    /// Returns whether the marker replaces a part of a line, so that the rows around it are parts of the same line.
     pub(crate) fn is_inside_line(self) -> bool {
         matches!(self, Marker::OfLine { .. } | Marker::Base64 { .. } | Marker::Hex { .. })
     }
@@ -134,7 +134,7 @@ fn numbers(text: &str) -> Option<(usize, usize)> {
     Some((first.parse().ok()?, last.parse().ok()?))
 }
 
-/// The lines that a marker says, if any, as `aside recall` takes them.
+/// The lines that a marker names, if any, in the form that `aside recall` takes.
 struct At(Option<(usize, usize)>);
 
 impl fmt::Display for At {

@@ -1,6 +1,6 @@
-//! Text and where it came from. A filter describes edits; only `edited` carries them out, and it knows for every byte
-//! of the result which stretch of the original it represents. Nothing here may know the meaning of a line, or which filter
-//! runs.
+//! Texts, and the originals that they come from. A filter describes edits; only `edited` carries them out, and it knows for every
+//! byte of the result which stretch of the original the byte represents. Nothing here may depend on the meaning of a line, or on
+//! which filter runs.
 
 pub mod banner;
 pub mod bytes;

@@ -1,5 +1,5 @@
-//! How many tokens a text has, without a tokenizer: an estimate from its shape. Hosts count in tokens, and bytes divided by four
-//! are far too few for what tools print.
+//! Estimates the number of tokens of a text from its shape, without a tokenizer. Hosts count in tokens, and for the output of
+//! tools, the number of bytes divided by four is far too low.
 
 /// Hundredths of a token, fitted to three public tokenizers (`docs/compress.md` has the accuracy).
 const WORD: usize = 105;
@@ -7,27 +7,27 @@ const WORD: usize = 105;
 const LETTERS: usize = 70;
 /// For each three digits.
 const DIGITS: usize = 120;
-/// A blank before a digit; before a word, it is part of that.
+/// A blank before a digit. A blank before a word is part of the word.
 const BLANK: usize = 95;
 /// For each character of a long run of letters and digits that is not a word: base64, a hash.
 const DENSE: usize = 70;
 /// The length from which a run of letters and digits may be of that kind.
 const DENSE_LENGTH: usize = 16;
-/// A run of blanks, and how many are one token.
+/// The cost of a run of blanks, and the number of blanks after which the cost is counted again.
 const BLANKS: (usize, usize) = (90, 40);
 const LINE_ENDS: usize = 120;
 const PUNCTUATION: usize = 50;
-/// For each further character of a run of punctuation, and if it is the one before it once more.
+/// For each further character of a run of punctuation, and, in place of that, for one that repeats the character before it.
 const MORE_PUNCTUATION: (usize, usize) = (40, 5);
 const CONTROL: usize = 100;
-/// Characters of two, three and four bytes. One of three bytes that repeats the one before it is a line that is drawn.
+/// Characters of two, three and four bytes. A character of three bytes that repeats the one before it is part of a drawn line.
 const WIDE: [usize; 3] = [140, 130, 150];
 const REPEATED: usize = 20;
 /// No byte costs more.
 const MOST: usize = 140;
 
-/// Returns the number of tokens of a text, by an estimate: within 15 % for nine of ten texts that tools print, and seldom more than a
-/// quarter too low. Tokenizers that make a token of each digit count more.
+/// Returns an estimate of the number of tokens of a text. It is within 15 % for nine of ten texts that tools print, and seldom more
+/// than a quarter too low. Tokenizers that make a token of each digit count more.
 ///
 /// ```
 /// assert_eq!(aside::compress::estimated_tokens(b"make: *** [all] Error 1\n"), 9);

@@ -1,7 +1,7 @@
-//! Text in UTF-16, which some programs print, above all on Windows. Everything above this reads UTF-8, so such a text must be
-//! known before anything else is done with it.
+//! Text in UTF-16, which some programs print, above all on Windows. All other code reads UTF-8, so such a text must be recognised
+//! before anything else is done with it.
 
-/// How many bytes at the beginning show that a text without a byte order mark is UTF-16.
+/// The number of bytes at the beginning that show whether a text without a byte order mark is UTF-16.
 const SAMPLE: usize = 1000;
 
 /// The order of the bytes in a unit.
@@ -20,7 +20,7 @@ impl ByteOrder {
             text.len() >= SAMPLE && text[..SAMPLE].iter().enumerate().all(is_right)
         };
         match text {
-            // Four bytes for each character.
+            // UTF-32, with four bytes for each character.
             [0xff, 0xfe, 0, 0, ..] => None,
             [0xff, 0xfe, ..] => Some(ByteOrder::Little),
             [0xfe, 0xff, ..] => Some(ByteOrder::Big),
@@ -48,7 +48,7 @@ pub struct Decoder {
     is_first: bool,
     /// The first byte of a unit.
     half: Option<u8>,
-    /// The first unit of a character of two.
+    /// The first unit of a character that has two.
     high: Option<u16>,
 }
 
@@ -57,7 +57,8 @@ impl Decoder {
         Decoder { order, is_first: true, half: None, high: None }
     }
 
-    /// Returns what the next bytes say in UTF-8. Half a character waits for its rest; one that has none becomes U+FFFD.
+    /// Returns the text of the next bytes in UTF-8. Half a character waits for its other half; if that never arrives, it becomes
+    /// U+FFFD.
     pub fn decode(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut units = Vec::with_capacity(bytes.len() / 2 + 2);
         units.extend(self.high.take());
@@ -77,7 +78,7 @@ impl Decoder {
         text_of(units)
     }
 
-    /// Ends the text. Returns the rest of it, half a unit as it is.
+    /// Ends the text. Returns the rest of it; half a unit stays as it is.
     pub fn end(&mut self) -> Vec<u8> {
         let mut rest = text_of(self.high.take());
         rest.extend(self.half.take());

@@ -1,5 +1,5 @@
-//! Frames of progress, which programs write into one line, each over the last. A line of them may be longer than memory allows,
-//! but of the overwritten text, only failures are needed.
+//! Frames of progress, which programs write into one line, each over the previous one. A line of frames may be longer than memory
+//! allows, but only failures of the overwritten text are needed.
 
 use std::collections::HashSet;
 
@@ -11,11 +11,11 @@ use crate::compress::{
 /// Returns the rest of a line that has not ended: frames that report a failure, each as a line, and the last frame. Returns
 /// `None` if nothing was overwritten.
 pub fn shown(line: &[u8]) -> Option<Vec<u8>> {
-    // The next byte may be the line feed.
+    // The next byte may be the line feed that belongs to the last carriage return.
     let body = &line[..line.len() - line.iter().rev().take_while(|&&byte| byte == b'\r').count()];
     let last = memchr::memrchr(b'\r', body)? + 1;
     let failures = failures::built_in();
-    // Frames with the same words are one message, whatever they count.
+    // Frames with the same words are one message, whatever their numbers are.
     let mut said = HashSet::new();
     let mut shown = Vec::new();
     for frame in line[..last].split(|&byte| byte == b'\r').filter(|frame| failures.may_say_failure(frame)) {

@@ -1,5 +1,5 @@
-//! A line that is too long to be kept: its ends, and text in its middle that reports a failure. Its parts come one
-//! after the other, and it must never hold much more than it keeps.
+//! Keeps the ends of a line that is too long to be kept whole, and text in its middle that reports a failure. The line's parts
+//! arrive one after the other, and this code must never hold much more than it keeps.
 
 use std::ops::Range;
 
@@ -20,14 +20,14 @@ pub struct LongLine {
 }
 
 impl LongLine {
-    /// Adds a part of the line. Encoded data goes, and of a longer rest only about `most` bytes stay.
+    /// Adds a part of the line. Encoded data is left out, and if the rest is longer than `most` bytes, only about that many stay.
     pub fn add(&mut self, part: &[u8], most: usize) {
         if has_controls(part) {
             self.bytes.extend(written(part));
         } else {
             self.bytes.extend_from_slice(part);
         }
-        // A run continues where a part of it was left out, however few digits come now.
+        // A run continues after a part of it was left out, however few digits follow.
         let is_cut = |at: usize| self.cuts.iter().any(|cut| cut.at == at && cut.inner != Inner::Any);
         self.leave_out(blobs(self.text(), |at| if is_cut(at) { 1 } else { FEWEST_DIGITS }));
         if self.text().len() > most {
@@ -40,7 +40,7 @@ impl LongLine {
         self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes)
     }
 
-    /// Leaves these parts out, each with its earlier omissions.
+    /// Leaves out these parts, each with its earlier omissions.
     fn leave_out(&mut self, parts: Vec<(Range<usize>, Inner)>) {
         if parts.is_empty() {
             return;

@@ -1,5 +1,5 @@
-//! A text that may be longer than memory allows: whole while it fits, window by window when it does not. It must never hold more
-//! than its memory, nor let the place where a chunk ends show in its result.
+//! Processes a text that may be longer than memory allows: as a whole while it fits, and window by window otherwise. This code must
+//! never hold more than its memory, and its result must not depend on where a chunk ends.
 
 mod frames;
 mod long_line;
@@ -33,12 +33,12 @@ use retention::Retention;
 
 /// The smallest memory for a text without a budget.
 const MIN_MEMORY: usize = 4096;
-/// How many bytes are decoded at once.
+/// The number of bytes that are decoded at once.
 const DECODED_AT_ONCE: usize = 64 << 10;
 /// The filters that pass lines on before the end is known.
 const PASSING: [&str; 3] = [TERMINAL, "repeats", "repeats-above"];
 
-/// Returns the least memory for a text with this budget: four times as much, so that there is something to choose from.
+/// Returns the least memory for a text with this budget: four times the budget, so that there is enough text to choose from.
 pub fn least_memory(budget: Option<Limit>) -> usize {
     budget.map_or(MIN_MEMORY, |budget| budget.bytes.saturating_mul(4))
 }
@@ -46,23 +46,24 @@ pub fn least_memory(budget: Option<Limit>) -> usize {
 /// The passes for a text, its invocation, and the place for its report.
 pub struct Run<'a> {
     pub pipeline: &'a Pipeline,
-    /// The host's count of tokens, unless the caller asks it.
+    /// The host's count of tokens, unless the caller itself uses it.
     pub counter: Option<&'a Counter>,
     pub invocation: &'a Invocation<'a>,
     pub report: &'a mut Report,
 }
 
-/// A text that comes in chunks, in bounded memory.
+/// A text that arrives in chunks, in bounded memory.
 pub struct BoundedText {
     memory: usize,
     budget: Option<Limit>,
     buffer: Vec<u8>,
-    /// How many bytes at the front of the buffer are a reminder of the open constructs there. They are not part of the text.
+    /// The number of bytes at the front of the buffer that are a reminder of the constructs that are open there. These bytes are
+    /// not part of the text.
     reminder_len: usize,
     mode: Mode,
-    /// The buffer begins inside a line whose beginning has left it already.
+    /// Whether the buffer begins inside a line whose beginning has already left the buffer.
     inside_line: bool,
-    /// The buffer is not all of the text as it came: it was decoded, or frames of a line that were overwritten are gone.
+    /// Whether the buffer differs from the text as it arrived: it was decoded, or overwritten frames of a line were dropped.
     is_changed: bool,
     /// Decodes the text, if it is UTF-16 and has outgrown the memory.
     decoder: Option<Decoder>,
@@ -74,7 +75,7 @@ pub struct BoundedText {
 enum Mode {
     /// The text fits so far.
     Whole,
-    /// The text is returned as it came in.
+    /// The text is returned unchanged.
     Unchanged,
     /// The text is returned without its repeats.
     Passing,
@@ -98,13 +99,13 @@ impl BoundedText {
         }
     }
 
-    /// Takes the next bytes. Calls `out` with the bytes that are decided.
+    /// Takes the next bytes. Calls `out` with the bytes of the result that are final.
     pub fn feed(&mut self, run: &mut Run<'_>, mut chunk: &[u8], mut out: impl FnMut(&[u8])) {
         if self.decoder.is_none() {
             chunk = self.take(run, chunk, &mut out);
         }
         for part in chunk.chunks(DECODED_AT_ONCE) {
-            // Other text was taken whole.
+            // Other text was taken completely.
             let Some(decoder) = &mut self.decoder else { return };
             let text = decoder.decode(part);
             run.report.add_before(Length { bytes: part.len(), units: 0 });
@@ -129,7 +130,7 @@ impl BoundedText {
                 continue;
             }
             self.choose(run);
-            // Half of the memory stays, so that a window is read with the text after it.
+            // Half of the memory stays filled, so that a window is read together with the text after it.
             while self.buffer.len() > self.memory / 2 + self.reminder_len {
                 self.window(run, false, &mut out);
             }
@@ -151,7 +152,7 @@ impl BoundedText {
             let make = |limit: Option<Limit>| {
                 let mut report = begun.clone();
                 let result = if is_changed {
-                    // It is not the whole text, so the report has no stretches of it.
+                    // The buffer is not the whole text, so the report has no stretches of it.
                     let limit = limit.filter(|limit| !limit.fits(&text));
                     Some(run.pipeline.run(run.invocation, &original, limit, &mut report, |_| true).0.bytes)
                 } else {
@@ -209,7 +210,7 @@ impl BoundedText {
         }
     }
 
-    /// Counts text that has left the buffer. The bytes of decoded text were counted when they came.
+    /// Counts text that has left the buffer. The bytes of decoded text were counted when they arrived.
     fn add_before(&self, run: &mut Run<'_>, length: Length) {
         let bytes = if self.decoder.is_some() { 0 } else { length.bytes };
         run.report.add_before(Length { bytes, ..length });
@@ -246,7 +247,7 @@ impl BoundedText {
         };
     }
 
-    /// Drops the overwritten text of the last line, which has not ended. Returns whether that has made half of the memory free.
+    /// Drops the overwritten text of the last line, which has not ended. Returns whether this has freed half of the memory.
     fn drop_frames(&mut self, run: &mut Run<'_>) -> bool {
         let is_kept = match self.mode {
             Mode::Whole => may_be_protected(&self.buffer) || has_banner(&self.buffer),
@@ -272,8 +273,8 @@ impl BoundedText {
         true
     }
 
-    /// Takes the first lines out of the buffer, about a quarter of the memory, and filters them. `ends` says that no
-    /// more text comes.
+    /// Takes the first lines out of the buffer, about a quarter of the memory, and filters them. `ends` says that no more text
+    /// follows.
     fn window(&mut self, run: &mut Run<'_>, ends: bool, out: &mut impl FnMut(&[u8])) {
         let (end, reminder) = self.window_end();
         let rest = self.buffer.split_off(end);
@@ -304,11 +305,11 @@ impl BoundedText {
                 let wanted = |id: &str| PASSING.contains(&id);
                 let mut edit =
                     |text| run.pipeline.run(run.invocation, &part_of(text, goes_on), None, run.report, wanted).0;
-                // Where there is a reminder, the window begins with a line.
+                // If there is a reminder, the window begins with a whole line.
                 let mut edited = edit(if context.is_empty() { lines } else { &all[..context.len() + lines.len()] });
                 let mut from = context.len();
                 if !edited.bytes.starts_with(context) {
-                    // The cursor went up into it.
+                    // The cursor moved up into the reminder.
                     (edited, from) = (edit(lines), 0);
                 }
                 for piece in [head, &edited.bytes[from..], broken].into_iter().filter(|piece| !piece.is_empty()) {
@@ -329,8 +330,8 @@ impl BoundedText {
         }
     }
 
-    /// Returns where the window ends: after the last line end in the first quarter of the memory that is not inside an
-    /// error region or hunk, if there is one. Also returns the reminder for the next window.
+    /// Returns the end of the window: after the last line end in the first quarter of the memory that is not inside an error region
+    /// or hunk, if there is one. Also returns the reminder for the next window.
     fn window_end(&self) -> (usize, Vec<u8>) {
         let quarter = (self.reminder_len + self.memory / 4).min(self.buffer.len());
         if quarter == self.buffer.len() {
@@ -348,7 +349,7 @@ impl BoundedText {
         let line = (first..=last).rev().find(|&line| is_free(line)).unwrap_or(last.max(first));
         let mut ends = memchr::memchr_iter(b'\n', &self.buffer).map(|end| end + 1);
         let end = ends.nth(line - 1).unwrap_or(self.buffer.len());
-        // If a line is longer than that, a character may not be complete: it counts once, with its rest.
+        // If a line is longer than that, the last character may be incomplete. It is counted once, together with its rest.
         (end - incomplete_tail(&self.buffer[..end]), reminder(text, line))
     }
 }
@@ -371,12 +372,12 @@ fn reminder(text: Text<'_>, line: usize) -> Vec<u8> {
     if reminder.len() > LONGEST_REMINDER { Vec::new() } else { reminder }
 }
 
-/// Returns a part of a text whose beginning was not of a machine format. The beginning of the part itself has no information.
+/// Returns a part of a text whose beginning was not of a machine format. The beginning of the part itself does not show the format.
 fn part_of(text: &[u8], goes_on: bool) -> Original<'_> {
     Original { format: None, goes_on, ..Original::new(text) }
 }
 
-/// Returns where the last line without a line end begins.
+/// Returns the beginning of the last line, which has no line end.
 fn line_start(text: &[u8]) -> usize {
     memchr::memrchr(b'\n', text).map_or(0, |end| end + 1)
 }

@@ -1,5 +1,5 @@
-//! The kept parts of a text that outgrows its memory under a budget: its head, its tail and its error regions,
-//! with exact markers between them. Lines pass only once, so every line must be kept or counted when it comes.
+//! The kept parts of a text that outgrows its memory under a budget: its head, its tail and its error regions, with exact markers
+//! between them. Each line is seen only once, so it must be kept or counted when it arrives.
 
 use std::collections::HashSet;
 
@@ -26,35 +26,35 @@ use crate::compress::{
     },
 };
 
-/// Lines that are kept while a text goes by.
+/// Lines that are kept while a text is read.
 pub struct Retention {
     /// The longest line that is kept whole.
     longest: usize,
-    /// The line that comes in parts, if there is one.
+    /// The line that arrives in parts, if there is one.
     long: LongLine,
     lines: usize,
     bytes: usize,
     failed_verdicts: usize,
-    /// How many error regions have begun.
+    /// The number of error regions that have begun.
     begun: u32,
     head: Ring,
     regions: FirstAndLatest,
-    /// Lines around error regions, and failure lines of regions that had to go.
+    /// Lines around error regions, and failure lines of regions that had to be dropped.
     near: FirstAndLatest,
     /// Lines that may be diagnostics of a tool that is not known, if they are kept.
     weak: Option<FirstAndLatest>,
     tail: Ring,
-    /// The last line that names a file, while no blank line and no other came after it that is not indented.
+    /// The last line that names a file, as long as every line after it is indented and not blank.
     heading: Option<Line>,
-    /// The lines since the last line of an error region, and since the last failure line of regions that had to go.
+    /// The lines since the last line of an error region, and since the last failure line of regions that had to be dropped.
     gap: Gap,
     gap_of_gone: Gap,
-    /// How many more lines after the last region are kept, and how many have passed since then.
+    /// The number of further lines after the last region that are kept, and the number of lines that have passed since then.
     near_left: usize,
     passed: usize,
 }
 
-/// The lines after a kept one, while they are together no longer than a marker: no marker could replace them.
+/// The lines after a kept line, as long as they are together no longer than a marker, so that no marker could replace them.
 #[derive(Default)]
 struct Gap {
     start: usize,
@@ -116,7 +116,7 @@ impl Retention {
         }
     }
 
-    /// Takes a part of a line that is too long to be kept. The line counts with the part that ends it.
+    /// Takes a part of a line that is too long to be kept. The line is counted when its last part arrives.
     pub fn take_part(&mut self, part: &[u8]) {
         if part.is_empty() {
             return;
@@ -127,7 +127,7 @@ impl Retention {
         }
     }
 
-    /// Ends the line that came in parts.
+    /// Ends the line that arrived in parts.
     pub fn end_line(&mut self) {
         let LongLine { bytes, cuts } = std::mem::take(&mut self.long);
         let layout = Layout::new(&bytes, failures::built_in());
@@ -159,7 +159,7 @@ impl Retention {
         }
     }
 
-    /// Keeps the next line where it belongs. `text` is the whole of it, without its line end.
+    /// Keeps the next line in the place where it belongs. `text` is the whole line, without its line end.
     fn keep(&mut self, line: LongLine, text: &[u8], class: Class, is_weak: bool) {
         self.begun = self.begun.saturating_add(u32::from(class.has(Class::START)));
         let (bytes, cuts) = (line.bytes.into(), line.cuts.into());
@@ -192,7 +192,7 @@ impl Retention {
         self.tail.latest(&kept);
     }
 
-    /// Returns the heading of a line that is a problem under one, and notes that.
+    /// Returns the heading of a line, if the line is a problem under a heading, and notes the heading in the line.
     fn heading_of(&mut self, line: &mut Line, text: &[u8], is_weak: bool) -> Option<Line> {
         if is_blank(text) {
             self.heading = None;
@@ -221,12 +221,12 @@ impl Retention {
         });
     }
 
-    /// Keeps the line if it comes shortly after a region. Keeps the lines before the first line of a region, which the tail
-    /// still has.
+    /// Keeps the line if it is shortly after a region. Before the first line of a region, also keeps the lines that the tail still
+    /// has.
     fn keep_near(&mut self, line: &Line) {
         let (before, after) = budget::AROUND;
         if line.class.must_stay() {
-            // Fewer, if some of them were kept as the lines after another region.
+            // There are fewer if some of them were kept as the lines after another region.
             let new = before.min(self.passed);
             let from = self.tail.lines.len().saturating_sub(new);
             for line in self.tail.lines.range(from..) {
@@ -256,7 +256,7 @@ impl Retention {
         }
         lines.sort_by_key(|line| line.number);
         lines.dedup_by_key(|line| line.number);
-        // A problem without its file cannot be found.
+        // A reader cannot find a problem without its file.
         let numbers: HashSet<usize> = lines.iter().map(|line| line.number).collect();
         lines.retain(|line| numbers.contains(&(line.number - usize::from(line.heading))));
         let class = Class::default();
@@ -269,7 +269,7 @@ impl Retention {
             lines = widened(lines, &end);
         }
         let mut text = EditedText::default();
-        // Where each marker is, and how many error regions it counts.
+        // The place of each marker, and the number of error regions that it counts.
         let mut marked = Vec::new();
         let mut last = None;
         for line in lines.iter().chain([&end]) {
@@ -286,12 +286,12 @@ impl Retention {
 /// The kept lines with markers between them.
 pub struct Kept {
     text: EditedText,
-    /// Where each marker is, and how many error regions it counts.
+    /// The place of each marker, and the number of error regions that it counts.
     marked: Vec<(usize, usize)>,
 }
 
 impl Kept {
-    /// Returns as much of the lines as a budget allows.
+    /// Returns as many of the lines as a budget allows.
     pub fn within(&self, input: &Input, budget: Limit) -> Vec<u8> {
         let Kept { text: kept, marked } = self;
         let layout = Layout::new(&kept.bytes, failures::built_in());
@@ -335,7 +335,7 @@ impl Omission {
         Omission { lines: line.number - number, bytes: line.offset - offset, regions: regions as usize, offset }
     }
 
-    /// Returns whether it is shorter than its marker.
+    /// Returns whether the omitted text is shorter than its marker.
     fn is_short(&self) -> bool {
         let &Omission { lines, bytes, regions, .. } = self;
         bytes > 0 && Marker::LeftOut { lines, bytes, regions, at: None }.to_string().len() >= bytes
@@ -347,7 +347,7 @@ fn widened(lines: Vec<Line>, end: &Line) -> Vec<Line> {
     let mut kept: Vec<Line> = Vec::with_capacity(lines.len());
     let is_short = |last: Option<&Line>, line: &Line| Omission::between(last, line).is_short();
     for line in lines {
-        // A line before the gap goes rather than a line of a region after it.
+        // A line before the gap is dropped rather than a line of a region after it.
         while line.class.must_stay()
             && is_short(kept.last(), &line)
             && kept.pop_if(|last| !last.class.must_stay()).is_some()

@@ -10,9 +10,9 @@ pub struct Line {
     pub number: usize,
     pub offset: usize,
     pub class: Class,
-    /// How many error regions have begun up to this line.
+    /// The number of error regions that have begun up to this line.
     pub begun: u32,
-    /// How many lines further up the heading is that the line stays with. 0: it has none.
+    /// The distance to the heading above the line that stays with it, in lines; 0 if there is none.
     pub heading: u16,
     pub bytes: Box<[u8]>,
     /// The parts left out of a long line.
@@ -20,7 +20,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Returns how much memory the line counts as: the length of its text, but at least about the size of the struct, and its
+    /// Returns the memory that the line counts as: the length of its text, but at least about the size of the struct, plus its
     /// omissions. Otherwise empty lines could take many times the memory.
     fn cost(&self) -> usize {
         const LEAST: usize = size_of::<Line>() - size_of::<Box<[Cut]>>();
@@ -86,7 +86,7 @@ impl FirstAndLatest {
         FirstAndLatest { first: Ring::new(most), latest: Ring::new(most) }
     }
 
-    /// Keeps the line. Calls `gone` with each line that has to go.
+    /// Keeps the line. Calls `gone` with each line that is dropped.
     pub fn keep(&mut self, line: &Line, mut gone: impl FnMut(&Line)) {
         if self.first.first(line) {
             return;

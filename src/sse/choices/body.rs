@@ -1,4 +1,4 @@
-//! The choices of a body, of an answer that is not a stream.
+//! The choices of a body: of an answer that is not a stream.
 
 use super::chunk::{Choice, Part};
 use super::fields::Fields;

@@ -48,7 +48,7 @@ impl Member {
 /// A choice with the fields of its `delta` or `message`.
 #[derive(Clone, Default)]
 pub struct Choice<At = Span> {
-    /// `None` if it is not a number that can be an index.
+    /// The index; `None` if it is not a number that can be an index.
     pub index: Option<u64>,
     /// Whether `finish_reason` says something.
     pub finishes: bool,
@@ -56,7 +56,7 @@ pub struct Choice<At = Span> {
     pub stop: Option<At>,
     /// The `content`, if it is a string.
     pub content: Option<Member<At>>,
-    /// Whether the text says something, whatever it is.
+    /// Whether the text is not empty, whatever its type is.
     pub answers: bool,
     /// The value of `content`, if it is not a string.
     pub no_content: Option<At>,
@@ -74,7 +74,7 @@ pub struct Choice<At = Span> {
     pub role: Option<Member<At>>,
     /// A field other than the text that clients show as a separate part.
     pub part: Option<Part>,
-    /// Whether its chunk has nothing for a client but the text, if that is known without reading it again.
+    /// Whether its chunk has nothing for a client but the text; `None` if the chunk must be read again to decide that.
     pub has_only_text: Option<bool>,
 }
 
@@ -171,7 +171,7 @@ pub fn read(
                 (choices.len() < CHOICES).then_some(())?;
                 memory = reserve_one(choices);
                 memory.is_ok().then_some(())?;
-                // It is read in its place, because it is large.
+                // The choice is read in its place in the list, because it is large.
                 choices.push(Choice { index: Some(choices.len() as u64), ..Choice::default() });
                 choice(text, reader, layout, is_body, field, choices.last_mut()?)
             });
@@ -339,11 +339,11 @@ pub fn has_only_text(text: &[u8], layout: &Layout) -> bool {
 pub fn id(text: &[u8], layout: &Layout) -> memory::Result<Vec<u8>> {
     let mut ids = [Vec::new(), Vec::new()];
     let mut memory = Ok(());
-    // It was read before: it is an object.
+    // The text was read before, so it is an object.
     let _ = members(text, &mut Reader::new(text), |reader, name, _| {
         let value = &text[reader.value()?];
         let Some(place) = layout.ids.iter().position(|known| *known == name) else { return Some(()) };
-        // A number is not an id, but a time.
+        // A number is a time and not an id.
         if !matches!(value[0], b'"') && (place == 0 || !value[0].is_ascii_digit()) {
             return Some(());
         }

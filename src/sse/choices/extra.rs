@@ -19,8 +19,8 @@ pub struct ExtraChunk<'a> {
 }
 
 impl ExtraChunk<'_> {
-    /// Writes one chunk for each run, the first with the role. `alone` counts how many more may be; after these, there is one
-    /// chunk for each field. With `merges`, there is one chunk for all. Returns how many it wrote.
+    /// Writes one chunk for each run, the first with the role. `alone` is the number of runs that may still have a separate chunk;
+    /// the rest share one chunk for each field. With `merges`, there is one chunk for all. Returns the number of chunks.
     pub fn write(
         &self,
         parts: &Parts,

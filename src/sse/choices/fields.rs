@@ -1,5 +1,5 @@
-//! The fields of a choice that its text goes to, in the event or body that it came in. The place of the text that came is used
-//! again where it can be, and so are fields that are there and empty.
+//! The fields of a choice that its text goes to, in the event or body in which the text arrived. The place of the received text is
+//! used again where possible, and so are existing fields that are empty.
 
 use super::chunk::{Choice, Member};
 use super::layout::{CallForm, Layout};
@@ -93,7 +93,7 @@ impl Fields<'_> {
             })?;
         } else if let Some(first @ (Target::Reasoning | Target::Calls)) = first {
             edits.replace(key.clone(), |out| {
-                // Otherwise the first one would count.
+                // Otherwise the first `content` would count.
                 append(out, if self.choice.is_doubled { b"\"content\":null," } else { b"" })?;
                 self.write_name(first, out)
             })?;
@@ -103,7 +103,7 @@ impl Fields<'_> {
             let start = out.len();
             match first.filter(|&first| self.has(first)) {
                 Some(first) => self.write(first, out)?,
-                // A message of calls alone has no content.
+                // A message that consists only of calls has no content.
                 None if self.is_body && !self.has(Target::Calls) => append(out, b"\"\"")?,
                 None => append(out, self.layout.no_text())?,
             }

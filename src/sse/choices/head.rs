@@ -1,5 +1,5 @@
-//! How the extra chunks of a stream begin: as the event does that their text came with. Most text that is held is sent in the
-//! next event, so the event is kept, and such a beginning is made when it is needed.
+//! The beginnings of a stream's extra chunks. An extra chunk begins like the event in which its text arrived. Most held text is
+//! sent in the next event, so the event is kept, and the beginning is made only when it is needed.
 
 use super::chunk::{Choice, members};
 use super::layout::Layout;
@@ -17,7 +17,7 @@ pub struct Head {
     pub line_end: &'static [u8],
     /// The beginning, or the event: its name and its data.
     bytes: Vec<u8>,
-    /// Where the parts of the event are, if it is kept.
+    /// The positions of the event's parts, if the event is kept.
     kept: Option<Kept>,
 }
 
@@ -63,7 +63,7 @@ pub fn write(
     write_head(event.name(), event.data(), layout, role(layout, choice), event.event.line_end, head)
 }
 
-/// Returns where the role is that each chunk has.
+/// Returns the position of the role, if each chunk has one.
 fn role(layout: &Layout, choice: &Choice) -> Option<Span> {
     choice.role.as_ref().filter(|_| layout.repeats_role).map(|role| role.value.clone())
 }
@@ -81,7 +81,7 @@ fn write_head(
     }
     append(head, layout.extra.begin)?;
     let mut memory = Ok(());
-    // It was read before: it is an object.
+    // The text was read before, so it is an object.
     let _ = members(text, &mut Reader::new(text), |reader, name, _| {
         let value = &text[reader.value()?];
         if let Some(name) = layout.envelope.iter().find(|known| **known == name)

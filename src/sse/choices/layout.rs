@@ -1,4 +1,4 @@
-//! How each format of choices writes an answer: the position of the text, and the form of an extra chunk.
+//! The layout of each format with choices: the position of the text, and the form of an extra chunk.
 
 use crate::sse::format::Format;
 use crate::sse::options::Field;
@@ -6,25 +6,25 @@ use crate::sse::options::Field;
 /// The form of tool calls.
 #[derive(Clone, Copy, PartialEq)]
 pub enum CallForm {
-    /// There is none: they stay text.
+    /// The format has no tool calls: they stay text.
     Text,
-    /// Their arguments are strings, and come piece by piece.
+    /// The arguments are strings, and are sent piece by piece.
     Deltas,
-    /// Their arguments are objects, so that each call comes whole.
+    /// The arguments are objects, so that each call is sent whole.
     Objects,
 }
 
 /// The description of a format.
 pub struct Layout {
-    /// An answer has several choices, in a list. Otherwise the whole object is the only one.
+    /// Whether an answer has a list of choices. Otherwise the whole object is the only choice.
     pub has_list: bool,
     /// The member of a choice that has its text, in a chunk and in a body. If it has no name, the text is in the choice itself.
     pub part: &'static [u8],
     pub whole_part: &'static [u8],
     /// The name of the text.
     pub text: &'static str,
-    /// The text stays where there is none, as an empty string, since clients cannot do without it. Otherwise the field for the
-    /// thinking takes its place.
+    /// Whether a text that becomes empty stays as an empty string, because clients need it. Otherwise the field for the thinking
+    /// replaces it.
     pub keeps_text: bool,
     /// The field for the thinking, where clients know no other.
     pub field: Option<Field>,
@@ -33,7 +33,7 @@ pub struct Layout {
     pub reason: &'static [u8],
     /// The members of a chunk of which an id can be made: the first that it has.
     pub ids: [&'static [u8]; 2],
-    /// Each chunk has the role, and not the first one alone.
+    /// Whether each chunk has the role, and not only the first one.
     pub repeats_role: bool,
     /// The members of a chunk that its extra chunks have too.
     pub envelope: &'static [&'static [u8]],
@@ -46,7 +46,7 @@ pub struct Extra {
     pub before_index: &'static [u8],
     pub before_text: &'static [u8],
     pub end: &'static [u8],
-    /// Its line is an event, which a blank line ends.
+    /// Whether its line is an event, which a blank line ends.
     pub is_event: bool,
 }
 

@@ -42,7 +42,7 @@ pub use layout::Layout;
 use say::{look_for_calls, say_again};
 use wrapper::Wrapper;
 
-/// The reason that a choice finishes for if it has emitted a call.
+/// The finish reason of a choice that has emitted a call.
 const TOLD_STOP: &[u8] = b"\"tool_calls\"";
 
 /// The stream of one choice.
@@ -50,7 +50,7 @@ struct ChoiceStream {
     index: u64,
     text: TextStream,
     promotion: Promotion,
-    /// How an extra chunk for held text begins, once some was held.
+    /// The beginning of an extra chunk for held text, once some was held.
     head: TryBox<Head>,
     /// The thinking of the server, if its markers are removed.
     wrapper: TryBox<Wrapper>,
@@ -67,7 +67,7 @@ impl ChoiceStream {
         }
     }
 
-    /// Goes back to the start of a stream, its scanner apart.
+    /// Resets everything except the scanner to the start of a stream.
     fn begin(&mut self, promotes: Promotes) {
         self.text.begin();
         self.promotion = promotes.of_stream();
@@ -123,21 +123,21 @@ struct DeferredEdit {
 /// The streams of all choices.
 pub struct Choices {
     field: Field,
-    /// Each chunk is rewritten to one chunk.
+    /// Whether each chunk is rewritten to one chunk.
     merges: bool,
     promotes: Promotes,
-    /// That of the event or body that was read last.
+    /// The layout of the event or body that was read last.
     layout: &'static Layout,
-    /// Those of the event or body that was read last.
+    /// The choices of the event or body that was read last.
     read: Vec<Choice>,
     all: Vec<ChoiceStream>,
     deferred: Vec<DeferredEdit>,
-    /// How an extra chunk of the event begins, once one was needed.
+    /// The beginning of an extra chunk of the event, once one was needed.
     head: Vec<u8>,
 }
 
 impl Choices {
-    /// Makes the stream of no choice yet.
+    /// Returns the streams of an answer that has no choice yet.
     pub fn new(options: &Options) -> Choices {
         Choices {
             field: options.field,
@@ -269,8 +269,8 @@ impl Choices {
         chunk::read(data, layout, false, self.field(), &mut self.read)
     }
 
-    /// Writes the chunks of one choice that go before an event, and notes its changes in the event. `again` says that the
-    /// choice comes in it again. Returns whether calls are looked for in the choice, and nothing of its text is left.
+    /// Writes the chunks of one choice that go before an event, and notes its changes in the event. `again` says that the event has
+    /// the choice again. Returns whether calls are looked for in the choice, and nothing of its text is left.
     fn delta(
         &mut self,
         context: &mut Context<'_>,

@@ -33,7 +33,7 @@ pub fn look_for_calls(
     }
 }
 
-/// Returns how ids begin that the model does not write.
+/// Returns the beginning of ids that the model does not write.
 fn id_prefix(data: &[u8], layout: &Layout, index: u64) -> Result<String, Error> {
     Ok(ids::prefix(ids::CALL, &chunk::id(data, layout)?, Some(index))?)
 }

@@ -10,11 +10,11 @@ use crate::{Channel, Error, Kind, Scanner};
 pub enum Wrapper {
     /// The thinking so far may begin with an opener; it is held.
     Begins(Scanner, Vec<u8>),
-    /// It has begun with one.
+    /// The thinking has begun with an opener.
     Inside(Scanner),
-    /// It has begun without one. What may be the closer at its end is held.
+    /// The thinking has begun without an opener. Bytes at its end that may be the closer are held.
     Ends(Scanner, Vec<u8>),
-    /// It passes.
+    /// The thinking passes unchanged.
     Passes,
 }
 
@@ -102,8 +102,8 @@ impl Wrapper {
         self.take(setup, Input::Finish, out)
     }
 
-    /// Takes the thinking at `at`, and writes it to `left` without its markers. Returns whether that differs. With `is_whole`, no more
-    /// thinking follows.
+    /// Takes the thinking at `at`, and writes it to `left` without its markers. Returns whether the two differ. With `is_whole`, no
+    /// more thinking follows.
     pub fn unwrap(
         &mut self,
         setup: &Setup,

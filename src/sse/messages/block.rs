@@ -14,7 +14,7 @@ use crate::sse::text::{CallPart, Parts, Run, Target, TextStream};
 /// The most bytes of a block's start, and of events without text after it, that are kept.
 const KEPT: usize = 16 << 10;
 
-/// The open block that is sent.
+/// The block that is open in the output.
 #[derive(Clone, Copy)]
 pub struct OpenBlock {
     pub index: u64,
@@ -28,14 +28,14 @@ pub struct TextBlock {
     pub index: u64,
     pub text: TextStream,
     pub open: Option<OpenBlock>,
-    /// Text of it has come.
+    /// Whether text of the block has arrived.
     pub has_text: bool,
-    /// Its start has not been sent.
+    /// Whether its start has not been sent.
     pub waits: bool,
     /// Its start, as it came, for each block of content that it becomes; then, while the start waits, events without text.
     /// It is empty if the start is too long.
     start: Vec<u8>,
-    /// Where each of these ends.
+    /// The end of each of these events.
     ends: Vec<usize>,
 }
 
@@ -99,14 +99,14 @@ impl TextBlock {
             let fields = Fields::read(part.data());
             edits.clear();
             set_index(&fields, index, &mut edits)?;
-            // Its text has been read.
+            // The text of the start has been read already.
             if let Some((_, text)) = fields.part.text.filter(|(_, text)| text.len() > 2) {
                 edits.replace(text, empty)?;
             }
             part.write(&mut edits, out)?;
             from = end;
         }
-        // Only the start is needed again.
+        // From here on, only the start is needed.
         self.ends.truncate(1);
         self.start.truncate(self.ends.first().copied().unwrap_or(0));
         Ok(())
@@ -124,7 +124,7 @@ impl TextBlock {
         if open.target == Target::Reasoning { outgoing.signature(open.index, out) } else { Ok(()) }
     }
 
-    /// Writes stretches of its text as separate events. `alone` counts how many more may be apart.
+    /// Writes stretches of its text as separate events. `alone` is the number of stretches that may still be separate.
     pub fn write(
         &mut self,
         parts: &Parts,
@@ -190,8 +190,8 @@ pub fn string(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     append(out, b"\"")
 }
 
-/// Hands on stretches with the text that each is for: at most `alone` of them apart, and the rest joined for each text. So a
-/// few bytes of text cannot become many times as many bytes of blocks. A call's arguments stay with its beginning.
+/// Passes on stretches, each with its text: at most `alone` of them separately, and the rest joined for each text. Therefore a few
+/// bytes of text cannot become many times as many bytes of blocks. A call's arguments stay with its beginning.
 pub fn pieces<E>(
     parts: &Parts,
     runs: &[Run],

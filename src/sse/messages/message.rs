@@ -12,7 +12,7 @@ use crate::sse::promotion::Promotion;
 use crate::sse::protocol::ServerDoes;
 use crate::sse::text::{Calls, Setup, TextStream};
 
-/// The indexes of this many blocks other than open texts are known.
+/// The most blocks, apart from open texts, whose indexes are remembered.
 const OTHERS: usize = 128;
 
 /// The state of a message.
@@ -26,7 +26,7 @@ pub struct Message {
     pub has_emitted_call: bool,
     /// The calls of its texts, while no text block is open.
     pub calls: TryBox<Calls>,
-    /// How ids begin that the model does not write.
+    /// The beginning of ids that the model does not write.
     pub id_prefix: String,
     pub promotion: Promotion,
 }
@@ -35,7 +35,7 @@ pub struct Message {
 struct OtherBlock {
     /// The server's index.
     index: u64,
-    /// The one that is sent.
+    /// The index that is sent.
     out: u64,
 }
 
@@ -53,7 +53,7 @@ impl Message {
         }
     }
 
-    /// Returns where the text block with this index is.
+    /// Returns the position of the text block with this index.
     pub fn text(&self, index: u64) -> Option<usize> {
         self.texts.iter().position(|block| block.index == index)
     }
@@ -72,7 +72,7 @@ impl Message {
         Ok(push(&mut self.others, OtherBlock { index, out })?)
     }
 
-    /// Sets how ids begin, by the message's own id.
+    /// Sets the beginning of ids, by the message's own id.
     pub fn set_id(&mut self, id: &[u8]) -> Result<(), Error> {
         self.id_prefix = ids::prefix(ids::TOOL_USE_ID, id, None)?;
         Ok(())
@@ -129,7 +129,7 @@ impl Message {
         self.server.thinking && !setup.reads_behind && (self.server.calls || !setup.has_calls())
     }
 
-    /// Returns how ids begin that the model does not write, if the message has this prefix.
+    /// Returns the beginning of ids that the model does not write, if the message has this prefix.
     pub fn id_prefix(prefix: &str) -> Result<String, Error> {
         Ok(copy_text(if prefix.is_empty() { ids::TOOL_USE_ID } else { prefix })?)
     }

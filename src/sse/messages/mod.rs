@@ -37,7 +37,7 @@ use outgoing::{Delta, Outgoing, empty, text_block};
 /// At most this many text blocks are open at once.
 const BLOCKS: usize = 128;
 
-/// The reason that a message stops for if it has ended by itself, and if it has a call.
+/// The stop reasons of a message that has ended by itself, and of one with a call.
 const END_TURN: &[u8] = b"\"end_turn\"";
 const TOOL_USE: &[u8] = b"\"tool_use\"";
 
@@ -54,7 +54,7 @@ impl Messages {
         Messages { message: Message::new(promotes.of_stream()), outgoing: Outgoing::new(options.label), promotes }
     }
 
-    /// Begins again within the stream, after a message.
+    /// Resets the state after a message, within the same stream.
     fn begin_message(&mut self, setup: &mut Setup) {
         for block in &mut self.message.texts {
             setup.take_calls(&mut block.text);
@@ -162,7 +162,7 @@ impl Messages {
             block.text.over = true;
         }
         message.promotion.take(parts)?;
-        // After the last event nothing can come, because it may break off.
+        // Nothing can be sent after the last event, because the stream may break off there.
         let is_kept = !is_last && block.keep(event)?;
         let mut runs = parts.runs();
         let first = runs.first().filter(|run| run.target() == Target::Content);
@@ -230,7 +230,7 @@ impl Messages {
                 self.text_delta(context, is_last, at, text.clone(), fields, event)
             }
             _ => {
-                // Such as a citation: it belongs to the content.
+                // Another delta, such as a citation, belongs to the content.
                 let block = &mut self.message.texts[at];
                 let to = match block.open {
                     Some(OpenBlock { index, target: Target::Calls }) => index,

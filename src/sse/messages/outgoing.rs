@@ -1,5 +1,6 @@
-//! The blocks that are sent: which index is free, and the events that no event of the server has a place for. Clients take the
-//! indexes for places in a list, so no gap may come from here; the server's own stay as long as no block was put in or left out.
+//! The blocks that are sent: their indexes, and the events for text that no event of the server has a place for. Clients take the
+//! indexes for places in a list, so this code must leave no gap. The server's own indexes stay as long as no block was added or
+//! left out.
 
 use crate::json::{decimal, escape};
 use crate::memory::{self, append, append_all};
@@ -11,7 +12,7 @@ pub struct Outgoing {
     next: u64,
     /// The index after the server's last one.
     server_next: u64,
-    /// The server says the type of an event in a separate line, too.
+    /// Whether the server also writes the type of an event on a separate line.
     pub is_named: bool,
     pub line_end: &'static [u8],
     /// The number of events that were written in addition to those of the server.

@@ -1,5 +1,6 @@
-//! Mends the blocks of Messages. Clients want one open block at a time, indexes that count from 0, a start before the first delta of
-//! a block, and its stop before the next start. Servers use an index twice, leave a start or a stop out, or open two blocks at once.
+//! Mends the blocks of Messages. Clients want one open block at a time, indexes that count from 0, a start before the first delta
+//! of a block, and its stop before the next start. Servers use an index twice, leave a start or a stop out, or open two blocks at
+//! once.
 
 use crate::Error;
 use crate::json::{Edits, Span, decimal};
@@ -11,7 +12,7 @@ const BLOCKS: usize = 128;
 
 const STOP: &str = "content_block_stop";
 
-/// The texts of which a block has one kind only.
+/// The kinds of text, of which a block has only one.
 #[derive(Clone, Copy, PartialEq)]
 enum Text {
     Content,
@@ -19,7 +20,7 @@ enum Text {
 }
 
 impl Text {
-    /// Returns that of a block, or of what is added to one.
+    /// Returns the kind of text of a block, or of a delta.
     fn of(part: &Part, text: &[u8]) -> Option<Text> {
         match &text[part.kind.clone()?] {
             b"\"text\"" | b"\"text_delta\"" => Some(Text::Content),
@@ -60,9 +61,9 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Passes on the mended form of an event: itself with its own index, and missing events before it, each with its type if
-    /// that is not the event's own. A stop of a block that is not open is left out, and so is an empty delta of another kind
-    /// than the open block.
+    /// Passes on the repaired form of an event: the event with its new index, and missing events before it, each with its type if
+    /// that is not the event's own. A stop of a block that is not open is left out, and so is an empty delta of another kind than
+    /// the open block.
     pub fn mend(
         &mut self,
         text: &[u8],
@@ -90,7 +91,7 @@ impl Blocks {
             (Kind::BlockStop, Some(open)) => open.own,
             (Kind::BlockDelta, _) => {
                 let Some(said) = said else {
-                    // Such as arguments, whose call cannot be begun without its name.
+                    // Other deltas, such as arguments: their call cannot be begun without its name.
                     let own = self.closed.iter().rfind(|(closed, _)| *closed == server);
                     return self.renumber(text, &at, own.map_or(server, |(_, own)| *own), &mut pass);
                 };

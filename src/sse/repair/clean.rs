@@ -1,5 +1,5 @@
-//! The last event that needed no change. An event that differs from it in the string of its content alone needs none either, so it is
-//! not read: servers write the same envelope around each token.
+//! The last event that needed no change. An event that differs from it only in the string of its content needs no change either, so
+//! it is not read: servers write the same envelope around each token.
 
 use crate::json::{Reader, Span};
 use crate::memory::{self, append};

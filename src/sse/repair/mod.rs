@@ -1,8 +1,7 @@
-//! Mends events that make clients fail, before they are rewritten: data that is empty or not JSON, chunks without
-//! choices or with another id, carriage returns, data after `[DONE]`. `chunk` mends the members of a chunk, `members` puts
-//! thinking that a server splits into one shape, and `blocks` mends the blocks of a message. Everything else must stay
-//! unchanged, and mending twice must change nothing more. If only the shape is asked for, `shape` leaves events as they are
-//! around it.
+//! Mends events that make clients fail, before they are rewritten: data that is empty or not JSON, chunks without choices or with
+//! another id, carriage returns, data after `[DONE]`. `chunk` mends the members of a chunk, `members` puts thinking that a server
+//! splits into one shape, and `blocks` mends the blocks of a message. Everything else must stay unchanged, and mending twice must
+//! change nothing more. If only the shape is wanted, `shape` leaves everything else in the events unchanged.
 
 mod blocks;
 mod chunk;
@@ -32,22 +31,22 @@ const LONGEST_ID: usize = 4096;
 
 /// Mends the events of a stream.
 pub struct Repairer {
-    /// No byte has come.
+    /// Whether no byte has arrived yet.
     fresh: bool,
-    /// The last byte was a `\r`: a `\n` after it does not end another line.
+    /// Whether the last byte was a `\r`, after which a `\n` does not end another line.
     cr: bool,
     /// Comments of an event have been sent, and the blank line that ends them has not.
     comments: bool,
-    /// `[DONE]` has come.
+    /// Whether `[DONE]` has arrived.
     over: bool,
-    /// The passing bytes belong to an event that is left out.
+    /// Whether the current bytes belong to an event that is left out.
     drops: bool,
     /// The first id of a chunk, as it was written.
     id: Vec<u8>,
     chunk: Chunk,
     blocks: Blocks,
     clean: Clean,
-    /// Where the content is in the current event, if it has nothing else that may be mended.
+    /// The position of the content in the current event, if nothing else in the event may need a repair.
     content: Option<Span>,
     /// The lines of the current event that have its name, and the values of those that have its data.
     names: Vec<Span>,
@@ -181,7 +180,7 @@ impl Repairer {
         Ok(())
     }
 
-    /// Returns how many of the stream's next bytes are not part of its lines.
+    /// Returns the number of the stream's next bytes that are not part of its lines.
     fn begin(&mut self, raw: &[u8]) -> usize {
         let Some(&last) = raw.last() else { return 0 };
         let (mark, _) = split_mark(raw, mem::take(&mut self.fresh));

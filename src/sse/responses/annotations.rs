@@ -1,4 +1,4 @@
-//! Where annotations go when text before them is taken out. They count characters, not bytes.
+//! The places of annotations after text before them was removed. Annotations count characters, not bytes.
 
 use crate::json::{Edits, Span, decimal, members, whole_number};
 use crate::memory::{self, append, push};
@@ -11,7 +11,7 @@ pub fn chars(text: &[u8]) -> u64 {
 /// The state of the text that annotations belong to.
 #[derive(Clone, Copy)]
 pub enum Annotations<'a> {
-    /// This number of characters was taken out before it.
+    /// This number of characters was removed before the text.
     Before(u64),
     /// Its stretches in the whole text: a first character and a number of them. The text leaves out the first `skip` of all
     /// characters in these, and has `len`.

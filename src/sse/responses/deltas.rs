@@ -56,7 +56,7 @@ impl Responses {
                     if self.messages[message].hold_part(part, event, &mut self.outgoing)? {
                         return Ok(false);
                     }
-                    // It cannot be held, so it continues.
+                    // The start cannot be held, so the message is opened now.
                     self.messages[message].open_message(
                         Some(part),
                         content.unwrap_or(0),
@@ -239,7 +239,7 @@ impl Responses {
         match is_thinking {
             false => self.promotion.close(),
             true if self.promotion.is_closed() => {}
-            // It shares the limit of the texts that events repeat.
+            // The text shares the limit of the texts that events repeat.
             true if self.outgoing.take_room(text) < text.len() => self.promotion.give_up(),
             true => self.promotion.take_thinking(text)?,
         }

@@ -1,4 +1,4 @@
-//! The end of a response, which has all of its items, and responses that come whole.
+//! The end of a response, which has all of its items, and responses that arrive whole.
 
 use std::mem;
 

@@ -59,7 +59,7 @@ const PARTS: usize = 128;
 struct Incoming<'a> {
     event: &'a EventPart<'a>,
     fields: &'a Fields,
-    /// Nothing comes after it.
+    /// Whether nothing follows it.
     is_last: bool,
 }
 
@@ -70,7 +70,7 @@ pub struct Responses {
     unplaced: Unplaced,
     promotes: Promotes,
     promotion: Promotion,
-    /// Events of a response have come.
+    /// Whether events of a response have arrived.
     is_active: bool,
     server: ServerDoes,
 }

@@ -1,4 +1,4 @@
-//! Which items the stretches of a message go to, and in which order: as its stream has sent them, or anew.
+//! The items that the stretches of a message go to, and their order: as the stream has sent them, or determined anew.
 
 use std::mem;
 
@@ -26,7 +26,7 @@ impl Items<'_> {
         for (place, entry) in entries.iter_mut().enumerate() {
             let own = || pieces.iter().filter(|piece| piece.part == place as u64);
             let Some(split) = &mut entry.split else {
-                // No event has said it, if there is no such piece.
+                // If there is no such piece, no event has had this part.
                 let piece = own().find(|piece| piece.kind == ItemKind::Verbatim);
                 let (out, pair) = piece.map_or((record.place, record.pair), |piece| (piece.out, piece.pair));
                 push(&mut stretches, Stretch { kind: ItemKind::Verbatim, entry: place, out, pair, range: 0..0 })?;

@@ -9,7 +9,7 @@ use crate::sse::event::EventPart;
 use crate::sse::ids::Taken;
 use crate::sse::options::{Options, ResponsesAs};
 
-/// Memory of a text that is kept for the next one.
+/// The memory of a text that is kept for the next text.
 const KEPT: usize = 4096;
 
 /// The item that text goes to: its place, the id of its message, and which pair of items of that message it belongs to.
@@ -34,7 +34,7 @@ impl Target<'_> {
 /// The events of one response that are sent: their places, their numbers, and how they are written.
 pub struct Outgoing {
     pub is_summary: bool,
-    /// How the ids of reasoning items begin.
+    /// The beginning of the ids of reasoning items.
     pub prefix: &'static str,
     pub places: Places,
     /// The ids of calls that have been sent.
@@ -47,11 +47,11 @@ pub struct Outgoing {
     pub truncated: u64,
     /// The number of the next event, if the server counts them.
     next: Option<u64>,
-    /// The server's own numbers are no longer right.
+    /// Whether the server's own numbers are no longer right.
     pub renumbers: bool,
     is_named: bool,
     pub line_end: &'static [u8],
-    /// The most bytes that are kept, and how many are.
+    /// The most bytes that are kept, and the number of bytes that are kept now.
     max_kept: usize,
     kept: usize,
 }
@@ -81,7 +81,7 @@ impl Outgoing {
         }
     }
 
-    /// Returns that of another stream.
+    /// Returns the output of another stream, with the same settings.
     pub fn fresh(&self) -> Outgoing {
         Outgoing::of(self.is_summary, self.prefix, self.max_kept)
     }

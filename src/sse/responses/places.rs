@@ -9,7 +9,7 @@ const PLACES: usize = 4096;
 /// The places of items in the output.
 #[derive(Default)]
 pub struct Places {
-    /// Those of the server's items, and where they have gone.
+    /// The places of the server's items, and the places in the output.
     known: Vec<(u64, u64)>,
     /// The first place after all that are used.
     next: u64,

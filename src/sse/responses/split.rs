@@ -16,14 +16,14 @@ pub struct WholeCall {
     pub arguments: Vec<u8>,
 }
 
-/// A whole text that was split: how much there is for each kind of item, one after the other.
+/// A whole text that was split: the texts for each kind of item, one after the other.
 #[derive(Default)]
 pub struct SplitText {
     pub order: Vec<(text::Target, usize)>,
     pub thinking: Vec<u8>,
     pub content: Vec<u8>,
     pub calls: Vec<WholeCall>,
-    /// The same, in the form that is compared with a stream's output.
+    /// The same texts, in the form that is compared with a stream's output.
     pub sent: SentDigest,
 }
 
@@ -91,7 +91,7 @@ impl SplitText {
 pub enum Comparison {
     /// It is the same text, or the stream had none.
     Same,
-    /// It is another, but becomes the same, white space apart.
+    /// The text differs, but becomes the same output, apart from white space.
     Known,
     /// Content of it may not have been sent.
     NewContent,
@@ -138,7 +138,7 @@ pub fn split_text(
         setup.answer(&mut parts);
     }
     if !is_body {
-        // It was counted when it came in pieces.
+        // The text was counted when it arrived in pieces.
         setup.stats = stats;
     }
     SplitText::read(&parts)

@@ -1,5 +1,6 @@
-//! Servers may leave out where an event belongs: llama.cpp writes neither `output_index` nor `content_index`. Text is split, and items
-//! move, by those numbers, and clients look for them. So they are put in, counted from the ids of the items.
+//! Some servers leave out the numbers that say where an event belongs: llama.cpp writes neither `output_index` nor `content_index`.
+//! These numbers are needed to split text and to move items, and clients look for them. So they are added, by counting the ids of
+//! the items.
 
 use super::fields::{Fields, Kind, Object, inside};
 use super::outgoing::write_index;

@@ -8,8 +8,8 @@
 //! | content | they wait | it is text | the waiting bytes are sent, then the text | the waiting bytes are removed |
 //! | a call | they are removed | it is removed | it is sent | |
 //!
-//! A token is one that [`Tokens`] knows. In a choice, the first blanks that were removed return if there is content before and after
-//! the calls. Where no calls are wanted, tokens are text, and blanks wait only where a block would begin with them.
+//! A token is one that [`Tokens`] knows. In a choice, the first blanks that were removed return if there is content before and
+//! after the calls. Where no calls are wanted, tokens are text, and blanks wait only where a block would begin with them.
 
 use super::parts::{Parts, Target};
 use crate::calls::table::{BodyRule, CallTable};
@@ -38,7 +38,7 @@ struct Tokens {
     first: ByteSet,
 }
 
-/// How a text begins.
+/// The beginning of a text.
 #[derive(Clone, Copy, PartialEq)]
 enum Beginning {
     Text,
@@ -76,7 +76,7 @@ impl Tokens {
         self.closers().chain(turns).chain(END_TOKENS.lines().map(str::as_bytes))
     }
 
-    /// Returns how a text begins, which is not empty. With `at_end`, nothing comes after it.
+    /// Returns the beginning of a text that is not empty. With `at_end`, nothing follows the text.
     fn beginning(&self, text: &[u8], at_end: bool) -> Beginning {
         if !contains(&self.first, text[0]) {
             return Beginning::Text;
@@ -132,11 +132,11 @@ pub struct Around {
     /// Blanks of the thinking, which wait too where a block would begin with them.
     thinking: Vec<u8>,
     last: Option<Target>,
-    /// Content has been sent.
+    /// Whether content has been sent.
     has_content: bool,
     /// The first blanks around the calls since then: they are sent if more content comes, so that its words stay separate.
     between: Vec<u8>,
-    /// More of them would not be the first.
+    /// Whether `between` is complete: further blanks would not be the first ones.
     has_between: bool,
 }
 
@@ -179,7 +179,7 @@ impl Around {
         Ok(())
     }
 
-    /// Returns how many bytes wait.
+    /// Returns the number of bytes that wait.
     pub fn len(&self) -> usize {
         self.waiting.len() + self.thinking.len()
     }
@@ -215,7 +215,7 @@ impl Sink<'_> {
             return Ok(());
         }
         match self.around.last {
-            // Here it does not begin a block.
+            // In this case the content does not begin a block.
             Some(Target::Content) if self.around.begins_blocks => self.let_go()?,
             _ => self.settle(true)?,
         }

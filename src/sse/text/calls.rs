@@ -63,7 +63,7 @@ pub struct Calls {
     writer: CallWriter,
     region: Region,
     emitter: Emitter,
-    /// There are tools to call.
+    /// Whether there are tools to call.
     may_emit: bool,
     max_held: usize,
     form: Form,
@@ -74,7 +74,7 @@ pub struct Calls {
 /// The region that is being read: a tool span.
 #[derive(Default)]
 struct Region {
-    /// A call of it may be emitted.
+    /// Whether a call of it may be emitted.
     is_open: bool,
     /// It is the body of a message with a header, which is not a part of the text.
     is_message: bool,
@@ -155,17 +155,17 @@ impl Calls {
         self.emitter.has_ended
     }
 
-    /// Returns whether a client may get one.
+    /// Returns whether a client may get a call.
     pub fn may_emit(&self) -> bool {
         self.may_emit && !self.writer.dialect().compiled.calls.is_empty()
     }
 
-    /// Returns the dialect in which they are written.
+    /// Returns the dialect in which the calls are written.
     pub fn dialect(&self) -> &Dialect {
         self.writer.dialect()
     }
 
-    /// Returns how many bytes of the text wait: here, or in the writer, or in both.
+    /// Returns the number of bytes of the text that wait: here, or in the writer, or in both.
     pub fn waiting(&self) -> usize {
         self.region.len().max(self.writer.held())
     }
@@ -208,7 +208,7 @@ impl Calls {
                 Ok(())
             }
             Kind::Text if region.is_of_server => Ok(out.push_thinking(event.bytes)?),
-            // It belongs to no call.
+            // The text belongs to no call.
             Kind::Text => {
                 region.release(out)?;
                 Ok(out.push_content(event.bytes)?)
@@ -280,7 +280,7 @@ impl Calls {
         self.write(out, |writer, sink| writer.take(event, sink))?;
         let Calls { writer, region, .. } = self;
         if region.call == OpenCall::Dropped {
-            // Not even its first byte may wait.
+            // Not even the first byte of the call may wait.
             writer.drop_call();
         }
         if writer.is_removed() && matches!(region.call, OpenCall::Waits(_)) {
@@ -304,7 +304,7 @@ impl Calls {
     }
 }
 
-/// Returns how the calls are written that a header of this dialect names.
+/// Returns the rule for calls that a header of this dialect names.
 fn named_by_header(dialect: &Dialect) -> Option<&HeadRule> {
     let compiled = &dialect.compiled;
     compiled.calls(compiled.body(Channel::Tool))?.named_by_header().map(|(_, table)| &table.head)
@@ -404,7 +404,7 @@ impl Emitter {
             region.begin_emitting(out)?;
             let id = self.id(id, delta.index)?;
             if let Form::Objects { .. } = self.form {
-                // It comes whole.
+                // The call arrives whole.
                 return Ok(out.push_object(delta.index, &id, name, delta.arguments)?);
             }
             out.push_call(delta.index, &id, name)?;

@@ -1,6 +1,6 @@
-//! One text of a host's stream: the text of a choice, or of a part of a message. Its bytes go through a scanner, and the
-//! scanner's events become parts: stretches for the fields, in their order. Which JSON they came from and go to is not known
-//! here.
+//! One text of a host's stream: the text of a choice, or of a part of a message. Its bytes go through a scanner, and the scanner's
+//! events become parts: stretches for the fields, in their order. This code does not depend on the JSON that the bytes come from
+//! and go to.
 
 mod around;
 mod bare;

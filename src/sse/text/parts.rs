@@ -88,7 +88,8 @@ pub struct Parts {
     counts: Counts,
     /// Whether the thinking of the text that was read last may turn out to be its answer. `None`: none was read.
     pub may_be_answer: Option<bool>,
-    /// They are all of a body's text. In a stream, content may have left already, so none of it becomes thinking.
+    /// Whether the stretches are the whole text of a body. In a stream, content may have left already, so none of it becomes
+    /// thinking.
     is_body: bool,
 }
 
@@ -106,7 +107,7 @@ impl Parts {
         self.is_body = is_body;
     }
 
-    /// Makes content of all thinking. Returns how long that is.
+    /// Makes content of all thinking. Returns its length.
     pub(super) fn answer(&mut self) -> u64 {
         for run in self.runs.iter_mut().filter(|run| run.kind == RunKind::Reasoning) {
             run.kind = RunKind::Content;

@@ -21,7 +21,7 @@ struct Defaults {
     options: crate::ScannerOptions,
 }
 
-/// How the texts of the current stream are read.
+/// The settings for reading the texts of the current stream.
 pub struct Setup {
     dialect: Dialect,
     options: crate::ScannerOptions,
@@ -33,7 +33,7 @@ pub struct Setup {
     calls: TryBox<Settings>,
     /// The number of bytes of calls that wait in all texts.
     waiting: usize,
-    /// The content after thinking that the server splits is split, too.
+    /// Whether content is split, too, if the server splits the thinking.
     pub reads_behind: bool,
     pub stats: Stats,
 }
@@ -143,7 +143,7 @@ impl Setup {
         Ok(())
     }
 
-    /// Reads on in a text.
+    /// Reads the next input of a text.
     pub fn scan(&mut self, text: &mut TextStream, input: Input<'_>, parts: &mut Parts) -> Result<(), Error> {
         let before = parts.counts();
         text.scan(input, &mut self.waiting, parts)?;
@@ -210,7 +210,7 @@ impl Setup {
         let options = self.options.start(start);
         let default = self.defaults.get().map_or(&self.dialect, |defaults| &defaults.dialect);
         let dialect = dialect.unwrap_or(default).clone();
-        // It says whether the dialect has this start.
+        // This fails if the dialect does not have this start.
         scanner(&dialect, &options)?;
         self.keep_defaults()?;
         (self.dialect, self.options, self.prompted) = (dialect, options, TryBox::NONE);

@@ -10,28 +10,28 @@ use crate::{Cause, Channel, EndReason, Error, Event, Kind, Scanner};
 /// The next input of a text.
 #[derive(Clone, Copy)]
 pub enum Input<'a> {
-    /// More of it.
+    /// More bytes of the text.
     Feed(&'a [u8]),
     Flush,
     /// A call that the server has made itself, which is not in the text.
     ServerCall,
-    /// Its end.
+    /// The end of the text.
     Finish,
 }
 
 /// The state of one text.
 pub struct TextStream {
     pub scanner: Scanner,
-    /// It has finished, or the server splits it itself and no calls are wanted, so its text passes from here on.
+    /// Whether the text has finished, or the server splits it itself and no calls are wanted, so that the text passes from here on.
     pub over: bool,
     /// The server splits it itself: this scanner reads its content, only for calls unless thinking in it is moved.
     pub split: TryBox<Scanner>,
     pub(super) moves_thinking: bool,
-    /// The server has itself made a call.
+    /// Whether the server has itself made a call.
     pub has_own_calls: bool,
-    /// It started in the thinking, and all of that was the answer, if this has ended by itself.
+    /// Whether the text started in the thinking, and all of the thinking is the answer if the text has ended by itself.
     pub was_answer: bool,
-    /// Why it ends, if that is known by then.
+    /// The reason why the text ends, if it is known by then.
     pub end_reason: EndReason,
     /// Its calls, if they are wanted and some text has come.
     pub(super) calls: TryBox<Calls>,
@@ -61,7 +61,7 @@ impl TextStream {
         }
     }
 
-    /// Goes back to the start of a stream, its scanner apart.
+    /// Resets everything except the scanner to the start of a stream.
     pub fn begin(&mut self) {
         (self.over, self.has_own_calls, self.was_answer) = (false, false, false);
         (self.split, self.calls, self.bare) = (TryBox::NONE, TryBox::NONE, TryBox::NONE);
@@ -114,7 +114,7 @@ impl TextStream {
             || self.calls.get().is_some_and(Calls::is_inside)
     }
 
-    /// Reads on. `waiting` counts the bytes of calls that wait in all texts.
+    /// Reads the next input. `waiting` counts the bytes of calls that wait in all texts.
     pub(super) fn scan(&mut self, input: Input<'_>, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
         let TextStream {
             scanner,
@@ -174,7 +174,7 @@ impl TextStream {
             Input::Flush => scanner.flush(take),
             Input::ServerCall => scanner.pass_call(take),
             Input::Finish => {
-                // The caller, which knows why it has ended, decides the consequence.
+                // The caller knows why the text has ended, and decides the consequence.
                 scanner.end_reason(EndReason::Ended);
                 scanner.finish(take)
             }
@@ -205,7 +205,7 @@ impl TextStream {
     }
 }
 
-/// Hands each event of a scanner on, until one cannot be taken.
+/// Passes on each event of a scanner, until one cannot be taken.
 fn in_turn(
     scan: impl FnOnce(&mut dyn FnMut(&Event<'_>)) -> Result<(), Error>,
     mut take: impl FnMut(&Event<'_>) -> Result<(), Error>,

@@ -6,11 +6,11 @@ use twox_hash::XxHash64;
 
 use crate::sse::text::{self, CallPart, Parts};
 
-/// A digest of a text: of one that comes in pieces, to know it again where it comes as a whole.
+/// A digest of a text. It recognises a text that has arrived in pieces when it arrives again as a whole.
 #[derive(Clone, Default)]
 pub struct Digest {
     pub len: u64,
-    /// Its state has 88 bytes. XXH3, which hashes whole texts here, has a state of 544 for pieces.
+    /// The state of this hash has 88 bytes. XXH3, which hashes whole texts here, needs 544 bytes for pieces.
     hash: XxHash64,
 }
 
@@ -46,7 +46,7 @@ impl SentDigest {
     pub fn add(&mut self, parts: &Parts) {
         for run in parts.runs() {
             let text = match parts.call_part(run) {
-                // Its id may be made here, of an id that the server says otherwise elsewhere.
+                // The id is left out, because it may be made here from an id that the server writes differently elsewhere.
                 Some(CallPart::Begin { name, .. }) => name,
                 Some(CallPart::Arguments(text)) => text,
                 None => parts.text_of(run),

@@ -50,7 +50,7 @@ pub struct Piece {
 pub struct Carrier<'a> {
     pub event: &'a EventPart<'a>,
     pub fields: &'a Fields,
-    /// The stretch is all that the event says.
+    /// Whether the stretch is the whole text of the event.
     pub is_same: bool,
 }
 
@@ -174,7 +174,7 @@ impl Message {
         Ok(())
     }
 
-    /// Returns where the open item is.
+    /// Returns the place of the open item.
     fn target(&self) -> Target<'_> {
         Target { out: self.place, id: &self.id, pair: self.pair }
     }
@@ -201,7 +201,7 @@ impl Message {
         Ok(has_room)
     }
 
-    /// Returns how many bytes of it are held back.
+    /// Returns the number of its bytes that are held back.
     pub fn held(&self) -> usize {
         let text: usize = self.parts.iter().filter_map(|part| part.text.as_ref()).map(TextStream::held).sum();
         let starts: usize = self.parts.iter().map(|part| part.added.len()).sum();
@@ -289,7 +289,7 @@ impl Message {
         self.has_message_open() && self.parts[part].is_open
     }
 
-    /// Returns how much content of a part was sent before the open item.
+    /// Returns the length of a part's content that was sent before the open item.
     pub fn len_before(&self, part: usize) -> usize {
         let index = self.parts[part].index;
         let pieces = self.pieces.iter().flatten();

@@ -6,10 +6,10 @@ use crate::sse::protocol::ServerDoes;
 use crate::sse::responses::annotations::chars;
 use crate::sse::text::{Setup, TextStream};
 
-/// How a text is read.
+/// The settings for reading a text.
 #[derive(Clone, Copy)]
 pub struct TextConfig {
-    /// Which text of the response it is. The first, 0, starts where the stream does, and the others in the content.
+    /// The number of the text in the response. The first text, 0, starts where the stream does; the others start in the content.
     pub number: u64,
     pub server: ServerDoes,
 }
@@ -31,9 +31,9 @@ impl TextConfig {
 pub enum PartState {
     /// Its text grows.
     Growing,
-    /// Its text is over.
+    /// The part's text is over.
     Ended,
-    /// It is over itself.
+    /// The part itself is over.
     Over,
 }
 
@@ -49,9 +49,9 @@ pub struct TextPart {
     pub empty: Vec<Vec<u8>>,
     /// The stream that reads it. `None`: it is over, or passes.
     pub text: Option<TextStream>,
-    /// All that has come of it.
+    /// All of its text that has arrived.
     pub digest: Digest,
-    /// All that it has become.
+    /// All output that its text has become.
     pub sent: SentDigest,
     pub chars: u64,
     /// The number of its characters in the open item.
