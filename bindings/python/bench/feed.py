@@ -1,9 +1,9 @@
-"""Measures one feed of a token, as str and as bytes, compared with the call of a method that does next to nothing. All of them
-include what the loop does with the text. It prints a line for each figure:
+"""Measures one feed of a token, as str and as bytes, compared with the call of a method that does almost nothing. All times
+include the work of the loop on the text. Prints one line for each figure:
 
     python bench/feed.py FILE       FILE is a short workload
 
-scripts/benchmarks runs it. The shortest of several rounds counts, and what is compared takes turns.
+scripts/benchmarks runs it. The shortest of several rounds counts, and the compared methods take turns.
 """
 
 import struct

@@ -3,7 +3,7 @@ pyarrow, and was run by hand.
 
     PYSPARK_PYTHON=$(command -v python) python examples/pyspark_split.py
 
-Without PYSPARK_PYTHON, Spark's workers may take another Python than this one, which does not have the package.
+Without PYSPARK_PYTHON, Spark's workers may use another Python, in which the package is not installed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from transcripts import split_and_squeeze, transcripts
 
 
 def batches(iterator: Iterator[Any]) -> Iterator[Any]:
-    """Yield the record batches of pyarrow that Spark's become."""
+    """Yield a record batch of pyarrow for each of Spark's batches."""
     pyarrow: Any = importlib.import_module("pyarrow")
     for batch in iterator:
         columns = split_and_squeeze(batch["answer"], batch["result"])

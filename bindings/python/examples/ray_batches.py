@@ -17,7 +17,7 @@ pyarrow: Any = importlib.import_module("pyarrow")
 
 
 def batch(table: Any) -> Any:
-    """Return a batch, a table of pyarrow, with the columns that are wanted."""
+    """Return a batch, which is a table of pyarrow, with the wanted columns."""
     columns = split_and_squeeze(table["answer"], table["result"])
     return pyarrow.table(dict(zip(("thinking", "content", "result"), columns, strict=True)))
 

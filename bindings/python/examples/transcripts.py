@@ -1,4 +1,4 @@
-"""What the examples for stored text share: a set of transcripts, and the one function that Ray, polars and Spark all call."""
+"""Code that the examples for stored text share: a set of transcripts, and the function that Ray, polars and Spark all call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def transcripts(rows: int) -> dict[str, list[str]]:
 
 
 def split_and_squeeze(answers: Any, results: Any) -> tuple[Any, Any, Any]:
-    """Return three columns: the thinking and the content of answers, and tool results made shorter."""
+    """Return three columns: the thinking of answers, their content, and shortened tool results."""
     thinking, content = arrow.split(answers, DIALECT)
     call = {"command": "make", "exit_code": 2}
     return thinking, content, arrow.compress(results, Compressor(budget=1024), tool_id="bash", input=call)

@@ -1,4 +1,4 @@
-"""Columns of pyarrow and polars, against the functions for single texts."""
+"""Compares columns of pyarrow and polars with the functions for single texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from libaside import AsideError, Compressor, UnknownDialectError, arrow, spans, split, strip
 
-# Neither has types that are strict enough.
+# The types of neither library are strict enough.
 pa: Any = importlib.import_module("pyarrow")
 pl: Any = importlib.import_module("polars")
 
@@ -162,5 +162,5 @@ def test_other_threads_go_on() -> None:
     after = ticks[0]
     is_over.set()
     thread.join()
-    # With the lock, one or two ticks could come while the call begins and ends.
+    # If the lock were held, there could be only one or two ticks, while the call begins and ends.
     assert after - before > 5

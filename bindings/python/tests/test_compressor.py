@@ -1,4 +1,4 @@
-"""Tool results: whole, and as they come."""
+"""Tests tool results, whole and as streams."""
 
 from __future__ import annotations
 

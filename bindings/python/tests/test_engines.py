@@ -1,5 +1,6 @@
-"""The entry files for vLLM, SGLang and LiteLLM, driven by the calls that these make, in their order. None of them is installed here:
-doubles of what the files import stand in, written after the interfaces of vLLM 0.33.0, SGLang 0.5.23 and LiteLLM 1.108.7."""
+"""Tests the entry files for vLLM, SGLang and LiteLLM with the calls that these programs make, in the same order. None of the
+programs is installed here: doubles replace the modules that the files import, and follow the interfaces of vLLM 0.33.0, SGLang
+0.5.23 and LiteLLM 1.108.7."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ TURNS = {"qwen3": "<|im_start|>assistant\n", "harmony": "<|start|>assistant", "g
 
 
 def cuts(text: str) -> Iterator[list[str]]:
-    """By characters, in twos at every place, by threes, and whole."""
+    """Return a text cut into characters, into two parts at every place, into threes, and whole."""
     yield list(text)
     yield [text]
     yield [text[at : at + 3] for at in range(0, len(text), 3)]
@@ -50,7 +51,7 @@ def cuts(text: str) -> Iterator[list[str]]:
 
 
 def modules(monkeypatch: pytest.MonkeyPatch, found: dict[str, dict[str, Any]]) -> None:
-    """Lets these modules be imported, with what they have."""
+    """Make these modules importable, with these members."""
     for name, members in found.items():
         parts = name.split(".")
         for end in range(1, len(parts) + 1):
@@ -95,7 +96,7 @@ class Message(SimpleNamespace):
 
 
 class Delta(SimpleNamespace):
-    """A message of a stream, whose fields are there without being given."""
+    """A message of a stream, whose fields exist even if no value is given."""
 
     content = None
     tool_calls: Sequence[Any] = ()
@@ -110,7 +111,7 @@ class Manager:
 
 
 class Tokenizer:
-    """A token is a character, but for the markers, which are one token each."""
+    """A tokenizer whose tokens are characters, except for the markers, each of which is one token."""
 
     name_or_path = "somebody/unknown"
 
@@ -156,7 +157,7 @@ def vllm(monkeypatch: pytest.MonkeyPatch) -> type[Any]:
 
 @dataclass
 class Server:
-    """What `parse_delta` of vLLM 0.33.0 does with a reasoning parser, and a tool parser that only takes text."""
+    """Do what `parse_delta` of vLLM 0.33.0 does with a reasoning parser, and with a tool parser that only takes text."""
 
     parser: Any
     has_tool_parser: bool
@@ -262,14 +263,14 @@ def test_vllm_token_ids(vllm: type[Any], monkeypatch: pytest.MonkeyPatch) -> Non
     parser = vllm(tokenizer)
     ids = tokenizer.encode("<think>\nhm\n</think>\n\nYes.")
     assert tokenizer.decode(parser.extract_content_ids(ids)) == "\n\nYes."
-    # Of the thinking: `h` and `m`; markers and framing are none.
+    # The text of the thinking is `h` and `m`; markers and framing do not count.
     assert [parser.count_reasoning_tokens(ids[:at]) for at in (2, 4, len(ids))] == [0, 2, 2]
     ends = [at for at in range(1, len(ids) + 1) if parser.is_reasoning_end_streaming(ids[:at], iter(ids[at - 1 : at]))]
     assert tokenizer.texts[ends[0] - 1] == "</think>" and ends == list(range(ends[0], len(ids) + 1))
     # Tokens that are only proposed, and one of them that is not.
     assert parser.is_reasoning_end_streaming(ids[:8], ids[3:8]) and not parser.is_reasoning_end_streaming(ids[:4] + [-1], [-1])
     assert not parser.is_reasoning_end(ids[:4]) and parser.is_reasoning_end(tokenizer.encode("<think>\n\n</think>\n\n"))
-    # A prompt that continues an answer, however long it is.
+    # A prompt may continue an answer of any length.
     assert parser.is_reasoning_end(tokenizer.encode("<think>\n\n</think>\n\n" + "Yes. " * 500))
     request = SimpleNamespace(skip_special_tokens=True)
     assert parser.adjust_request(request).skip_special_tokens is False
@@ -466,7 +467,7 @@ def sglang(monkeypatch: pytest.MonkeyPatch) -> type[Any]:
 
 
 def detect(detector: Any, chunks: list[str]) -> tuple[str, str]:
-    """What the chunks of a stream come to: `parse_stream_chunk` for each, then `parse_stream_end`."""
+    """Return the result of a stream: `parse_stream_chunk` for each chunk, then `parse_stream_end`."""
     results = [detector.parse_streaming_increment(chunk) for chunk in chunks] + [detector.finish()]
     return "".join(one.reasoning_text for one in results), "".join(one.normal_text for one in results)
 
@@ -576,7 +577,7 @@ def items(value: Any) -> list[Any]:
 
 
 class Model:
-    """An object of LiteLLM's: made of keywords, with objects in it for its dicts."""
+    """An object as LiteLLM has it: made from keywords, with an object for each dict in it."""
 
     def __init__(self, **data: Any) -> None:
         def read(value: Any) -> Any:
@@ -700,7 +701,7 @@ def test_litellm_whole_answers(handler: Any) -> None:
     assert (one.reasoning_content, one.content) == ("hm", "Yes.")
     one = message("<think>Yes.", reasoning_content="hm")
     assert (one.reasoning_content, one.content) == ("hm", "<think>Yes.")
-    # As LiteLLM leaves what it has cut.
+    # The answers, as LiteLLM leaves them after it has split them.
     one = message("\n\nYes.", reasoning_content="\nhm\n")
     assert (one.reasoning_content, one.content) == ("hm", "Yes.")
     one = message("\n\n" + CALL, {"tools": TOOLS}, reasoning_content="\nhm\n")
@@ -716,7 +717,7 @@ def test_litellm_whole_answers(handler: Any) -> None:
     ]
 
 
-# ---- what they share ----
+# ---- shared code ----
 
 
 def test_dialects_are_chosen_by_the_variable_then_the_model(

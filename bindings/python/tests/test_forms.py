@@ -1,5 +1,5 @@
-"""The forms of the package's functions: the text comes first, and what was meant otherwise is an error that says so. The classes of
-exceptions, and examples in docstrings, which are true."""
+"""Tests the forms of the package's functions: the text is the first argument, and another order is an error that explains this.
+Also tests the classes of exceptions, and runs the examples in docstrings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_text_comes_before_the_dialect(function: Callable[..., Any]) -> None
         assert repr(function(text, "qwen3")) == repr(function(text, QWEN3)) == repr(function(text=text, dialect="qwen3"))
     with pytest.raises(UnknownDialectError, match="no dialect `<think>hm.*the text comes first, then the dialect"):
         function("qwen3", TEXT)
-    # The hint is for those who need it.
+    # The hint appears only where it helps.
     with pytest.raises(UnknownDialectError) as unknown:
         function(TEXT, "quen3")
     assert "text" not in str(unknown.value)
@@ -87,7 +87,7 @@ def test_exceptions_have_the_classes_that_programs_catch() -> None:
     assert issubclass(AsideError, ValueError) and issubclass(libaside.AmbiguousDialectError, UnknownDialectError)
 
 
-# Calls a function with little memory left, and with more each time, until it is enough. The process may not end before.
+# Calls a function with little memory left, and with more each time, until there is enough. The process must not end before that.
 POOR = """
 import resource
 from libaside import Dialect, Rewriter, Scanner, escape, join, split, strip

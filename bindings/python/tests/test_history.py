@@ -1,4 +1,4 @@
-"""Requests whose history is rewritten."""
+"""Tests requests whose history is rewritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scanner and what is built on it: the text's form, every cut, threads, and errors."""
+"""Tests the scanner and the code that is built on it: the form of the text, every cut, threads, and errors."""
 
 from __future__ import annotations
 
@@ -124,13 +124,13 @@ def test_a_template_is_read_and_only_rendered_where_the_name_says_so() -> None:
     template = (ROOT / "tests/templates/qwen3-thinking.jinja").read_text()
     dialect, start = Dialect.find_for_template(template)
     assert (dialect.name, start) == ("qwen3-thinking", "thinking")
-    # Rendering it would fail.
+    # Rendering this template would fail.
     fails = "{{ raise_exception('was rendered') }}" + template
     assert Dialect.find_for_template(fails)[0].name == "qwen3-thinking"
     with pytest.raises(libaside.AsideError, match="was rendered") as failure:
         Dialect.find_for_rendered_template(fails, {})
     assert not isinstance(failure.value, libaside.UnknownDialectError)
-    # Where a prompt ends depends on its variables, and reading it knows none.
+    # The state at the end of a prompt depends on the variables, which are not known if the template is only read.
     template = "<|turn>model\n{% if enable_thinking %}<|channel>{% endif %}"
     rendered = [Dialect.find_for_rendered_template(template, {"enable_thinking": value})[1] for value in (True, False)]
     assert rendered == ["thinking", "content"]
@@ -348,7 +348,7 @@ def cases() -> list[dict[str, Any]]:
 
 
 def told(case: dict[str, Any], chunks: list[bytes]) -> dict[str, bytes]:
-    """What the channels of a case come to."""
+    """Return the text of each channel of a case."""
     scanner: Scanner[bytes] = Scanner(case["dialect"], start=case.get("start"))
     texts: dict[str, bytes] = dict.fromkeys(("content", "thinking", "narration", "tool"), b"")
     for event in [event for chunk in chunks for event in scanner.feed(chunk)] + scanner.finish():
@@ -360,7 +360,7 @@ def told(case: dict[str, Any], chunks: list[bytes]) -> dict[str, bytes]:
 
 
 def test_the_cases_of_the_library() -> None:
-    """Every case of `tests/vectors` and `tests/field`: as it is cut, whole, and byte by byte."""
+    """Run every case of `tests/vectors` and `tests/field` in its own chunks, whole, and byte by byte."""
     judged = 0
     for case in cases():
         if "chunks_b64" in case:

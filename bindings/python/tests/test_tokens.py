@@ -1,4 +1,4 @@
-"""Token ids: what is said of them is what the scanner says of their text, at every token."""
+"""Checks at every token that the answers about token ids agree with the scanner's events for their text."""
 
 from __future__ import annotations
 

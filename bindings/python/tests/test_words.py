@@ -1,4 +1,5 @@
-"""Arguments that are words: the stub lists those that the compiled module takes, and a wrong one is refused with advice."""
+"""Tests arguments that are words: the stub lists the words that the compiled module takes, and a wrong word is refused with
+advice."""
 
 from __future__ import annotations
 
@@ -106,7 +107,7 @@ def test_literals_in_the_package_are_those_of_the_stub() -> None:
         (arrow._Start, "_Start"),  # pyright: ignore[reportPrivateUsage]
         (_engine.Start, "_Start"),
     ]:
-        # Calls without markers are for a rewriter alone.
+        # Only a rewriter reads calls without markers.
         assert list(typing.get_args(literal)) == [word for word in words(alias) if word != "calls"]
 
 

@@ -1,14 +1,14 @@
 """Splits the stream of a language model, and makes the output of tools shorter.
 
-A model writes one stream of text that carries what it thinks, what it says and what tools it calls. The stream arrives in chunks
-that are cut anywhere, also in the middle of a marker. The same text has the same result here, however it is cut:
+A model writes one stream of text that carries its thinking, its answer and its tool calls. The stream arrives in chunks that may be
+cut anywhere, even in the middle of a marker. The same text always has the same result, however it is cut:
 
     >>> from libaside import split_iter
     >>> list(split_iter(["<thi", "nk>hm</thi", "nk>Yes."], "qwen3"))
     [('thinking', 'hm'), ('content', 'Yes.')]
 
-`Scanner` tells one stream apart, `Rewriter` corrects the answer of a server on its way to a client, `split` and `strip` take
-whole texts, `join` and `escape` go the other way, and `Compressor` shortens tool results.
+`Scanner` splits one stream, and `Rewriter` splits the answer of a server on its way to a client. `split` and `strip` take whole
+texts, `join` and `escape` write texts that can be split again, and `Compressor` shortens tool results.
 """
 
 from __future__ import annotations
@@ -121,8 +121,8 @@ def _pairs(events: list[Event[_Text]]) -> Iterator[tuple[_Channel, _Text]]:
 def split_iter(
     texts: Iterable[_Text | None], dialect: Dialect | str, *, start: _Start | None = None
 ) -> Iterator[tuple[_Channel, _Text]]:
-    """Yield pairs of a channel and a text, as soon as each is known. `texts` is a stream, cut anywhere. None in it is skipped: a
-    delta of OpenAI's has None as its content where it has something else.
+    """Yield pairs of a channel and a text, as soon as each is known. `texts` is a stream, cut anywhere. None in the
+    stream is skipped, because the content of a delta of OpenAI's API is None if the delta has something else.
 
     >>> from libaside import split_iter
     >>> list(split_iter(["hm</th", "ink>Yes."], "qwen3", start="thinking"))

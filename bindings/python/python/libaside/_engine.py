@@ -1,6 +1,6 @@
-"""What the entry files for engines share: which dialect a model is read in, and how a stream becomes reasoning and content.
+"""Code that the entry files for engines share: it chooses the dialect of a model, and turns a stream into reasoning and content.
 
-An engine hands a tool parser the content that comes out of a reasoning parser, so tool calls stay in the content here, with their
+An engine passes the content that a reasoning parser returns to a tool parser, so tool calls stay in the content here, with their
 markers.
 """
 
@@ -23,15 +23,15 @@ Start = Literal["content", "thinking", "narration", "tool", "header"]
 
 
 class Piece(NamedTuple):
-    """A stretch of text, as an engine reports it: reasoning, or everything else."""
+    """A stretch of text of one of the two kinds that an engine reports: reasoning, or everything else."""
 
     is_reasoning: bool
     text: str
 
 
 def choose_dialect(*models: object, template: object = None) -> Dialect:
-    """Return the dialect of the environment variable `ASIDE_DIALECT`, else that of the first model whose name is known, else that
-    of a chat template, else `any`, with a warning."""
+    """Return the dialect that the environment variable `ASIDE_DIALECT` names, otherwise that of the first model whose name is
+    known, otherwise that of a chat template, otherwise `any`, with a warning."""
     if name := os.environ.get("ASIDE_DIALECT"):
         return Dialect.find(name)
     named = [model for model in models if isinstance(model, str) and model]
@@ -53,14 +53,15 @@ def choose_dialect(*models: object, template: object = None) -> Dialect:
     return Dialect.find("any")
 
 
-# Dialects whose models think by default although their prompts open no thinking, and those whose models think only if the request
-# asks for it, as vLLM takes them where nothing else is known.
+# Dialects whose models think by default although their prompts open no thinking, and dialects whose models think only if the
+# request asks for it. vLLM makes the same assumptions where nothing else is known.
 _THINK = ("glm-4.5", "granite-4", "kimi-k2", "qwen3")
 _ASK = ("deepseek-v3", "gemma-4", "hy3")
 
 
 def read_by(template: object, template_kwargs: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the variables that a chat template reads: the others switch nothing. All of them if the template is not known."""
+    """Return the variables that a chat template reads, because the others have no effect. Return all if the template is not
+    known."""
     if not isinstance(template, str):
         return template_kwargs
     return {name: value for name, value in template_kwargs.items() if name in template}
@@ -77,7 +78,7 @@ def is_off(template_kwargs: Mapping[str, object]) -> bool:
 
 
 def is_on(template_kwargs: Mapping[str, object]) -> bool:
-    """Return whether they switch it on."""
+    """Return whether the variables of a chat template switch the thinking on."""
     effort = template_kwargs.get("reasoning_effort")
     return (
         template_kwargs.get("enable_thinking") is True
@@ -128,7 +129,8 @@ def both(parts: Iterable[Piece]) -> tuple[str, str]:
 
 
 def whole(scanner: Scanner[str], text: str) -> tuple[str, str]:
-    """Return the reasoning and the content of a whole text. A text whose beginning turns out to be reasoning, or content, is read as that."""
+    """Return the reasoning and the content of a whole text. If its beginning turns out to be of the other kind,
+    it is returned as that kind."""
     events = scanner.feed(text) + scanner.finish()
     turn = next((at for at, event in enumerate(events) if event.kind == "reclassify"), None)
     if turn is None:
@@ -141,7 +143,7 @@ def whole(scanner: Scanner[str], text: str) -> tuple[str, str]:
 
 
 def markers(dialect: Dialect) -> tuple[str, str]:
-    """Return the texts that a model of this dialect writes around its reasoning, or the tags `<think>` if they are not known."""
+    """Return the texts that a model of this dialect writes around its reasoning, or the tags of `<think>` if they are not known."""
     starts: tuple[Start | None, ...] = ("content", None)
     for start in starts:
         try:
@@ -159,7 +161,7 @@ def markers(dialect: Dialect) -> tuple[str, str]:
 
 @dataclass
 class Call:
-    """A call of an answer, as far as it has come."""
+    """The part of a call that has arrived so far."""
 
     id: str | None
     name: str
@@ -172,7 +174,7 @@ class Call:
 
 
 class Part(NamedTuple):
-    """The additions of a part of an answer: reasoning, content, and to calls."""
+    """The additions that a part of an answer makes to the reasoning, to the content and to calls."""
 
     reasoning: str
     content: str
@@ -180,17 +182,18 @@ class Part(NamedTuple):
 
 
 def own_id(delta: CallDelta) -> str | None:
-    """Return the id that the model wrote. A call without one has the writer's, which is the same in all answers: the host makes one."""
+    """Return the id that the model wrote, or None. If the model wrote none, the call writer's id is the same in all answers, so the
+    host must make one."""
     return delta.id if delta.id != f"call_{delta.index}" else None
 
 
 class Answer:
-    """An answer whose tool calls are read. All else is content, unchanged: thinking with its markers, unless it is split, and spans in
-    which no call was found. Blanks alone before, between and after calls are not."""
+    """An answer whose tool calls are read. Everything else is content and stays unchanged: also thinking with its markers, unless
+    the thinking is split, and spans in which no call was found. Blanks alone before, between and after calls are not content."""
 
     def __init__(self, scanner: Scanner[str], *, splits: bool = False) -> None:
         self._scanner = scanner
-        # Whether thinking is reasoning, and not content.
+        # Whether thinking is reported as reasoning, and not as content.
         self._splits = splits
         self._calls: list[Call] = []
         self._reasoning = self._content = ""
@@ -207,13 +210,13 @@ class Answer:
 
     def finish(self) -> Part:
         part = self._take(self._scanner.finish())
-        # An answer of calls alone has no content.
+        # An answer that consists only of calls has no content.
         blanks = "" if self._calls else self._blanks
         self._blanks, self._has_said = "", False
         return Part(part.reasoning, part.content + blanks, part.calls)
 
     def whole_calls(self) -> list[Call]:
-        """Return the calls that are whole."""
+        """Return the calls that are complete."""
         return [call for call in self._calls if call.is_whole]
 
     def _take(self, events: list[Event[str]]) -> Part:
@@ -227,11 +230,11 @@ class Answer:
                     self._say(event.text if event.kind in ("open", "text", "framing", "close") else "")
                 continue
             if event.channel != "tool":
-                # Removed white space was written around a marker; any other framing is an end token or the like.
+                # White space in framing was written around a marker; any other framing is an end token or the like.
                 is_blank = event.kind == "framing" and not self._splits and not event.text.strip()
                 self._say(event.text if event.kind == "text" or is_blank else "")
                 continue
-            # Reported text is not kept.
+            # Text that has been reported is not kept.
             if not self._has_told:
                 self._span += event.text
             if event.kind == "call":
@@ -280,17 +283,17 @@ class Answer:
 
 Tokens = Vocabulary | Callable[[int], bytes]
 
-# By the tokenizer, which all requests share.
+# The vocabularies, by tokenizer, because all requests share a tokenizer.
 _vocabularies: WeakKeyDictionary[Any, Tokens] = WeakKeyDictionary()
 
 
 def vocabulary(tokenizer: Any) -> Tokens:
-    """Return the bytes of a tokenizer's tokens. Markers count wherever their text is, as in the text of the answer."""
+    """Return the bytes of a tokenizer's tokens. A marker counts wherever its text occurs, as in the text of the answer."""
     try:
         found = _vocabularies.get(tokenizer)
         if found is None:
             found = _vocabularies[tokenizer] = _read(tokenizer)
-    except TypeError:  # It cannot be a key.
+    except TypeError:  # The tokenizer cannot be a key.
         found = _read(tokenizer)
     return found
 
@@ -305,7 +308,7 @@ def _read(tokenizer: Any) -> Tokens:
         make = Vocabulary.byte_level if decoder == "ByteLevel" else Vocabulary.byte_fallback
         return make(tokens, list(tokenizer.get_added_vocab().values()), special=False)
 
-    # Not a tokenizer that is known. A token that is decoded alone may lack the bytes of a character that several tokens share.
+    # The tokenizer is of an unknown kind. If a token is decoded alone, bytes of a character that several tokens share may be lost.
     known: dict[int, bytes] = {}
 
     def bytes_of(number: int) -> bytes:
@@ -321,8 +324,8 @@ def _read(tokenizer: Any) -> Tokens:
 
 
 def taught(tokenizer: Any, tokens: Tokens, dialect: Dialect) -> Tokens:
-    """Return the tokens with what the tokenizer makes of the markers of the thinking: some decode a special token alone to nothing, or
-    to another text."""
+    """Return the tokens, with the correct bytes for the markers of the thinking: some tokenizers decode a special token alone to
+    nothing, or to another text."""
     if isinstance(tokens, Vocabulary):
         return tokens
     known: dict[int, bytes] = {}
@@ -342,7 +345,8 @@ def taught(tokenizer: Any, tokens: Tokens, dialect: Dialect) -> Tokens:
 
 
 def _decoder(tokenizer: Any) -> str | None:
-    """Return how a tokenizer of the package `tokenizers` writes bytes: `ByteLevel`, `ByteFallback`, or None if it cannot be said."""
+    """Return how a tokenizer of the package `tokenizers` writes bytes: `ByteLevel`, `ByteFallback`, or None if that is not
+    known."""
     try:
         state = json.loads(tokenizer.backend_tokenizer.to_str())["decoder"]
         kinds = [one["type"] for one in state.get("decoders", [state])]
@@ -351,15 +355,15 @@ def _decoder(tokenizer: Any) -> str | None:
     return next((kind for kind in ("ByteLevel", "ByteFallback") if kind in kinds), None)
 
 
-# How many of the last ids show whether a list of ids continues another.
+# The number of last ids that show whether a list of ids continues another.
 _TAIL = 16
 
 
 class _Kept:
-    """A state over ids with which an engine asks again and again, each time with a few more."""
+    """A state over the ids of a list that an engine passes again and again, each time with a few more ids."""
 
     def __init__(self, begin: Callable[[list[int]], TokenState], is_prompt: bool) -> None:
-        # Whether the first ids are those of a prompt, of which only the model's own turn counts.
+        # Whether the list begins with the ids of a prompt. Of a prompt, only the model's own turn counts.
         self._begin, self._is_prompt = begin, is_prompt
         self._len = 0
         self._tail: list[int] = []
@@ -381,8 +385,8 @@ class _Kept:
 
 
 class Ids:
-    """The questions of an engine about the token ids of one request. All are answered by states over the ids, which are kept: the time is in
-    proportion to the ids, however often the engine asks."""
+    """Answers the questions of an engine about the token ids of one request. It keeps states over the ids, so that the time grows
+    in proportion to the number of ids, however often the engine asks."""
 
     def __init__(self, dialect: Dialect, vocabulary: Tokens, start: Start | None) -> None:
         self._dialect, self._vocabulary, self._start = dialect, vocabulary, start
@@ -403,23 +407,23 @@ class Ids:
         return text.decode(errors="replace")
 
     def has_ended(self, ids: Sequence[int]) -> bool:
-        """Return whether the thinking of the turn in which these ids end has ended."""
+        """Return whether the thinking has ended in the last turn of these ids."""
         return self._begin(list(ids)).has_ended_thinking()
 
     def has_ended_with(self, ids: Sequence[int], last: Sequence[int]) -> bool:
-        """Return whether it has ended with the last ids, which may be those of tokens that are only proposed."""
+        """Return whether the thinking has ended within the last ids, which may be those of tokens that are only proposed."""
         state = self._stream.reach(ids, len(ids) - len(last)).copy()
         state.push(list(last))
         return state.has_ended_thinking()
 
     def content(self, ids: Sequence[int]) -> list[int]:
-        """Return the ids of an answer, or of the part in which the thinking ends, that come after its end."""
+        """Return the ids after the end of the thinking, in an answer or in the part of one in which the thinking ends."""
         state = self._begin([])
         state.push(list(ids))
         return state.content_ids()
 
     def count(self, ids: Sequence[int]) -> int:
-        """Return the number of tokens of an answer that are text of the thinking."""
+        """Return the number of an answer's tokens that are text of the thinking."""
         state = self._answer.reach(ids, len(ids)).copy()
         state.finish()
         return state.count("thinking")

@@ -1,5 +1,5 @@
-"""Grammars for the calls of a dialect, as vLLM's structural tags: from the tables that read the answer, so that what is
-constrained is what is read."""
+"""Grammars for the calls of a dialect, as vLLM's structural tags. They are made from the tables that read the answer, so that the
+form that a grammar allows is the form that is read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def register_structural_tag(dialect: Dialect) -> str | None:
 
 
 def _tag(forms: Any, one: ToolTrigger, function: Any) -> Any:
-    """Return the tag of a call of one tool. The arguments of a tool that is not strict are free."""
+    """Return the tag of a call of one tool. If the tool is not strict, its arguments are not constrained."""
     is_free = getattr(function, "strict", None) is False or function.parameters is None
     schema: Any = True if is_free else function.parameters
     begin = one.begin + function.name + one.after_name
@@ -48,7 +48,7 @@ def _tag(forms: Any, one: ToolTrigger, function: Any) -> Any:
 
 
 def _pairs(forms: Any, one: ToolTrigger, schema: Any) -> Any:
-    """Return keys and values in tags: those of the schema in any order, or any if it has none."""
+    """Return the grammar of keys and values in tags: those of the schema in any order, or any if the schema has none."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     text = forms.AnyTextFormat(excludes=[end for end in (one.value_end.strip(),) if end])
     if not properties:

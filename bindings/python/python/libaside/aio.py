@@ -1,4 +1,4 @@
-"""For asyncio: the same functions over asynchronous streams. Nothing here blocks the event loop for longer than a chunk takes.
+"""For asyncio: the same functions over asynchronous streams. No function blocks the event loop for longer than one chunk takes.
 
     >>> import asyncio
     >>> from libaside import aio
@@ -26,12 +26,12 @@ __all__ = ["compress", "compress_stream", "rewrite", "split_iter"]
 
 _Text = TypeVar("_Text", str, bytes)
 
-# From this many characters or bytes on, a thread does it.
+# The number of characters or bytes from which on a thread does the work.
 _LONG = 1 << 20
 
 
 async def rewrite(answer: AsyncIterable[bytes], rewriter: Rewriter) -> AsyncIterator[bytes]:
-    """Yield the bytes of an answer as `rewriter` makes them, and at the end what it held back."""
+    """Yield the bytes of an answer as `rewriter` changes them, and at the end the bytes that it held back."""
     async for chunk in answer:
         if out := rewriter.feed(chunk):
             yield out
@@ -40,14 +40,14 @@ async def rewrite(answer: AsyncIterable[bytes], rewriter: Rewriter) -> AsyncIter
 
 
 async def compress(text: _Text, compressor: Compressor, *, tool_id: str, input: object) -> Compressed[_Text]:
-    """Return the result of `compressor.compress`. A text of a mebibyte and more is read in a thread."""
+    """Return the result of `compressor.compress`. A text of a mebibyte or more is processed in a thread."""
     if len(text) < _LONG:
         return compressor.compress(text, tool_id=tool_id, input=input)
     return await asyncio.to_thread(compressor.compress, text, tool_id=tool_id, input=input)
 
 
 async def compress_stream(chunks: AsyncIterable[_Text], stream: ToolStream[_Text]) -> AsyncIterator[_Text]:
-    """Yield the output of `stream` for the chunks of a tool's output. After that, its `report` says what was done."""
+    """Yield the output of `stream` for the chunks of a tool's output. Afterwards, the stream's `report` describes the changes."""
     async for chunk in chunks:
         if out := stream.feed(chunk):
             yield out

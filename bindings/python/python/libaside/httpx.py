@@ -6,7 +6,7 @@
     client = openai.OpenAI(http_client=httpx.Client(transport=Transport("qwen3")))
 
 A transport asks the server for an answer that is not compressed, and rewrites the answers that the options name. All others
-pass as they are.
+pass unchanged.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from ._libaside import Dialect, Rewriter, request_hint, wants
 
 __all__ = ["AsyncTransport", "Transport"]
 
-# They say something of the answer as the server wrote it.
+# These headers describe the answer as the server wrote it.
 _GONE = ("content-length", "etag", "content-md5", "digest", "repr-digest")
 
 
 class _Options:
-    """What both transports do, but for reading the answer."""
+    """The code that both transports share: everything except reading the answer."""
 
     def __init__(self, dialect: Dialect | str, **options: Any) -> None:
         self._dialect = dialect
         self._options = options
-        # Wrong options raise now, and not at the first answer.
+        # Wrong options raise an error now, and not at the first answer.
         Rewriter(dialect, **self._options)
 
     def prepare(self, request: httpx.Request) -> None:
@@ -83,8 +83,8 @@ class _AsyncStream(httpx.AsyncByteStream):
 
 
 class Transport(httpx.BaseTransport):
-    """A transport that splits answers. `inner` is the one that carries them, `httpx.HTTPTransport()` if there is none; the
-    options are those of `Rewriter`."""
+    """A transport that splits answers. `inner` is the transport that carries them, by default `httpx.HTTPTransport()`. The options
+    are those of `Rewriter`."""
 
     def __init__(self, dialect: Dialect | str, inner: httpx.BaseTransport | None = None, **options: Any) -> None:
         self._options = _Options(dialect, **options)

@@ -1,12 +1,12 @@
-"""A callback for LiteLLM's proxy that splits the answers of servers that do not.
+"""A callback for LiteLLM's proxy that splits answers if their server has not done so.
 
     litellm_settings:
       callbacks: libaside.litellm.handler
 
 On `/v1/chat/completions` the thinking of each choice moves from `content` to `reasoning_content`, and tool calls that the model wrote
-as text to `tool_calls`; on `/v1/messages` they become blocks of their own. In streams and in whole answers, which are equal. What a
-server has split already stays as it is. The dialect is that of the environment variable `ASIDE_DIALECT`, else that of the model of the
-request or of the answer, else `any`.
+as text move to `tool_calls`. On `/v1/messages` they become separate blocks. Streams and whole answers have the same result.
+Thinking and calls that the server has already split stay unchanged. The dialect is that of the environment variable
+`ASIDE_DIALECT`, otherwise that of the model of the request or of the answer, otherwise `any`.
 
 Written for the interface of LiteLLM 1.108.7.
 """
@@ -25,7 +25,8 @@ __all__ = ["handler"]
 
 
 def _rewriter(request: Mapping[str, Any], model: object, body: Literal["events", "json"]) -> Rewriter:
-    """Return the rewriter of an answer. Tools are those of the request: without any, what looks like a call is text."""
+    """Return the rewriter of an answer. Only calls of the request's tools are read: without tools, text that looks like a call is
+    text."""
     return Rewriter(
         choose_dialect(request.get("model"), model),
         body=body,
@@ -37,7 +38,7 @@ def _rewriter(request: Mapping[str, Any], model: object, body: Literal["events",
 
 
 class _Answer:
-    """The stream of one answer: parts as LiteLLM has them, which are bytes of Messages events or objects with choices."""
+    """The stream of one answer, in LiteLLM's parts: bytes of Messages events, or objects with choices."""
 
     def __init__(self, request: Mapping[str, Any]) -> None:
         self._request = request
@@ -45,7 +46,7 @@ class _Answer:
         self._class: type[Any] | None = None
 
     def feed(self, part: Any) -> Iterator[Any]:
-        """Yield what a part becomes."""
+        """Yield the parts that replace a part."""
         if isinstance(part, (bytes, str)):
             data = part.encode() if isinstance(part, str) else part
             self._rewriter = self._rewriter or _rewriter(self._request, _model_of_events(data), "events")
@@ -56,13 +57,13 @@ class _Answer:
             self._class = type(part)
             event = _event(part.model_dump())
             made = self._rewriter.feed(event)
-            # LiteLLM keeps more on an object than it writes.
+            # If nothing changes, pass the object itself: it has more data than LiteLLM writes.
             yield from [part] if made == event else self._parts(made)
         else:
             yield part
 
     def finish(self) -> Iterator[Any]:
-        """Yield what is held back, if the stream ends without a reason."""
+        """Yield the text that is still held back, if the stream ends without a finish reason."""
         made = self._rewriter.finish() if self._rewriter else b""
         if self._class is not None:
             yield from self._parts(made)
@@ -91,8 +92,8 @@ def _model_of_events(data: bytes) -> object:
 
 
 def _joined(thinking: object, content: object) -> str | None:
-    """Return what the model wrote, if LiteLLM has cut its thinking out: it does so in whole answers, and leaves the white space of the
-    markers. None if there is none to remove."""
+    """Return the text that the model wrote, if LiteLLM has split it. LiteLLM splits whole answers, and leaves the white space
+    around the markers. Return None if there is no such white space."""
     if not isinstance(thinking, str) or not isinstance(content, str) or "<think" in content or "</think" in thinking:
         return None
     is_framed = thinking != thinking.strip() or content != content.lstrip()
@@ -100,7 +101,7 @@ def _joined(thinking: object, content: object) -> str | None:
 
 
 def _unsplit(message: dict[str, Any]) -> None:
-    """Undo what LiteLLM has split, so that whole answers are what streams are."""
+    """Undo the splitting of LiteLLM, so that whole answers have the same result as streams."""
     for choice in message.get("choices") or []:
         one = choice.get("message") or {}
         if (text := _joined(one.get("reasoning_content"), one.get("content"))) is not None:
@@ -109,7 +110,7 @@ def _unsplit(message: dict[str, Any]) -> None:
     blocks = message.get("content")
     if isinstance(blocks, list) and len(blocks) > 1 and all(isinstance(block, dict) for block in blocks[:2]):
         first, second = blocks[:2]
-        # A signature is the model's own: such a block goes back to it as it is.
+        # A signature is the model's own, so a block with one must return to the model unchanged.
         if first.get("type") == "thinking" and second.get("type") == "text" and not first.get("signature"):
             if (text := _joined(first.get("thinking"), second.get("text"))) is not None:
                 message["content"] = [{**second, "text": text}, *blocks[2:]]
@@ -146,7 +147,7 @@ def _handler_class() -> type[Any]:
         raise ImportError("libaside.litellm needs LiteLLM: run it in the environment of the proxy (pip install litellm)") from error
 
     class AsideHandler(base):  # type: ignore[misc]
-        """Splits the answers that pass LiteLLM's proxy."""
+        """Splits the answers that pass through LiteLLM's proxy."""
 
         async def async_post_call_streaming_iterator_hook(
             self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
@@ -169,7 +170,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Make the handler when LiteLLM asks for it: LiteLLM is not needed before."""
+    """Make the handler when LiteLLM asks for it, because LiteLLM is not needed before that."""
     if name == "handler":
         made = _handler_class()()
         globals()[name] = made

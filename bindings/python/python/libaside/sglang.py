@@ -4,9 +4,9 @@
     python -m sglang.launch_server --model-path Qwen/Qwen3-32B --reasoning-parser aside --tool-call-parser aside
 
 SGLang finds them by their entry point (group `sglang.srt.plugins`; the variable `SGLANG_PLUGINS`, if it is set, must name `aside`).
-The dialect is that of the environment variable `ASIDE_DIALECT`, else that of the model that is served, else `any`; with
-`aside-qwen3` it is the one of this name. SGLang's server reads fields of a detector too: each is a subclass of the family's own,
-where SGLang has one, and only parses otherwise.
+The dialect is that of the environment variable `ASIDE_DIALECT`, otherwise that of the served model, otherwise `any`. The names
+`aside-qwen3` and the like select the dialect after the hyphen. SGLang's server also reads fields of a detector. So each detector is
+a subclass of the family's own, if SGLang has one, and replaces only the methods that parse.
 
 Written for the interface of SGLang 0.5.23.
 """
@@ -31,10 +31,10 @@ NAME = "aside"
 _REASONING = "sglang.srt.parser.reasoning_parser"
 _CALLS = "sglang.srt.function_call.function_call_parser"
 
-# SGLang passes these to a class whose signature has them.
+# SGLang passes these arguments to a class if its signature contains them.
 _OPTIONAL = ("tokenizer", "tool_call_parser_active")
 
-# SGLang's own parsers of a dialect's family: of its reasoning and of its calls.
+# SGLang's own parsers for a dialect's family: the one for its reasoning and the one for its calls.
 _FAMILIES: dict[str, tuple[str | None, str | None]] = {
     "apertus": ("apertus2509", "apertus2509"),
     "cohere-command-a": ("cohere_command4", "cohere_command4"),
@@ -76,9 +76,9 @@ _FAMILIES: dict[str, tuple[str | None, str | None]] = {
 
 
 def register() -> None:
-    """Add the detectors to those of SGLang, which calls this before it reads its arguments: for reasoning and for calls, one for the
-    model that is served, and one for each dialect."""
-    # The choices of the arguments are taken from these modules only if they are imported already.
+    """Add the detectors to those of SGLang, which calls this before it reads its arguments. For reasoning and for calls, there is
+    one detector for the served model, and one for each dialect."""
+    # SGLang takes the choices of the arguments from these modules only if they are already imported.
     reasoning, calls = _module(_REASONING), _module(_CALLS)
     detectors, parsers = reasoning.ReasoningParser.DetectorMap, calls.FunctionCallParser.ToolCallParserEnum
     for name in Dialect.names():
@@ -93,7 +93,7 @@ def register() -> None:
 
 @functools.cache
 def _find(name: str) -> Dialect:
-    """Return a dialect. It is compiled when the first detector of it is made."""
+    """Return a dialect. It is compiled when the first detector for it is made."""
     return Dialect.find(name)
 
 
@@ -108,14 +108,14 @@ def _model() -> str | None:
     """Return the name of the model that this process serves, if there is one."""
     try:
         args = importlib.import_module("sglang.srt.runtime_context").get_server_args()
-    except Exception:  # Outside a server, each version of SGLang refuses in its own way.
+    except Exception:  # Outside a server, each version of SGLang raises another error.
         return None
     name: object = getattr(args, "served_model_name", None) or getattr(args, "model_path", None)
     return name if isinstance(name, str) else None
 
 
 def _served_class(classes: dict[str, type[Any]], base: Any) -> type[Any]:
-    """Return a class that makes a detector of the dialect of the model that is served."""
+    """Return a class that makes a detector for the dialect of the served model."""
 
     class AsideDetector(base):  # type: ignore[misc]
         def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -133,14 +133,14 @@ def _reasoning_class(dialect_of: Callable[[], Dialect], base: Any, result: type[
     is_known = base.__name__ != "BaseReasoningFormatDetector"
 
     class AsideDetector(base):  # type: ignore[misc]
-        """Splits what a model writes into reasoning and normal text. One for each request."""
+        """Splits a model's output into reasoning and normal text. SGLang makes one for each request."""
 
-        # The signature stays too: SGLang looks into it.
+        # The signature is kept too, because SGLang inspects it.
         @functools.wraps(base.__init__)  # type: ignore[misc]
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             self._dialect = dialect_of()
             super().__init__(*(() if is_known else markers(self._dialect)), *args, **kwargs)
-            # The request says whether the reasoning is open, or else the family, or else the dialect.
+            # Whether the reasoning is open is decided by the request, otherwise by the family, otherwise by the dialect.
             asked = kwargs.get("force_reasoning", self.force_reasoning or None)
             wanted: Start | None = None if asked is None else "thinking" if asked else "content"
             self._start: Start | None = wanted if wanted in self._dialect.starts else None
@@ -153,7 +153,7 @@ def _reasoning_class(dialect_of: Callable[[], Dialect], base: Any, result: type[
             """Return a scanner for the beginning of the generated text."""
             scanner: Scanner[str] = Scanner(self._dialect, start=None if self._before else self._start)
             if self._before:
-                # The text that the client already has. Bytes held back of it are not part of the answer either.
+                # This is the text that the client already has. Bytes of it that are held back are not part of the answer either.
                 scanner.feed(self._before)
                 scanner.flush()
             return scanner
@@ -180,7 +180,7 @@ def _reasoning_class(dialect_of: Callable[[], Dialect], base: Any, result: type[
             reasoning, content = both(parts)
             self._has_content |= bool(content)
             if not self.stream_reasoning:
-                # Reasoning comes at once, when content does.
+                # All reasoning is returned at once, when content arrives.
                 self._waiting += reasoning
                 reasoning = ""
                 if content:
@@ -197,11 +197,11 @@ def _calls_class(dialect_of: Callable[[], Dialect], base: Any) -> Any:
     types = _module("sglang.srt.function_call.core_types")
 
     def trigger() -> ToolTrigger | None:
-        """Return the texts around a call with arguments in JSON, as SGLang's grammars have them."""
+        """Return the texts around a call with arguments in JSON, in the form that SGLang's grammars need."""
         return next((one for one in dialect_of().tool_triggers() if one.arguments == "json"), None)
 
     class AsideCallDetector(base):  # type: ignore[misc]
-        """Reads tool calls out of the normal text. One for each request."""
+        """Reads the tool calls in the normal text. SGLang makes one for each request."""
 
         _answer: Answer | None = None
 

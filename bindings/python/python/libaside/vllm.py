@@ -4,15 +4,15 @@
     vllm serve Qwen/Qwen3-32B --reasoning-parser aside --enable-auto-tool-choice --tool-call-parser aside
 
 vLLM finds both by an entry point (group `vllm.general_plugins`). The dialect is that of the environment variable
-`ASIDE_DIALECT`, else that of the model that is served, else that of the tokenizer's chat template. A parser for one dialect,
-under a name of your own:
+`ASIDE_DIALECT`, otherwise that of the served model, otherwise that of the tokenizer's chat template. To register the parsers of
+one dialect under a name that you choose:
 
     ReasoningParserManager.register_module("mine", module=libaside.vllm.reasoning_parser("qwen3"))
     ToolParserManager.register_module("mine", module=libaside.vllm.tool_parser("qwen3"))
 
-With a tool parser, vLLM asks a reasoning parser no more once the first content has come: thinking that comes after that is
-reported by the tool parser here. Without one, set `ASIDE_VLLM_STAY=1`, and thinking is split wherever it stands. `parser` returns
-both as one `Parser`, which splits thinking after content too; vLLM has no name under which one can be registered.
+With a tool parser, vLLM stops calling the reasoning parser at the first content; later thinking is then content, and passes through
+the tool parser. Without a tool parser, set `ASIDE_VLLM_STAY=1` to split thinking wherever it occurs. `parser` returns both parsers
+as one `Parser`, which splits thinking after content too; vLLM has no name under which a `Parser` can be registered.
 
 Written for the interface of vLLM 0.33.0.
 """
@@ -34,7 +34,7 @@ __all__ = ["NAME", "compose_parser", "parser", "reasoning_parser", "register", "
 # The names for --reasoning-parser and --tool-call-parser.
 NAME = "aside"
 
-# Where versions of vLLM have the messages of a stream, the newest first.
+# The modules in which versions of vLLM define the messages of a stream, the newest first.
 _PROTOCOLS = (
     "vllm.entrypoints.generate.base.protocol",
     "vllm.entrypoints.openai.engine.protocol",
@@ -81,18 +81,20 @@ def tool_parser(dialect: str | Dialect) -> type[Any]:
 
 
 def parser(dialect: str | Dialect) -> type[Any]:
-    """Return the `Parser` of a dialect: reasoning, content and calls of an answer by one scanner. vLLM makes it for each request."""
+    """Return the `Parser` of a dialect: a class that vLLM makes for each request. It reads reasoning, content and calls by one
+    scanner."""
     return compose_parser(reasoning_parser(dialect), tool_parser(dialect))
 
 
 def compose_parser(reasoning: type[Any] | None, tool: type[Any] | None, **fields: Any) -> type[Any]:
-    """Return the `Parser` of a pair that this module has made, with these fields of its class."""
+    """Return the `Parser` of a pair of parsers that this module has made. `fields` are added to the class."""
     base = _module("vllm.parser.abstract_parser").DelegatingParser
     return type("AsideParser", (_Streams, base), {"reasoning_parser_cls": reasoning, "tool_parser_cls": tool, **fields})
 
 
 class _Streams:
-    """In a `DelegatingParser`: a stream goes through one scanner, if there is a pair, and vLLM does not itself read a forced call."""
+    """Makes a `DelegatingParser` read a stream by one scanner, if it has both parsers and vLLM does not itself read a forced
+    call."""
 
     _reasoning_parser: Any
     _tool_parser: Any
@@ -138,7 +140,7 @@ def _served(tokenizer: Any, config: Any) -> Dialect:
 
 @functools.lru_cache(maxsize=16)
 def _chosen(variable: str | None, template: Any, *names: str) -> Dialect:
-    """Choose once for all requests of a server."""
+    """Return the dialect, which is chosen once for all requests of a server."""
     return choose_dialect(*names, template=template)
 
 
@@ -147,9 +149,9 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
     message = _protocol().DeltaMessage
 
     class AsideReasoningParser(base):  # type: ignore[valid-type, misc]
-        """Splits what a model writes into reasoning and content. One for each request."""
+        """Splits a model's output into reasoning and content. vLLM makes one for each request."""
 
-        # Only then does vLLM call `finish_streaming` and ask whether the reasoning has ended.
+        # Only with this does vLLM call `finish_streaming` and ask whether the reasoning has ended.
         engine_based_streaming = True
 
         def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
@@ -176,14 +178,14 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
         # ---- the request and its prompt ----
 
         def adjust_request(self, request: Any) -> Any:
-            """Let markers that are special tokens come as text."""
+            """Let vLLM pass markers that are special tokens as text."""
             request.skip_special_tokens = False
             if hasattr(request, "spaces_between_special_tokens"):
                 request.spaces_between_special_tokens = False
             return request
 
         def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
-            """Read off the prompt what is open where the answer begins."""
+            """Determine from the prompt which span is open where the answer begins."""
             self._prompt = self._ids.prompt(prompt_token_ids)
             self._scanner = self.begin()
 
@@ -224,25 +226,26 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
             delta_token_ids: Sequence[int],
         ) -> Any:
             if not self._has_begun and previous_text:
-                # Another parser has read the beginning.
+                # Another parser has read the beginning of the answer.
                 self._scanner.feed(previous_text)
             self._has_begun = True
             return self.message(*both(pieces(self._scanner.feed(delta_text))))
 
         def finish_streaming(self) -> Any:
-            """Return what was held back."""
+            """Return the message for the text that was held back."""
             return self.message(*both(pieces(self._scanner.finish())))
 
         def has_engine_confirmed_reasoning_end(self) -> bool:
-            """Return whether content has come: from then on vLLM hands the text to its tool parser."""
+            """Return whether content has arrived. From then on vLLM passes the text to its tool parser."""
             return self._has_content and not self._stays
 
         def get_streaming_fallback_content(self, text: str, request: Any) -> str | None:
-            """Return what is the content of an answer that has had none, if the request wants one. vLLM asks at the end."""
+            """Return the text to use as the content of an answer without content, if the request wants that. vLLM asks at the
+            end."""
             return "".join(self._said) or None if _wants_content(_template_kwargs(request)) and not self._has_content else None
 
         def message(self, reasoning: str, content: str) -> Any:
-            """Return the message of a part of a stream, or None if there is nothing in it."""
+            """Return the message for a part of a stream, or None if the part is empty."""
             self._has_content |= bool(content)
             self._said.append(reasoning)
             if not reasoning and not content:
@@ -256,7 +259,7 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
             return self._ids.has_ended(input_ids)
 
         def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:
-            """Return whether it has ended with the last ids."""
+            """Return whether the reasoning has ended within the last ids."""
             return self._ids.has_ended_with(input_ids, list(delta_ids))
 
         def extract_content_ids(self, input_ids: list[int]) -> list[int]:
@@ -274,7 +277,7 @@ def _template_kwargs(request: Any) -> dict[str, Any]:
 
 
 def _wants_content(template_kwargs: dict[str, Any]) -> bool:
-    """Return whether an answer of reasoning alone is to be content."""
+    """Return whether an answer that is only reasoning is to be returned as content."""
     return template_kwargs.get("force_nonempty_content") is True or is_off(template_kwargs)
 
 
@@ -285,22 +288,22 @@ def _tool_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
     protocol = _protocol()
 
     class AsideToolParser(base):  # type: ignore[valid-type, misc]
-        """Reads tool calls out of the content. One for each request."""
+        """Reads the tool calls in the content. vLLM makes one for each request."""
 
         engine_based_streaming = True
 
         def __init__(self, tokenizer: Any, tools: Any = None, *args: Any, **kwargs: Any) -> None:
             super().__init__(tokenizer, tools)
             self._dialect = dialect_of(tokenizer, kwargs.get("model_config"))
-            # Required and named calls are constrained as the model writes them, and read as such. Where there is no grammar for that,
-            # vLLM has them written as JSON, and reads them itself.
+            # Required and named calls are constrained to the model's own form, and read in that form. If there is no grammar for
+            # it, vLLM makes the model write them as JSON, and reads them itself.
             self.structural_tag_model = register_structural_tag(self._dialect)
             self.supports_required_and_named = not (self.structural_tag_model and envs.VLLM_ENFORCE_STRICT_TOOL_CALLING)
             self._answer: Answer | None = None
             self._ids: list[str] = []
 
         def adjust_request(self, request: Any) -> Any:
-            """Let markers that are special tokens come as text."""
+            """Let vLLM pass markers that are special tokens as text."""
             request = super().adjust_request(request)
             if request.tools and request.tool_choice != "none":
                 request.skip_special_tokens = False
@@ -350,7 +353,7 @@ def _tool_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
             return self._message(self._answer.feed(delta_text))
 
         def finish_streaming(self) -> Any:
-            """Return what was held back."""
+            """Return the message for the text that was held back."""
             return self._message(self._answer.finish()) if self._answer else None
 
         def _message(self, part: Part) -> Any:
@@ -385,7 +388,7 @@ def _tool_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
             return list(made.values())
 
         def _begin_call(self, delta: CallDelta) -> None:
-            """Note a call where vLLM looks to say why an answer has ended."""
+            """Note a call in the lists by which vLLM determines why an answer has ended."""
             self._ids.append(own_id(delta) or make_tool_call_id(func_name=delta.name, idx=delta.index))
             self.current_tool_id = delta.index
             self.current_tool_name_sent = True
@@ -396,7 +399,7 @@ def _tool_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
 
 
 def _tools(request: Any, tools: Any) -> list[Any] | None:
-    """Return the tools of a request, or those that the parser was made with, as the API takes them."""
+    """Return the tools of a request, or those that the parser was made with, in the form of the API."""
     found = []
     for tool in getattr(request, "tools", None) or tools or []:
         dumped = tool.model_dump() if hasattr(tool, "model_dump") else tool
@@ -411,7 +414,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Make a class when vLLM asks for it: vLLM is not needed before."""
+    """Make a class when vLLM asks for it, because vLLM is not needed before that."""
     if name == "AsideReasoningParser":
         made = _reasoning_class(_served)
     elif name == "AsideToolParser":
