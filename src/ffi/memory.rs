@@ -15,7 +15,7 @@ const STRUCT_MAX: usize = 4096;
 /// Returns whether a caller's struct may have this size; `first` is its size in the first version that had it. Such a struct has
 /// a `size_t`, and so ends where one may end: a size that ends within a pointer would have half of that pointer used.
 pub(super) fn is_struct_size(size: size_t, first: usize) -> bool {
-    (first..=STRUCT_MAX).contains(&size) && size % align_of::<size_t>() == 0
+    (first..=STRUCT_MAX).contains(&size) && size.is_multiple_of(align_of::<size_t>())
 }
 
 /// A struct that begins with its size, so that later versions can add fields at its end.

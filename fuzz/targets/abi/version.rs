@@ -82,7 +82,7 @@ impl<T: Copy> Version<T> {
 
 /// Returns whether a struct may have that size; `first` is its size in the first version that had it. It ends within no pointer.
 pub fn is_version(size: usize, first: usize) -> bool {
-    (first..=LARGEST).contains(&size) && size % align_of::<usize>() == 0
+    (first..=LARGEST).contains(&size) && size.is_multiple_of(align_of::<usize>())
 }
 
 /// Returns the struct that a call fills, or its status if it fails, and has it fill a longer and a shorter one too.
