@@ -135,11 +135,9 @@ int main(void)
     play(sizeof(aside_event));
     play(32);
     play(40);
-    play(68);
+    play(72);
     play(96);
-    /* No multiple of anything: entries are copied byte by byte. */
-    play(33);
-    play(101);
+    play(104);
     play(4096);
     return 0;
 }

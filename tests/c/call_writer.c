@@ -336,12 +336,13 @@ static void versions(const aside_dialect *dialect)
     newer_event.event = call;
     CHECK_STATUS(aside_call_writer_feed(writer, &newer_event.event, sizeof newer_event, "", &newer_delta.delta), ASIDE_NONE);
     /* The fields after the number of the call are not needed. */
-    CHECK_STATUS(aside_call_writer_feed(writer, &name, offsetof(aside_event, tokens), "f", &newer_delta.delta), ASIDE_NONE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &name, 72, "f", &newer_delta.delta), ASIDE_NONE);
     CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof end, "", &newer_delta.delta), ASIDE_OK);
     CHECK(newer_delta.delta.call == 7 && newer_delta.delta.id.len == 3 && memcmp(newer_delta.delta.id.at, "c-0", 3) == 0);
     for (i = 0; i < sizeof newer_delta.later; i++)
         CHECK(newer_delta.later[i] == 0);
-    CHECK_STATUS(aside_call_writer_feed(writer, &end, offsetof(aside_event, tokens) - 1, "", &delta), ASIDE_ERROR_SIZE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &end, 68, "", &delta), ASIDE_ERROR_SIZE);
+    CHECK_STATUS(aside_call_writer_feed(writer, &end, 64, "", &delta), ASIDE_ERROR_SIZE);
     CHECK_STATUS(aside_call_writer_feed(writer, &end, 4097, "", &delta), ASIDE_ERROR_SIZE);
     aside_call_writer_free(writer);
     newer_options.later[23] = 1;

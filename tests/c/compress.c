@@ -861,7 +861,7 @@ static void command_lines(void)
     } while (0)
 
 /* Reads structs that are smaller and larger than this header's: `call` reads `*from` and returns a status; `smaller` is
- * its status for a struct without its last byte. */
+ * its status for a struct without its last 8 bytes. */
 #define READS_EVERY_SIZE(type, good, call, smaller)                          \
     do {                                                                     \
         struct {                                                             \
@@ -872,8 +872,10 @@ static void command_lines(void)
                                                                              \
         memset(&room, 0, sizeof room);                                       \
         room.given = (good);                                                 \
-        from->size = sizeof(type) - 1;                                       \
+        from->size = sizeof(type) - 8;                                       \
         CHECK_STATUS(call, smaller);                                         \
+        from->size = sizeof(type) - 4;                                       \
+        CHECK_STATUS(call, ASIDE_ERROR_SIZE);                                \
         from->size = 0;                                                      \
         CHECK_STATUS(call, ASIDE_ERROR_SIZE);                                \
         from->size = sizeof room;                                            \

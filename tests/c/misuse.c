@@ -107,6 +107,8 @@ static void scanners(void)
     no_array(scanner, &array, ASIDE_ERROR_SIZE);
     array.event_size = 31;
     no_array(scanner, &array, ASIDE_ERROR_SIZE);
+    array.event_size = 36;
+    no_array(scanner, &array, ASIDE_ERROR_SIZE);
     array.event_size = HUGE_LEN;
     no_array(scanner, &array, ASIDE_ERROR_SIZE);
     array = array_of(events, 4);

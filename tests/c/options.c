@@ -74,6 +74,8 @@ int main(void)
     refused(&options, ASIDE_ERROR_SIZE);
     options.size = sizeof(size_t) - 1;
     refused(&options, ASIDE_ERROR_SIZE);
+    options.size = offsetof(aside_scanner_options, collect) + sizeof options.collect / 2;
+    refused(&options, ASIDE_ERROR_SIZE);
     options.size = (size_t)-1;
     refused(&options, ASIDE_ERROR_SIZE);
 
@@ -83,7 +85,7 @@ int main(void)
     scanner = aside_scanner_new(dialect_named("inline-think"), &options);
     CHECK(scanner != NULL);
     aside_scanner_free(scanner);
-    options.size = offsetof(aside_scanner_options, stray_close);
+    options.size = offsetof(aside_scanner_options, collect);
     options.start = ASIDE_START_THINKING;
     options.collect = (uint64_t)-1;
     scanner = aside_scanner_new(dialect_named("inline-think"), &options);
