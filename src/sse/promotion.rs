@@ -57,7 +57,7 @@ pub enum Promotion {
     /// Only thinking so far, at most `most` bytes, all of it kept.
     Open {
         most: usize,
-        /// Whether it is wanted only if it was guessed to be thinking.
+        /// Whether the text is wanted only if it was guessed to be thinking.
         is_guess: bool,
         thinking: Vec<u8>,
     },
