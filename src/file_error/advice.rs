@@ -332,7 +332,7 @@ mod tests {
         }
     }
 
-    /// Compares this reader with that of the TOML library, whose values have other types.
+    /// Compares this reader with that of the TOML library.
     #[test]
     fn reads_the_same_values_as_the_library() {
         for folder in ["dialects", "filters", "servers"] {

@@ -25,7 +25,7 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     Value(&Spanned::new(span, DeValue::Table(root.into_inner()))).read(PhantomData)
 }
 
-/// What is wrong, and in which bytes of the file.
+/// An error in a file, with the bytes that it is about.
 #[derive(Debug)]
 pub struct Error {
     pub message: String,
@@ -94,13 +94,6 @@ impl<'a> Value<'a> {
         seed.deserialize(self).map_err(|error| error.within(self.0.span()))
     }
 
-    fn string<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.0.get_ref() {
-            DeValue::String(text) => visitor.visit_borrowed_str(text),
-            value => Err(Error::wrong_type(value, &visitor)),
-        }
-    }
-
     fn number<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
         let value = self.0.get_ref();
         match number(value) {
@@ -110,20 +103,6 @@ impl<'a> Value<'a> {
                 Err(Error::custom("the number is too large, or not finite"))
             }
             None => Err(Error::wrong_type(value, &visitor)),
-        }
-    }
-
-    fn list<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.0.get_ref() {
-            DeValue::Array(list) => visitor.visit_seq(List(list.iter())),
-            value => Err(Error::wrong_type(value, &visitor)),
-        }
-    }
-
-    fn table<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.0.get_ref() {
-            DeValue::Table(table) => visitor.visit_map(Table { rest: table.iter(), value: None }),
-            value => Err(Error::wrong_type(value, &visitor)),
         }
     }
 }
@@ -142,11 +121,11 @@ impl<'de> Deserializer<'de> for Value<'de> {
     /// Reads what may be of several types.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.0.get_ref() {
-            DeValue::Array(_) => self.list(visitor),
-            DeValue::Table(_) => self.table(visitor),
+            DeValue::Array(_) => self.deserialize_seq(visitor),
+            DeValue::Table(_) => self.deserialize_map(visitor),
             DeValue::Boolean(_) => self.deserialize_bool(visitor),
             DeValue::Integer(_) | DeValue::Float(_) => self.number(visitor),
-            DeValue::String(_) | DeValue::Datetime(_) => self.string(visitor),
+            DeValue::String(_) | DeValue::Datetime(_) => self.deserialize_str(visitor),
         }
     }
 
@@ -176,7 +155,7 @@ impl<'de> Deserializer<'de> for Value<'de> {
         if is_spanned(name) {
             return visitor.visit_map(SpannedDeserializer::new(self, self.0.span()));
         }
-        self.table(visitor)
+        self.deserialize_map(visitor)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -192,27 +171,36 @@ impl<'de> Deserializer<'de> for Value<'de> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.table(visitor)
+        match self.0.get_ref() {
+            DeValue::Table(table) => visitor.visit_map(Table { rest: table.iter(), value: None }),
+            value => Err(Error::wrong_type(value, &visitor)),
+        }
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.list(visitor)
+        match self.0.get_ref() {
+            DeValue::Array(list) => visitor.visit_seq(List(list.iter())),
+            value => Err(Error::wrong_type(value, &visitor)),
+        }
     }
 
     // A tuple's reader takes as many elements as it needs, and would leave the others unread.
     fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Error> {
         match self.0.get_ref() {
             DeValue::Array(list) if list.len() > len => Err(Error::invalid_length(list.len(), &visitor)),
-            _ => self.list(visitor),
+            _ => self.deserialize_seq(visitor),
         }
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.string(visitor)
+        match self.0.get_ref() {
+            DeValue::String(text) => visitor.visit_borrowed_str(text),
+            value => Err(Error::wrong_type(value, &visitor)),
+        }
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.string(visitor)
+        self.deserialize_str(visitor)
     }
 
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -260,8 +248,7 @@ where
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, Error> {
         let Some((key, value)) = self.rest.next() else { return Ok(None) };
         self.value = Some(value);
-        let read = seed.deserialize(Key(key));
-        read.map(Some).map_err(|error: Error| error.within(key.span()))
+        seed.deserialize(Key(key)).map(Some).map_err(|error| error.within(key.span()))
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Error> {
@@ -270,16 +257,7 @@ where
     }
 }
 
-#[derive(Clone, Copy)]
 struct Key<'a>(&'a Spanned<DeString<'a>>);
-
-impl<'a> IntoDeserializer<'a, Error> for Key<'a> {
-    type Deserializer = Key<'a>;
-
-    fn into_deserializer(self) -> Key<'a> {
-        self
-    }
-}
 
 impl<'de> Deserializer<'de> for Key<'de> {
     type Error = Error;
@@ -295,7 +273,7 @@ impl<'de> Deserializer<'de> for Key<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        visitor.visit_map(SpannedDeserializer::new(self, self.0.span()))
+        visitor.visit_map(SpannedDeserializer::new(&**self.0.get_ref(), self.0.span()))
     }
 
     forward_to_deserialize_any! {
